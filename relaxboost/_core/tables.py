@@ -130,6 +130,16 @@ def _opened(path: Path) -> Iterator[io.TextIOBase]:
         raise InputError(f"{path} cannot be read ({error}); get the file again") from None
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return the names of columns as a message has them, with what to do if they are a row."""
+    return ", ".join(map(str, names[:12])) + ", ..." * (len(names) > 12) + _headless(names)
+
+
+def _headless(names: Sequence[str]) -> str:
+    numbers = [name for name in names if re.fullmatch(r"-?\d+(\.\d*)?(e-?\d+)?", str(name))]
+    return "; if that is a row, write the names of the columns above it" * bool(numbers)
+
+
 def _one(sep: str) -> str:
     sep = sep.replace("\\t", "\t")
     if len(sep.encode()) != 1 or sep in '"\r\n':
@@ -159,7 +169,8 @@ def _header(path: Path, file: Any, sep: str) -> tuple[list[str], int]:
         if not name and place > 1:
             raise InputError(f"{path}: column {place} has no name; name it")
         if names.index(name) + 1 != place:
-            raise InputError(f"{path}: two columns are named {name!r}; rename or drop one")
+            said = f"two columns are named {name!r}; rename or drop one{_headless(names)}"
+            raise InputError(f"{path}: {said}")
     return names, rows.line_num
 
 

@@ -209,7 +209,7 @@ class PlanOptions(SimpleNamespace):
         if ends is None:
             raise InputError(
                 f"{path} needs two columns for the ends of its edges, such as u and v; it has "
-                f"{', '.join(edges.columns)}"
+                f"{tables.listed(edges.columns)}"
             )
         wanted: Any = learned
         if self.features is not None:
@@ -242,7 +242,7 @@ class PlanOptions(SimpleNamespace):
         elif "trip" not in table.columns or not {"node", "edge"} & set(table.columns):
             raise InputError(
                 f"{path} needs a column path, the nodes of a trip with spaces between them, or "
-                f"columns trip and node (or edge); it has {', '.join(table.columns)}"
+                f"columns trip and node (or edge); it has {tables.listed(table.columns)}"
             )
         if "order" in table.columns and table["order"].dtype.kind not in "iuf":
             with suppress(ValueError):  # else it is text, which is refused with its line

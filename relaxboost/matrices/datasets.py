@@ -181,10 +181,7 @@ def read_table(
     """
     frame = _read_frame(Path(path), label, sep)
     if label not in frame.columns:
-        names = ", ".join(map(str, frame.columns[:12])) + (", ..." if frame.shape[1] > 12 else "")
-        numbers = [name for name in frame.columns if name.replace(".", "", 1).isdigit()]
-        row = "; if that is a row, write the names of the columns above it" * bool(numbers)
-        raise InputError(f"{path} has no column {label!r}; it has {names}{row}")
+        raise InputError(f"{path} has no column {label!r}; it has {tables.listed(frame.columns)}")
     if frame.shape[1] < 2:
         raise InputError(f"{path} has no column besides the label {label!r}; add some")
     if frame.shape[0] == 0:

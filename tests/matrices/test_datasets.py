@@ -173,6 +173,7 @@ OTHERS = {
     "begins with '# by me'.*delete what is before": b"# by me\na,y\n1,2\n",
     "if ' ' separates columns, give sep=' '": b"a y\n1 2\n",
     "empty; give a file with the names of columns": b"\n\n",
+    "drop one; if that is a row, write the names": b"1,1,no\n2,3,yes\n",
     "if that is a row, write the names of the columns": b"1,2.5,no\n2,3,yes\n",
 }
 

@@ -143,6 +143,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("tail,head,x\n", "bad.csv has a header and no rows; add them"),
         ("", "bad.csv is empty"),
         ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
+        ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),
         ("tail,head\nhome,ford\n", "bad.csv has no features; add columns"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),

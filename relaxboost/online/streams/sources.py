@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import MISSING, is_parquet, read_header
+from relaxboost._core.tables import MISSING, is_parquet, listed, read_header
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
@@ -101,7 +101,7 @@ def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]
         raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
     header = read_header(path, sep)
     if label is not None and label not in header:
-        raise InputError(f"{path} has no column {label!r}; it has {', '.join(header[:12])}")
+        raise InputError(f"{path} has no column {label!r}; it has {listed(header)}")
     names = [name for name in header if name not in ("", label)]
     kinds = {name: pa.string() if text and name == label else pa.float64() for name in header}
     try:
