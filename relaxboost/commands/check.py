@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 import relaxboost as rb
+from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
 from relaxboost.commands.style import InputFile, check_there, matrix_option, show, spoken_input
@@ -35,6 +36,9 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     are evaluated in rational arithmetic or in balls. The checker also runs alone, without
     relaxboost: see certificates/FORMAT.md.
     """
+    if file.is_dir():
+        one = "check its files one by one, or a set of games by relaxboost instances check"
+        raise InputError(f"{file} is a folder; {one}")
     check_there(file, matrix)
     verdict = rb.check_certificate(file, matrix)
     if verdict.level is None and not verdict.ok:

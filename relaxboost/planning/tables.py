@@ -46,7 +46,7 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
         first = int(missing.argmax())
         raise InputError(
             f"{at(what, table, table.index.tolist()[first])}: {name!r} is "
-            f"{table[name].iloc[first]} ({missing.sum()} rows in all); fill it in, or leave such "
+            f"{table[name].iloc[first]} ({missing.sum()} in all); fill it in, or leave such "
             "rows out"
         )
 

@@ -38,12 +38,19 @@ def text(solution: Solution, most: int = 10) -> str:
         lines.append(f"weights:    {count} one; the largest are")
     else:
         lines.append(f"weights:    none: {_why_none(s, upper)}")
-    lines += [f"  {weight:8.4f}  {name}" for weight, name in listed]
+    weights = _aligned([weight for weight, _ in listed], 8)
+    lines += [f"  {weight}  {name}" for weight, (_, name) in zip(weights, listed, strict=True)]
     quantiles = margin_quantiles(s)
     lines.append("margins:    of the examples, by quantile")
     lines.append("  " + "".join(f"{_level(q):>9}" for q in quantiles))
-    lines.append("  " + "".join(f"{value:>9.4f}" for value in quantiles.values()))
+    lines.append("  " + "".join(_aligned(list(quantiles.values()), 9)))
     return "\n".join(lines)
+
+
+def _aligned(values: list[float], width: int) -> list[str]:
+    """Return numbers with four decimals; by their exponents where these would all be 0."""
+    form = ".4f" if not 0.0 < max(map(abs, values), default=0.0) < 1e-3 else ".1e"
+    return [f"{value:{width}{form}}" for value in values]
 
 
 def data(solution: Solution) -> dict[str, Any]:

@@ -409,3 +409,18 @@ def test_what_a_full_disk_has_no_place_for_is_named(full, csv, tmp_path, monkeyp
     said = f"relaxboost: cannot write {file}: No space left on device; free the disk\n"
     assert (ended.value.code, capsys.readouterr().err) == (74, said)
     assert list(tmp_path.iterdir()) == [csv]
+
+
+def test_small_weights_are_told_from_zero(csv, capsys):
+    fig1 = ["--method", "corrective", "--tol", "1e-12", "--max-rounds", "9"]
+    with pytest.raises(SystemExit, match="1"):
+        main(["solve", str(csv), "--label", "quality", "--k", "9", *fig1])
+    out = capsys.readouterr().out
+    assert re.search(r"largest are\n +\d\.\de-\d\d  \w+ [<>]", out)
+    assert re.search(r"quantile\n.*max\n +-?\d\.\de-\d\d ", out)
+
+
+def test_a_folder_of_certificates_is_told_how_to_be_checked(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", str(tmp_path)])
+    assert "is a folder; check its files one by one, or a set of" in capsys.readouterr().err

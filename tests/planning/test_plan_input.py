@@ -147,10 +147,10 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("tail,head\nhome,ford\n", "bad.csv has no features; add columns"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
-        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 rows in all); fill it in"),
+        ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill it in"),
         ("from,to,x\na,b,inf\n", "bad.csv, line 2: 'x' is inf"),
         (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
-        ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 rows in all)"),
+        ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 in all)"),
         (
             "tail,head,x\na,b,3,4\n",
             "bad.csv, line 2: more entries than the header has; entries with",
@@ -201,7 +201,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: its trip has another row of"),
         (
             "name,path\na,home ford\nb,\n",
-            "bad.csv, line 3: 'path' is None (1 rows in all); fill it in",
+            "bad.csv, line 3: 'path' is None (1 in all); fill it in",
         ),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
