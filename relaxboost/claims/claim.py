@@ -177,7 +177,7 @@ class Claim:
             slacks = statement.measure(x)
         except Vacuous:
             return None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             error.add_note(f"in {self.id}, {origin}: {self.space.to_json(values)}")
             raise
         if not slacks:

@@ -104,7 +104,7 @@ def load(path: Path | str) -> list[Claim]:
     try:
         with redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = next((f":{n}" for n in _lines(error, path)), "")
         raise InputError(f"{path}{line}: {type(error).__name__}: {error}") from error
@@ -121,7 +121,7 @@ def load(path: Path | str) -> list[Claim]:
     return claims
 
 
-def _lines(error: Exception, path: Path) -> Iterator[int]:
+def _lines(error: BaseException, path: Path) -> Iterator[int]:
     """Yield the lines of a file that led to an error, the innermost first."""
     if isinstance(error, SyntaxError) and error.lineno:
         yield error.lineno

@@ -266,7 +266,7 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
             return claim.check(**options) if action == "check" else claim.attack(**options)
     except MissingDependencyError:  # of the installation: it says nothing about the claim
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failure(claim.id, error)
 
 
@@ -287,7 +287,7 @@ def _load(file: str) -> dict[str, Claim]:
     return {claim.id: claim for claim in registry.load(file)}
 
 
-def _failure(id: str, error: Exception) -> Failure:
+def _failure(id: str, error: BaseException) -> Failure:
     notes = "; ".join(getattr(error, "__notes__", ()))
     text = f"{type(error).__name__}: {error}" + (f" ({notes})" if notes else "")
     return Failure(id, text, "".join(traceback.format_exception(error)))

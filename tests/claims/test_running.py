@@ -91,6 +91,14 @@ def test_a_process_that_dies_loses_its_claim_only(death, status, file, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_check_that_leaves_ends_nothing_else(file):
+    chosen = file("def leaves(x):\n    raise SystemExit(3)\nclaim('a', leaves)\nclaim('b', true)\n")
+    for jobs in (1, 2):
+        runs = dict(found(claims.check_all(chosen, jobs=jobs)))
+        assert [outcome.status for outcome in runs.values()] == ["error", "holds"]
+        assert runs["X-a"].error.startswith("SystemExit: 3 (in X-a")
+
+
 def test_a_check_that_reads_finds_nothing(file):
     chosen = file("claim('a', lambda x: input() and true(x))\nclaim('b', true)\n")
     runs = dict(found(claims.check_all(chosen, jobs=2)))

@@ -259,6 +259,7 @@ class TestRegistry:
         ("text", "message"),
         [
             ("x = 1", r"mine\.py defines no claims; it needs a Source"),
+            ("import sys\nsys.exit(3)", r"mine\.py:2: SystemExit: 3"),
             ("import relaxboost.claims.ss09.source as s\nS = s.SOURCE", "defines no claims"),
             ("from relaxboost.claims.rds04.source import SOURCE", "defines no claims"),
             ("x = 1\ny = (", r"mine\.py:2: SyntaxError: "),

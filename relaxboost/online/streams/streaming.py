@@ -234,7 +234,8 @@ def stream(
     Parameters
     ----------
     source : array, frame, path, iterable, function, or object with next and reset
-        A NumPy array or memory map of shape (m, features); a pandas frame; a file ``.csv`` with a
+        A NumPy array or memory map of shape (m, features), or with its targets (X, y); a pandas
+        frame; a file ``.csv`` with a
         header, ``.parquet``, or a folder of Parquet files, of any size, read by pyarrow. An
         iterable has items (x, y) or x, of an example or a block; x may be a dict of features. A
         function returns an iterable, anew at each call. An object with ``next(input_data)`` and
@@ -271,13 +272,16 @@ def stream(
     >>> [(block.tolist(), y.tolist()) for block, y in stream(H, [1, -1, 1], page=2)]
     [([[1.0, -1.0], [0.5, 1.0]], [1.0, -1.0]), ([[-1.0, 0.0]], [1.0])]
     """
+    pair = isinstance(source, tuple) and [getattr(part, "ndim", 0) for part in source] == [2, 1]
+    if y is None and pair:  # as `regret` takes it too
+        source, y = source
     if page is not None:
         page = count("page", page)
     if classes is not None:
-        pair = tuple(classes) if isinstance(classes, tuple | list) else ()
-        if len(pair) != 2 or pair[0] == pair[1]:
+        two = tuple(classes) if isinstance(classes, tuple | list) else ()
+        if len(two) != 2 or two[0] == two[1]:
             raise InputError(f"classes must be two different labels, got {classes!r}")
-        classes = pair
+        classes = two
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
     text = classes is not None and any(isinstance(label, str) for label in classes)
