@@ -39,6 +39,9 @@ _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
 _LOOK = 50
 """Rounds of steps that cost what it does to look whether ρ is that of w = 0."""
+_NEW, _OFTEN = 4.0, 0.9
+"""How many times work of steps counts while so large a part of them brought a new column: an
+optimum of many columns shows so."""
 _SOON = 5.0
 """Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
@@ -175,7 +178,8 @@ class CombinedRun(CorrectiveRun):
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
             work = self._pass + STEP * (examples + OVERHEAD)
             self._work += work
-            due = rival.due(work)
+            new = self.atoms.used >= _OFTEN * self._round and not self._game.matrix.implicit
+            due = rival.due(work * (_NEW if new else 1.0))
             if self.closer and done and not (due or self._ready) and pivots > self._work:
                 (self._project, self._beta, self._target), self.closer = self.closer, None
                 return None

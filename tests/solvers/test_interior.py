@@ -16,7 +16,7 @@ from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
 from relaxboost.solvers.interior.bordered import Bordered
 from relaxboost.solvers.interior.iterate import Iterate
-from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling
+from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling, Right
 from relaxboost.solvers.interior.polyhedron import Polyhedron
 from tests.conformance.families import FAMILIES
 
@@ -45,6 +45,11 @@ def newton(rng, m, n, extra, count):
     return DenseBulk(rng.uniform(-1, 1, (m, n))), block, columns
 
 
+def solved(normal, right):
+    """Return the solution, refined once."""
+    return normal.refined(right, normal.solve(right))
+
+
 @pytest.mark.parametrize("side", [ByColumns, ByExamples])
 @pytest.mark.parametrize("shape", [(9, 5, 0, 0), (5, 9, 0, 0), (6, 6, 2, 0), (7, 4, 3, 4)])
 def test_both_sides_solve_newtons_equations(rng, side, shape):
@@ -66,7 +71,7 @@ def test_both_sides_solve_newtons_equations(rng, side, shape):
     whole[total, :m] = 1.0
     h, q, s, sigma = rng.normal(size=size), rng.normal(size=n), 0.3, -0.2
     twin = np.linalg.solve(whole, np.concatenate([h, q, [s, sigma]]))
-    move = side(bulk, block, columns).solve(h, q, s, sigma)
+    move = solved(side(bulk, block, columns), Right(h, q, s, sigma))
     found = np.concatenate([move.t, move.y, [move.v, move.total]])
     assert found == pytest.approx(twin, rel=1e-9, abs=1e-10)
     assert move.margins == pytest.approx(bulk.array @ move.y)
@@ -99,6 +104,37 @@ def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
     ]
     assert reduced[0] == pytest.approx(reduced[1], rel=1e-6, abs=1e-9)
     assert block.expand(reduced[0], h) == pytest.approx(twin.invert(h), rel=1e-6, abs=1e-9)
+
+
+def test_heavy_rows_are_multiplied_in_double_precision(rng):
+    """Against the plain product, of weights as far apart as they are near the end."""
+    m, n = 900, 150
+    A = rng.uniform(-1, 1, (m, n))
+    weights = 10.0 ** rng.uniform(-8, 2, m)
+    weights[:200] = 10.0 ** rng.uniform(2, 9, 200)
+    plain, rounded = np.zeros((2, n, n))
+    DenseBulk(A, single=False).cross(weights, plain)
+    DenseBulk(A).cross(weights, rounded)
+    assert np.tril(plain) == pytest.approx(np.tril((A.T * weights) @ A))
+    assert (rounded != plain).any()
+    level = np.sort(weights)[-n]
+    assert rounded == pytest.approx(plain, rel=0, abs=1e-6 * 100 * level * m)
+    # What is rounded changes no direction by more than a refinement mends.
+    changed = np.linalg.solve(plain, rounded) - np.eye(n)
+    assert np.linalg.norm(changed, 2) < 0.01
+
+
+@pytest.mark.parametrize("shape", [(400, 160), (150, 500)])
+def test_what_is_too_singular_for_single_precision_is_multiplied_again(rng, shape):
+    """Columns (or examples) that are nearly equal, so that rounding decides between them."""
+    m, n = shape
+    A = rng.uniform(-0.9, 0.9, shape)
+    if m > n:
+        A[:, n // 2 :] = A[:, : n - n // 2] + 1e-7 * rng.normal(size=(m, n - n // 2))
+    else:
+        A[m // 2 :] = A[: m - m // 2] + 1e-7 * rng.normal(size=(m - m // 2, n))
+    found = rb.solve(rb.Game(A, rb.Capped(20)), 1e-6, "interior-point")
+    assert found.status == "optimal"
 
 
 def test_rows_that_already_say_what_d_sums_to_do_not_stop_it():

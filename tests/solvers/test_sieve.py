@@ -11,9 +11,9 @@ from relaxboost.matrices import kernels
 from relaxboost.solvers.interior import additive, iterate, run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
-from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling
+from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling, Right
 from relaxboost.solvers.interior.sieve import Sieve
-from tests.solvers.test_interior import margins, noisy_stumps
+from tests.solvers.test_interior import margins, noisy_stumps, solved
 
 
 def into(sizes):
@@ -116,9 +116,9 @@ def test_a_factor_that_is_widened_is_as_good_as_a_fresh_one(rng):
     first = ColumnScaling(D[old], E[old], float(kappa[old].sum()))
     before = ByColumns(bulk.restricted(old), block, first)
     given = bulk, block, ColumnScaling(D, E, float(kappa.sum()))
-    right = rng.normal(size=200), rng.normal(size=n), 1.0, 0.3
-    truth = ByColumns(*given).solve(*right)
-    for found, wanted in zip(ByColumns(*given, (before, old)).solve(*right), truth, strict=True):
+    right = Right(rng.normal(size=200), rng.normal(size=n), 1.0, 0.3)
+    truth = solved(ByColumns(*given), right)
+    for found, wanted in zip(solved(ByColumns(*given, (before, old)), right), truth, strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-11 * np.abs(wanted).max())
 
 
@@ -146,9 +146,9 @@ def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, ove
     D, E = ratio.sum(axis=0), ratio[0] - (ratio[1] if over.two_sided else 0.0)
     kappa = float((4 * ratio[0] * ratio[-1] / D).sum()) if over.two_sided else 0.5
     given = bulk, Diagonal(10.0 ** rng.uniform(-2, 2, 300), 300), ColumnScaling(D, E, kappa)
-    right = rng.normal(size=300), rng.normal(size=n), 1.0, 0.3
+    right = Right(rng.normal(size=300), rng.normal(size=n), 1.0, 0.3)
     passes = ByPasses(*given)
-    for found, truth in zip(passes.solve(*right), ByColumns(*given).solve(*right), strict=True):
+    for found, truth in zip(solved(passes, right), solved(ByColumns(*given), right), strict=True):
         np.testing.assert_allclose(found, truth, atol=1e-5 * np.abs(truth).max())
     assert 0 < passes.iterations < 200
 

@@ -23,8 +23,9 @@ from relaxboost.solvers.interior.normal import (
     ColumnScaling,
     Move,
     Normal,
+    Right,
 )
-from relaxboost.solvers.interior.part import Part
+from relaxboost.solvers.interior.part import Aim, Part
 from relaxboost.solvers.interior.polyhedron import Polyhedron
 
 _SHORT = 0.995
@@ -50,9 +51,20 @@ _NOTHING = 0.0, 0.0, 0.0
 """The products that the predictor aims at."""
 
 
-class _Change(NamedTuple):
-    """A direction in all variables."""
+class _Equations(NamedTuple):
+    """Newton's equations, and what they were made of."""
 
+    right: Right
+    aim: Aim
+    missing: Array
+    """What the multipliers of the columns lack to their products, and that of v >= 0."""
+    spare: Array
+
+
+class _Change(NamedTuple):
+    """A direction in all variables, and what it solves."""
+
+    equations: _Equations
     move: Move
     part: Any
     """That of the variables that belong to f."""
@@ -175,6 +187,15 @@ class Iterate:
         Of others, those that block the step enter before it is taken. So every column counts in
         it, and the iterates stay near the central path of the whole game.
         """
+        try:
+            return self._stepped(others)
+        except np.linalg.LinAlgError:
+            if not self.bulk.single:
+                raise
+        self.bulk.single = False
+        return self._stepped(others)
+
+    def _stepped(self, others: Others | None) -> float:
         normal = self._factorised()
         first = self._newton(normal, _NOTHING)
         change: _Change | None = None
@@ -240,7 +261,7 @@ class Iterate:
         Comput. Optim. Appl. 6). A `rough` one is corrected once.
         """
         aims: tuple[Any, Any, Any] = (centre, centre, centre)
-        change = self._newton(normal, aims, first, rough)
+        change = self._newton(normal, aims, first)
         lengths = self._longest(change)
         for _ in range(0 if rough or normal.iterations else _CORRECTORS):
             further = (*(min(1.0, length + _FURTHER) for length in lengths), centre)
@@ -257,7 +278,9 @@ class Iterate:
             if sum(longer) < sum(lengths) + 0.1 * _FURTHER:
                 break
             change, lengths = other, longer
-        return change
+        if rough:
+            return change
+        return self._change(change.equations, normal.refined(change.equations.right, change.move))
 
     def _factorised(self, before: tuple[Normal, Whole] | None = None) -> Normal:
         m, bulk, block = self.bulk.m, self.bulk, self._part.block()
@@ -266,9 +289,10 @@ class Iterate:
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
         floor = float(self._floor.ratio.sum())
         made = ColumnScaling(D, E, kappa + floor, floor)
+        diagonal = isinstance(block, Diagonal)
+        bulk.single &= diagonal  # rows of f, and cones, have too little to lose
         if bulk.n > m or (block.written and bulk.array is None):
             return ByExamples(bulk, block, made)
-        diagonal = isinstance(block, Diagonal)
         if diagonal and before is not None and type(before[0]) is ByColumns:
             return ByColumns(bulk, block, made, (before[0], before[1]))
         if bulk.levels is None or not diagonal:
@@ -281,11 +305,7 @@ class Iterate:
         return ByPasses(bulk, block, made)
 
     def _newton(
-        self,
-        normal: Normal,
-        aims: tuple[Any, Any, Any],
-        first: _Change | None = None,
-        rough: bool = False,
+        self, normal: Normal, aims: tuple[Any, Any, Any], first: _Change | None = None
     ) -> _Change:
         """Return the direction to products of `aims`, corrected by the predictor `first`.
 
@@ -300,13 +320,18 @@ class Iterate:
         signs = self._signs * columns.ratio / D
         net = (self._signs * missing).sum(axis=0)
         short = self._over.scale - float(columns.mult.sum()) - float((floor.mult + spare).sum())
-        move = normal.solve(
+        right = Right(
             aim.h,
             -net / D,
             float(missing.sum()) - float(signs.sum(axis=0) @ net) - short,
             1.0 - float(self.d.sum()),
-            rough=rough or first is None,
         )
+        return self._change(_Equations(right, aim, missing, spare), normal.solve(right))
+
+    def _change(self, equations: _Equations, move: Move) -> _Change:
+        """Return what a solution of the equations changes."""
+        columns, floor = self._columns, self._floor
+        _, aim, missing, spare = equations
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError("Newton's equations have no solution in doubles")
         slack = move.v - self._signs * move.edges
@@ -322,7 +347,8 @@ class Iterate:
             changes = move.y[None, :]
         raised = np.full_like(spare, move.v)
         rest = raised, spare - floor.ratio * raised
-        return _Change(move, self._part.change(aim, move.t), slack, changes, rest)
+        part = self._part.change(aim, move.t)
+        return _Change(equations, move, part, slack, changes, rest)
 
     def _longest(self, change: _Change) -> tuple[float, float]:
         pairs = (

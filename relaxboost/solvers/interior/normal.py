@@ -16,7 +16,7 @@ accuracy is that of doubles to the end (1e-14 in the tests).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from relaxboost.solvers.interior.block import Block, Diagonal
 _JITTERS = (1e-14, 1e-12, 1e-10, 1e-8)
 """Relative additions to the diagonal, tried in turn: equal columns, or examples, leave the matrix
 singular. Refinement takes out what they change."""
+_POOR = 1e-3
+"""The part of a solution that a refinement changes where a matrix is rounded too much."""
 _BLOCK = 256
 """Rows of a matrix at a time."""
 
@@ -50,6 +52,15 @@ class Move(NamedTuple):
     """Aᵀ Δd."""
 
 
+class Right(NamedTuple):
+    """The right-hand sides of Newton's equations."""
+
+    h: Vector
+    q: Vector
+    s: float
+    sigma: float
+
+
 class ColumnScaling(NamedTuple):
     """The diagonal that the columns contribute."""
 
@@ -69,37 +80,41 @@ class Normal(ABC):
         self._signs = columns.E / columns.D
         self._m = bulk.m
 
-    def solve(self, h: Vector, q: Vector, s: float, sigma: float, rough: bool = False) -> Move:
-        """Return the solution, refined once unless it may be `rough`."""
+    @abstractmethod
+    def solve(self, right: Right) -> Move:
+        """Return the solution as the factor gives it."""
+
+    def refined(self, right: Right, first: Move) -> Move:
+        """Return a solution refined once; where that changes much, of a matrix not rounded."""
+        then = self.solve(self._missing(right, first))
+        if self._bulk.single and _norm(then.t) > _POOR * _norm(first.t):
+            self._bulk.single = False
+            self._factorise()
+            first = self.solve(right)
+            then = self.solve(self._missing(right, first))
+        pairs: Any = zip(first, then, strict=True)
+        return Move(*(before + more for before, more in pairs))
+
+    def _missing(self, right: Right, first: Move) -> Right:
+        """Return what a solution leaves of the right-hand side."""
         D, kappa = self._columns.D, self._columns.kappa
-        first = self._once(h, q, s, sigma)
-        if rough:
-            return first
-        residual = h - self._block.times(first.t)
-        residual[: self._m] -= first.margins - first.total
-        then = self._once(
-            residual,
-            q - (first.edges - first.y / D - self._signs * first.v),
-            s - (kappa * first.v - float(self._signs @ first.y)),
-            sigma - float(first.t[: self._m].sum()),
+        h = right.h - self._block.times(first.t)
+        h[: self._m] -= first.margins - first.total
+        return Right(
+            h,
+            right.q - (first.edges - first.y / D - self._signs * first.v),
+            right.s - (kappa * first.v - float(self._signs @ first.y)),
+            right.sigma - float(first.t[: self._m].sum()),
         )
-        return Move(
-            first.t + then.t,
-            first.y + then.y,
-            first.v + then.v,
-            first.total + then.total,
-            first.margins + then.margins,
-            first.edges + then.edges,
-        )
+
+    @abstractmethod
+    def _factorise(self) -> None:
+        """Make the matrix, and its factor."""
 
     @property
     def iterations(self) -> int:
         """The most that a right-hand side took so far; 0 with a factor."""
         return 0
-
-    @abstractmethod
-    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
-        """Return the solution as the factor gives it."""
 
 
 class ByColumns(Normal):
@@ -118,7 +133,11 @@ class ByColumns(Normal):
     ) -> None:
         super().__init__(bulk, block, columns)
         self._e = np.append(self._signs, 0.0)
-        self._factor = self._factorised(before)
+        self._before = before
+        self._factorise()
+
+    def _factorise(self) -> None:
+        self._factor = self._factorised(self._before)
         self._ge = self._factor.solve(self._e)
         self._ee = float(self._e @ self._ge)
 
@@ -149,11 +168,12 @@ class ByColumns(Normal):
         kappa = self._columns.kappa
         self._rho = 1.0 / kappa if corner * kappa > 1.0 else corner
 
-    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+    def solve(self, right: Right) -> Move:
+        h, q, s, sigma = right
         m, bulk, rho, kappa = self._m, self._bulk, self._rho, self._columns.kappa
         inner = self._block.invert(h)[:m]
-        right = np.append(bulk.edges(inner) - q, sigma - inner.sum())
-        z = self._factor.solve(right - rho * s * self._e)
+        reduced = np.append(bulk.edges(inner) - q, sigma - inner.sum())
+        z = self._factor.solve(reduced - rho * s * self._e)
         rest = 1.0 - rho * kappa
         v = (s + float(self._e @ z)) / (kappa + rest * self._ee)
         z -= rest * v * self._ge
@@ -187,19 +207,23 @@ class ByExamples(Normal):
         super().__init__(bulk, block, columns)
         self._sum = float(columns.D.sum()) + columns.floor
         self._b = bulk.margins(columns.E)
-        gram = bulk.gram(columns.D)
+        self._factorise()
+
+    def _factorise(self) -> None:
+        gram = self._bulk.gram(self._columns.D)
         self._rho = float(gram.diagonal().max())  # of the size of A, whose digits a larger loses
         _add_outer(gram, self._b, self._b / -self._sum)
         gram += self._rho
-        block.add_to(gram)
+        self._block.add_to(gram)
         self._factor = _Factor(gram)
         self._g1 = self._factor.solve(np.ones(self._m))
 
-    def _once(self, h: Vector, q: Vector, s: float, sigma: float) -> Move:
+    def solve(self, right: Right) -> Move:
         D, E = self._columns.D, self._columns.E
+        h, q, s, sigma = right
         s = s - float(E @ q)
-        right = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
-        z = self._factor.solve(right + self._rho * sigma)
+        reduced = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
+        z = self._factor.solve(reduced + self._rho * sigma)
         total = (sigma - float(z.sum())) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
@@ -280,6 +304,10 @@ class _Wider(_Factor):
     def solve(self, h: Vector) -> Vector:
         """Return the solution for one right-hand side."""
         return self.half(self.half(h), back=True)
+
+
+def _norm(x: Vector) -> float:
+    return float(np.linalg.norm(x))
 
 
 def _mirror(matrix: Array) -> None:

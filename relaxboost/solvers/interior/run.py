@@ -39,7 +39,7 @@ _STEP, _ROW = 5e-3, 4e-7
 """What else a step does, and what an example costs in it."""
 _ITERATIONS = 40
 """Those of a step by passes over the examples."""
-_STEPS, _SIFTED, _PASSES = 20, 60, 12
+_STEPS, _SIFTED, _PASSES = 12, 60, 20
 """Steps of a run on all columns, and on those in play, and passes over A of a step."""
 _CONES = 8e-6
 """Seconds of the cones of an example in a step."""
