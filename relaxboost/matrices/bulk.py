@@ -15,7 +15,7 @@ _ROWS, _FEW = 4096, 128
 """Rows of A at least that are multiplied at a time, and that are rounded at a time."""
 _HEAVY = 100.0
 """Rows weigh too much for single precision from so many times the n-th largest weight on, n the
-order of the product: n rows bound its eigenvalues from below."""
+order of the product, or the middle one: eigenvalues that matter are of that size."""
 
 
 class Pricing(ABC):
