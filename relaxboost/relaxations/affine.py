@@ -17,8 +17,9 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.base import Relaxation, Traits, _spell, makes
+from relaxboost.relaxations.base import Relaxation, Traits, makes
 from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
+from relaxboost.relaxations.vectors import spell_parameter
 
 
 class _Changed(Relaxation):
@@ -86,6 +87,9 @@ class _Changed(Relaxation):
         x = [Fraction(y) for y in found.x.tolist()]
         return {"gamma": number(min(map(add, u, x))), "x": vector(x)}
 
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        return self._evaluated_bound(d, total)
+
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()
 
@@ -130,7 +134,7 @@ class Shifted(_Changed):
         return f"{_operand(self.f)}.shifted({d0})"
 
     def key(self) -> str:
-        return f"{self.family}({self.f.key()}, {_spell(np.array(self.d0), self)})"
+        return f"{self.family}({self.f.key()}, {spell_parameter(np.array(self.d0), self)})"
 
     @property
     def traits(self) -> Traits:

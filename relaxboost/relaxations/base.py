@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,13 +19,15 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact, positive
+from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import UNIT, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.pointwise import TangentProof
+from relaxboost.relaxations.vectors import spell_parameter
 
 Level = Literal["exact", "enclosed", "numerical"]
 LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
@@ -62,7 +63,7 @@ class DualWitness(NamedTuple):
 
     gamma: float
     x: Vector
-    proof: ConeProof | None = None
+    proof: ConeProof | TangentProof | None = None
 
 
 class Traits(NamedTuple):
@@ -82,23 +83,6 @@ class Traits(NamedTuple):
     """min f = 0 over R^m, condition (i)."""
     zero_in_core: bool = False
     """0 lies in the core of dom f, condition (ii)."""
-
-
-def _spell(value: object, owner: object) -> str:
-    """Return an exact, reproducible spelling of a parameter."""
-    if value is None or isinstance(value, bool | str):
-        return repr(value)
-    if isinstance(value, Real):
-        return str(exact(type(owner).__name__, "its parameter", value))
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_spell(v, owner) for v in value)}]"
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        content = np.ascontiguousarray(value, dtype="<f8").tobytes()
-        return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
-    raise InputError(
-        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, for which there "
-        "is no exact spelling; override key()"
-    )
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -282,6 +266,11 @@ class Relaxation(ABC):
         except InputError:  # a witness too far off for the solver proves nothing
             return -math.inf
 
+    def unproved(self, witness: Any) -> bool:
+        """Whether a cone solver has to be believed for the lower bound of this witness."""
+        alone = isinstance(witness, DualWitness) and witness.proof is None
+        return alone and type(self).lower_bound is Relaxation.lower_bound
+
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
         return numerical.support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
@@ -300,8 +289,9 @@ class Relaxation(ABC):
         """
         own = [f.name for f in fields(self) if f.compare] if is_dataclass(self) else None
         names = sorted(vars(self)) if own is None else own
+        names = [name for name in names if name != "_programs"]
         spelled = ", ".join(
-            f"{name}={_spell(getattr(self, name), self)}" for name in names if name != "_programs"
+            f"{name}={spell_parameter(getattr(self, name), self)}" for name in names
         )
         return f"{self.family}({spelled})"
 
@@ -435,14 +425,21 @@ class Relaxation(ABC):
         `d` is non-negative, `total` encloses its exact sum, and d' is at most `distance` from
         d / Σd in the l1 norm. It absorbs the roundings that keep a floating-point d from being
         exactly feasible. By default the penalty as computed, and no distance; where that is
-        infinite, the penalty at `repair(d)` and the distance to it.
+        infinite, the penalty at `repair(d)` and the distance to it. What is left to cvxpy is taken
+        at a point that breaks no constraint.
         """
+        if type(self).penalty is Relaxation.penalty:  # cvxpy's
+            return self._evaluated_bound(d, total)
         value = self.penalty(d)
         if math.isfinite(value):
             return value, 0.0
         repaired = self.repair(d)
         apart = math.fsum(np.abs(repaired - d / total[0]).tolist())
         return self.penalty(repaired), apart + 8.0 * UNIT
+
+    def _evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return `penalty_bound` by what cvxpy evaluates."""
+        return numerical.programs(self, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
         """Return a bound on f at every point of the simplex within `distance` of d / Σd.

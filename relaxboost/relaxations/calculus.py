@@ -153,6 +153,9 @@ class Scaled(Relaxation):
         inner = self.f.witness(self._inner(u))
         return ScaledWitness(float(self.c) * inner.gamma, inner)
 
+    def unproved(self, witness: ScaledWitness) -> bool:
+        return self.f.unproved(witness.inner)
+
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
         below = self.f.lower_bound(self._inner(u), witness.inner)
         if not abs(below) < 1e300 / float_up(self.c):
@@ -323,6 +326,9 @@ class Sum(Relaxation):
         with np.errstate(over="ignore", invalid="ignore"):
             return (Interval(first) + second).down
 
+    def unproved(self, witness: SumWitness) -> bool:
+        return self.first.unproved(witness.first) or self.second.unproved(witness.second)
+
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         first, some = self.first.cvxpy_penalty(d)
         second, more = self.second.cvxpy_penalty(d)
@@ -441,12 +447,12 @@ class Sum(Relaxation):
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return the bound at the point nearest to d, towards the center, where both terms have
-        one; at level numerical the penalty as computed."""
-        if self.level == "numerical":
-            return super().penalty_bound(d, total)
+        one; at level numerical what cvxpy evaluates where they have none at d."""
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
+        if self.level == "numerical":
+            return self._evaluated_bound(d, total)
         center = self.center(d.size)
         for exponent in range(-50, 1, 2):
             point = np.maximum(d + 2.0**exponent * (center - d), 0.0)

@@ -69,6 +69,7 @@ class ConeBounds:
     ----------
     form : ConeForm
     m : int
+        How many of its variables are d; with 0, all of them are without bounds.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -184,7 +185,8 @@ class ConeBounds:
         """Turn cones to where they are when nothing pulls; so no answer depends on another."""
         turn = self._turned(np.zeros(0))
         if 3 in self._form.second:
-            found = self._ask(np.zeros(self._m), False, turn, _ROUGH, 1.0 / self._m)
+            size = 1.0 / max(self._m, 1)
+            found = self._ask(np.zeros(self._m), self._m == 0, turn, _ROUGH, size)
             turn = turn if found is None else self._turned(found[2])
         return turn
 
@@ -251,7 +253,7 @@ class ConeBounds:
         x, z, slack = unit * np.array(answer.x), np.array(answer.z)[mine], np.array(answer.s)[mine]
         proof = self._feasible(ConeProof(turn.T @ z, x))
         slope = self._reduced(np.zeros(m), proof.y, proof.point)[0][:m]
-        gamma = float((u + slope).min())
+        gamma = float((u + slope).min(initial=math.inf))
         solved = str(answer.status) == "Solved"
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
         below = self.below(u, proof, box=box)

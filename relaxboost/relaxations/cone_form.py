@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,12 @@ class ConeForm:
     second: tuple[int, ...]
     exponential: int
     constant: float
+
+    def tilted(self, theta: Vector) -> ConeForm:
+        """Return that of f − <θ, .>."""
+        cost = self.cost.copy()
+        cost[: theta.size] -= theta
+        return replace(self, cost=cost)
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp, numerical
 from relaxboost.relaxations.base import Relaxation, Traits, onto_simplex
 from relaxboost.relaxations.linear import ExactForm, LinearForm
@@ -27,8 +28,11 @@ class Custom(Relaxation):
 
     Everything else (F, the witnesses, the distributions of a booster, the other of f and f*) is
     derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
-    m = 200, and its brackets are *numerical*: as good as the solver, and never called certified.
-    Write a subclass of `Relaxation` with closed forms where that is not enough.
+    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy evaluates, and
+    never called certified. Both bounds are evaluated at points that no constraint excludes, and by
+    multipliers or tangents; where none proves a lower bound, as for matrices with auxiliary
+    variables, a solver is believed to 1e-8, and the message of the solution says so. Write a
+    subclass of `Relaxation` with closed forms where that is not enough.
 
     Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
     its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
@@ -54,7 +58,8 @@ class Custom(Relaxation):
     InputError
         If not exactly one of f and conjugate is given; and when a game is declared, if what it
         returns is not convex by cvxpy's rules, is +inf on the whole simplex, or is not bounded
-        below there.
+        below there; or if it is given by f* or with auxiliary variables, and cvxpy rounds one of
+        its exponents.
 
     References
     ----------
@@ -141,6 +146,13 @@ class Custom(Relaxation):
         """
         bound = self._bind(m)
         if m not in bound._feasible:
+            given = bound if bound._mirror is None else bound._mirror
+            if not numerical.programs(given, m).faithful(alone=bound is given):
+                raise InputError(
+                    f"{self!r} has an exponent that cvxpy rounds when it solves, and bounds would "
+                    "be those of another f; give the fraction that it rounds to, or "
+                    "cp.power(..., approx=False)"
+                )
             try:
                 numerical.programs(bound, m).margin(np.zeros(m))
             except InputError:
@@ -188,6 +200,33 @@ class Custom(Relaxation):
 
     def conjugate(self, theta: Vector) -> float:
         return super().conjugate(theta) if self._mirror is None else self._mirror.penalty(theta)
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        if self._mirror is None:
+            return self._evaluated_bound(d, total)
+        value, distance = super().penalty_bound(d, total)
+        if math.isfinite(value) and distance == 0.0:
+            value = numerical.programs(self._mirror, d.size).free_conjugate_above(d)
+        return value, distance
+
+    def lower_bound(self, u: Vector, witness: Any) -> float:
+        """Return what `Relaxation.lower_bound` does; for f* as given, min (u + x) − f*(x) near
+        the x of the witness, which needs no proof."""
+        if self._mirror is not None:
+            x = np.maximum(witness.x, witness.gamma - u)
+            finite = math.isfinite(witness.gamma) and np.isfinite(x).all()
+            found = numerical.programs(self._mirror, x.size).near(x) if finite else None
+            if found is not None:
+                least = float((u + found[1]).min())
+                return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
+        return super().lower_bound(u, witness)
+
+    def unproved(self, witness: Any) -> bool:
+        """Whether a cone solver has to be believed; for f* as given also for the upper bound."""
+        if self._mirror is None:
+            return witness.proof is None
+        programs = numerical.programs(self._mirror, witness.x.size)
+        return programs.form is None or programs.near(witness.x) is None
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()

@@ -99,12 +99,12 @@ def _check(constraint: Any, owner: str) -> None:
         )
     if not constraint.is_dcp():
         need = "affine" if isinstance(constraint, cp.Zero | cp.constraints.Equality) else "convex"
-        broken = [c for c in (complaint(_difference(constraint), need),) if c]
+        broken = [c for c in (complaint(difference(constraint), need),) if c]
         why = broken[0] if broken else "see cvxpy.org/tutorial/dcp"
         raise InputError(f"{owner} has the constraint {constraint}, which is not convex: {why}")
 
 
-def _difference(constraint: Any) -> Any:
+def difference(constraint: Any) -> Any:
     """Return the expression that the constraint bounds by zero, its first argument if unknown."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]

@@ -19,6 +19,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations import numerical
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
@@ -159,6 +160,10 @@ class _FDivergence(Custom):
             rounded = _ROUNDED * (1.0 + t + np.abs(phi) + steep)
             value = float(f.size) * math.fsum(pi * (phi + rounded))
         return value, distance
+
+    def unproved(self, witness: Any) -> bool:
+        table = isinstance(numerical.programs(self, witness.x.size), _Table)
+        return not table and super().unproved(witness)
 
     def _bind(self, m: int) -> Custom:
         bound, f = super()._bind(m), self._f

@@ -17,12 +17,20 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
+from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
+from relaxboost.relaxations.pointwise import Pointwise, TangentProof
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 _TRUST = 1e-8
 """The relative error that a solver which met its tolerances may have."""
+BELIEVED = "a cone solver is believed to 1e-8, since nothing proves what it says of this f"
+"""What is said of a bracket that is `Relaxation.unproved`."""
+_LOOSE = 1e-7
+"""The relative distance from a solver's optimum beyond which a bound is loose."""
+_INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
+"""How far a solver's point is moved inside for a tangent; at an end f may be infinitely steep."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -34,6 +42,9 @@ class InCvxpy(Protocol):
 
     def penalty(self, d: Vector) -> float:
         """Return f(d)."""
+
+    def repair(self, d: Vector) -> Vector:
+        """Return a point of the simplex near d where f is finite."""
 
 
 class _Program(NamedTuple):
@@ -64,12 +75,58 @@ class Programs:
         if found is not None:
             return found
         met = None if self._cones is None else self._cones.solve(u)
+        answer: tuple[float, Vector, float, Vector] | None = None
+        proof: ConeProof | TangentProof | None = None
         if met is None or met.loose:
-            solved = self.solved_margin(u)
-            if met is None or self._content("margin"):
-                return self.keep("margin", u, solved)
-        self.keep("proof", u, met.proof)
-        return self.keep("margin", u, (met.below, met.d, met.gamma, met.slope))
+            answer, proof = self._unproved(u)
+        if met is not None and (answer is None or met.below > answer[0]):
+            answer, proof = (met.below, met.d, met.gamma, met.slope), met.proof
+        self.keep("proof", u, proof)
+        return self.keep("margin", u, answer)
+
+    def _unproved(
+        self, u: Vector
+    ) -> tuple[tuple[float, Vector, float, Vector], TangentProof | None]:
+        """Return what `margin` does by a solver, and the tangent that proves it.
+
+        Where no tangent is near, a solver that met its tolerances is believed: no proof then.
+        """
+        solved = self.solved_margin(u)
+        worth, proof = self._tangent(u, solved[1], "margin")
+        if not self._tight(worth, solved[0]) and self._trusted("margin"):
+            return solved, None
+        return (worth, *solved[1:]), proof
+
+    @staticmethod
+    def _tight(below: float, value: float) -> bool:
+        return value - below <= _LOOSE * (1.0 + abs(value))
+
+    def faithful(self, alone: bool) -> bool:
+        """Whether cone programs are those of f; where bounds are `alone` f's, tangents do too."""
+        of = self._pointwise
+        return not of.approximate or (alone and of.explicit)
+
+    def _trusted(self, name: str) -> bool:
+        """Whether the solver met its tolerances when it was last asked, and for f itself."""
+        return self._content(name) and not self._pointwise.approximate
+
+    def _tangent(
+        self, u: Vector, d: Vector, name: str, box: bool = False
+    ) -> tuple[float, TangentProof | None]:
+        """Return the best that a tangent near a solver's d proves, and the proof."""
+        pointwise = self._pointwise
+        best: tuple[float, TangentProof | None] = (-math.inf, None)
+        if not pointwise.explicit:
+            return best
+        # The first two are those of d alone.
+        duals = [c.dual_value for c in self._get(name).problem.constraints[2:]]
+        d = np.maximum(d, 0.0)
+        for share in _INWARD:
+            proof = pointwise.proof(d + share * (1.0 / d.size - d), duals)
+            worth = pointwise.below(u, proof, box=box)
+            if worth > best[0]:
+                best = worth, proof
+        return best
 
     def _content(self, name: str) -> bool:
         """Whether the solver met its tolerances when it was last asked."""
@@ -93,32 +150,84 @@ class Programs:
 
     @cached_property
     def _cones(self) -> ConeBounds | None:
-        return None if self.form is None else ConeBounds(self.form, self._m)
+        if self.form is None or self._pointwise.approximate:
+            return None
+        return ConeBounds(self.form, self._m)
 
-    def proof(self, u: Vector) -> ConeProof | None:
-        """Return what proves F(u) by the cone program, None where there is nothing."""
-        found: ConeProof | None = self.known("proof", u)
+    @cached_property
+    def _pointwise(self) -> Pointwise:
+        return Pointwise(*self._parts(), solves)
+
+    def proof(self, u: Vector) -> ConeProof | TangentProof | None:
+        """Return what proves F(u), None where the solver is believed."""
+        found: ConeProof | TangentProof | None = self.known("proof", u)
         return found
 
-    def below(self, u: Vector, proof: ConeProof) -> float:
+    def below(self, u: Vector, proof: ConeProof | TangentProof) -> float:
         """Return what the proof is worth at u."""
+        if isinstance(proof, TangentProof):
+            return self._pointwise.below(u, proof)
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
         """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1.
 
-        It is proved by the cone program of f. Where f has other cones, or that proves little, it is
-        as good as a solver that met its tolerances.
+        It is proved by the cone program of f, or by a tangent of it. Where that proves little, it
+        is as good as a solver that met its tolerances.
         """
-        if self._cones is None:
-            return self.conjugate(theta, everywhere=False)
-        found = self._cones.solve(-theta, box=True)
+        found = None if self._cones is None else self._cones.solve(-theta, box=True)
         above = math.inf if found is None else -found.below
         if found is None or found.loose:
             value = self.conjugate(theta, everywhere=False)
-            if self._content("boxed conjugate"):
+            d = self._get("boxed conjugate").d.value
+            if d is not None:
+                above = min(above, -self._tangent(-theta, d, "boxed conjugate", box=True)[0])
+            if not self._tight(-above, -value) and self._trusted("boxed conjugate"):
                 return min(above, value + _TRUST * (1.0 + abs(value)))
         return above
+
+    def above(self, d: Vector) -> tuple[float, float]:
+        """Return (value, distance) with f(d') <= value at that distance from d, in the simplex.
+
+        d' breaks no constraint of f, nor do the variables that f has. Where no such point is
+        found, the value is as good as the solver.
+        """
+        pointwise, value, near = self._pointwise, self.penalty(d), d
+        if not math.isfinite(value):
+            near = self._relaxation.repair(d)
+            value = self.penalty(near)
+        apart = math.fsum(np.abs(near - d).tolist())
+        if math.isfinite(value):
+            given = pointwise.joint(near)
+            found = pointwise.allowed(given)
+            if found is not None:
+                value = pointwise.at(found)
+                apart = math.fsum(np.abs(found[: d.size] - d).tolist())
+        return value, apart + 8.0 * UNIT if apart else 0.0
+
+    def near(self, x: Vector) -> tuple[float, Vector] | None:
+        """Return (value, x') with f(x') <= value at an x' near x, not only of the simplex.
+
+        None where no point is found that breaks no constraint of f.
+        """
+        of = self._pointwise
+        anywhere = Pointwise(of.d, of.value, of.constraints, solves, simplex=False)
+        if of.own and not math.isfinite(self.penalty(x)):
+            return None
+        found = anywhere.allowed(of.joint(x))
+        return None if found is None else (of.at(found), found[: x.size])
+
+    def free_conjugate_above(self, theta: Vector) -> float:
+        """Return a number not below f*(θ), proved by the cone program of f, or by no more than a
+        solver where that proves little."""
+        value = self.conjugate(theta)
+        above = math.inf
+        if self.form is not None and math.isfinite(value):
+            found = ConeBounds(self.form.tilted(theta), 0).solve(np.zeros(0), box=True)
+            above = math.inf if found is None else -found.below
+        if self._tight(-above, -value):
+            return above
+        return min(above, value + _TRUST * (1.0 + abs(value)))
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
@@ -238,15 +347,13 @@ class Programs:
         return self._make_conjugate(boxed=True)
 
     def _make_penalty(self) -> _Program:
-        d, value, constraints = self._parts()
-        problem = cp.Problem(cp.Minimize(value), constraints)
-        if {v.id for v in problem.variables()} <= {d.id}:
-            inside = [a.domain for c in constraints for a in c.args]
-            domain = [c for part in (value.domain, *inside) for c in part]
-            return _Program(problem, d, (), None, tuple(domain))
+        of = self._pointwise
+        if not of.own:
+            problem = cp.Problem(cp.Minimize(of.value), of.constraints)
+            return _Program(problem, of.d, (), None, tuple(of.domain))
         where = cp.Parameter(self._m)
-        problem = cp.Problem(cp.Minimize(value), [*constraints, d == where])
-        return _Program(problem, d, (where,), None)
+        problem = cp.Problem(cp.Minimize(of.value), [*of.constraints, of.d == where])
+        return _Program(problem, of.d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
         status, value = solve_problem(program.problem)
@@ -291,6 +398,11 @@ def solve_problem(problem: Any) -> tuple[str, float]:
                 value = float(problem.solution.opt_val)
             return status, value
     return "solver_error", math.nan
+
+
+def solves(problem: Any) -> bool:
+    """Solve, and return whether that came to an optimum."""
+    return solve_problem(problem)[0] in SOLVED
 
 
 def programs(relaxation: InCvxpy, m: int) -> Programs:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -50,3 +52,20 @@ def spell_vector(values: tuple[Fraction, ...]) -> str:
     if len(values) <= 8:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
+
+
+def spell_parameter(value: object, owner: object) -> str:
+    """Return an exact, reproducible spelling of a parameter."""
+    if value is None or isinstance(value, bool | str):
+        return repr(value)
+    if isinstance(value, Real):
+        return str(exact(type(owner).__name__, "its parameter", value))
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(spell_parameter(v, owner) for v in value)}]"
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        content = np.ascontiguousarray(value, dtype="<f8").tobytes()
+        return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
+    raise InputError(
+        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, for which there "
+        "is no exact spelling; override key()"
+    )

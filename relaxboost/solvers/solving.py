@@ -23,6 +23,7 @@ from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
+from relaxboost.relaxations.numerical import BELIEVED
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.master import ProgramError
@@ -317,14 +318,14 @@ class _Best:
             rounds=self._rounds,
             seconds=self.seconds,
             bound=bound,
-            message=self._message(status, (lower, upper), support.size > 0, reason),
+            message=self._message(status, (lower, upper), support.size > 0, reason, witness),
             history=history,
             rtol=self._rtol,
             basis=self.basis(),
         )
 
     def _message(
-        self, status: str, bracket: tuple[float, float], weights: bool, reason: str
+        self, status: str, bracket: tuple[float, float], weights: bool, reason: str, witness: Any
     ) -> str:
         """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
         tol, rtol, game = self._tol, self._rtol, self._game
@@ -343,6 +344,8 @@ class _Best:
             idle = bracket[1] - least
             if idle <= self._allowed(least, bracket[1]):
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
+        if game.relaxation.unproved(witness):
+            said += f"; {BELIEVED}"
         trouble = "" if self.file is None else self.file.trouble
         return "; ".join(filter(None, (said, self._begin.said, trouble)))
 

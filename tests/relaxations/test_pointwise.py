@@ -1,0 +1,173 @@
+"""Bounds of functions of cvxpy hold without believing a solver: against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.relaxations import numerical
+from relaxboost.relaxations.pointwise import Pointwise, TangentProof
+
+M = 12
+STEEP = M**-0.5 * (1.0 + 1e-6)
+"""A radius at which the multiplier is some 700 times the margins."""
+
+
+def ball(d):
+    return 0.0, [cp.norm2(d) <= STEEP]
+
+
+def ball_beside(d):
+    """What is over the radius costs so much that nothing is; with a variable of its own."""
+    z = cp.Variable(nonneg=True)
+    return 1e4 * z, [cp.norm2(d) <= STEEP + z]
+
+
+def ball_as_cone(d):
+    return 0.0, [cp.SOC(cp.Constant(STEEP), d)]
+
+
+UPPER = {
+    "ball": (lambda: rb.Custom(ball), lambda: rb.NormBall(2, STEEP)),
+    "its own variable": (lambda: rb.Custom(ball_beside), lambda: rb.NormBall(2, STEEP)),
+    "cone": (lambda: rb.Custom(ball_as_cone), lambda: rb.NormBall(2, STEEP)),
+    "sum": (
+        lambda: rb.Custom(ball) + rb.NormPenalty(2, 0.1),
+        lambda: rb.NormBall(2, STEEP) + rb.NormPenalty(2, 0.1),
+    ),
+    "shift": (
+        lambda: rb.Custom(ball).shifted(0.0),
+        lambda: rb.NormBall(2, STEEP),
+    ),
+    "conjugate": (
+        lambda: rb.Custom(conjugate=lambda x: 30 * (cp.sum(cp.exp(x / 30)) / M - 1)),
+        lambda: rb.KLPenalty(30),
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "twin"), UPPER.values(), ids=UPPER)
+def test_an_upper_bound_pays_for_what_a_solver_leaves_outside(make, twin, rng):
+    for _ in range(4):
+        A = rng.choice([-1.0, 0.0, 1.0], (M, 3))
+        known, game = rb.reference(rb.Game(A, twin())), rb.Game(A, make())
+        beyond = known.d + 1e-3 * (known.d - 1 / M)
+        for d in (known.d, beyond, game.relaxation.relaxed_margin(known.margins)[1]):
+            lower, upper = game.bracket(d, known.w)
+            assert lower <= known.upper
+            assert known.lower <= upper <= known.lower + 3e-4
+
+
+@pytest.mark.filterwarnings("ignore:pnorm with p:UserWarning")
+@pytest.mark.parametrize("p", [8, 20, 878 / 323])
+def test_high_norms_have_bounds_by_their_tangents(p, rng):
+    f = rb.Custom(lambda d: 0.1 * cp.pnorm(d, p)).resolve(15)
+    twin = rb.NormPenalty(p if p != 878 / 323 else rb.relaxations.norms.Fraction(878, 323), 0.1)
+    for _ in range(3):
+        u = rng.uniform(-1, 1, 15)
+        value, witness = twin.relaxed_margin(u)[0], f.witness(u)
+        assert witness.proof is not None
+        assert value - 1e-7 <= f.lower_bound(u, witness) <= value
+
+
+@pytest.mark.filterwarnings("ignore:Power atom:UserWarning")
+def test_an_exponent_that_cvxpy_rounds_is_not_rounded_in_bounds(rng):
+    """Its cone program has the exponent 878/323, whose values are 1e-5 larger."""
+    p = 2.7182818
+    for weight in (1.0, 100.0):
+        game = rb.Game(
+            rng.uniform(-1, 1, (4, 3)), rb.Custom(lambda d, c=weight: c * cp.sum(cp.power(d, p)))
+        )
+        found = rb.reference(game)
+        assert found.lower <= found.upper <= found.lower + 1e-5 * weight
+
+
+def test_any_tangent_is_below_f(rng):
+    c = 0.3
+    f = rb.Custom(lambda d: (c * cp.pnorm(d, 3), [d <= 0.4, cp.sum(d[:2]) == 0.5]))
+    programs = numerical.programs(f.resolve(5), 5)
+    u = rng.uniform(-1, 1, 5)
+    value, d, *_ = programs.solved_margin(u)
+    for _ in range(20):
+        multipliers = (rng.normal(size=5), rng.normal(size=1))
+        proof = TangentProof(rng.dirichlet(np.ones(5)), multipliers)
+        assert -10.0 < programs.below(u, proof) <= value + 1e-8
+    duals = [y.dual_value for y in programs._get("margin").problem.constraints[2:]]
+    own = programs._pointwise.proof(d, duals)
+    assert programs.below(u, own) == pytest.approx(value, abs=1e-6)
+    wrong = own._replace(point=np.full(5, np.nan)), own._replace(multipliers=())
+    assert [programs.below(u, proof) for proof in wrong] == [-math.inf, -math.inf]
+
+
+def matrix(d):
+    return [0.5 * np.eye(3) - cp.diag(d) >> 0]
+
+
+def matrix_below(d):
+    return [cp.diag(d) << 0.5 * np.eye(3)]
+
+
+LIMITS = {
+    "inequality": lambda d: [cp.max(d) <= 0.5],
+    "half line": lambda d: [cp.constraints.NonNeg(0.5 - d)],
+    "matrix": matrix,
+    "matrix below": matrix_below,
+    "exponential": lambda d: [cp.ExpCone(d[0], cp.Constant(1.0), cp.Constant(math.exp(0.5)))],
+    "equality": lambda d: [d[0] == 0.5, d[2] <= 0.3],
+}
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+def test_a_point_outside_is_moved_inside_and_no_further_than_it_takes(limits):
+    d = cp.Variable(3)
+    given = Pointwise(d, cp.sum_squares(d), limits(d), numerical.solves)
+    outside = np.array([0.5 + 1e-6, 0.2, 0.3 - 1e-6])
+    found = given.allowed(outside)
+    assert found[0] <= 0.5 + 1e-15
+    assert found.sum() == pytest.approx(1.0, abs=1e-15)
+    assert np.abs(found - outside).sum() < 2e-5
+    inside = np.array([0.5, 0.25, 0.25]) if found[2] <= 0.3 else found
+    assert np.abs(given.allowed(inside) - inside).sum() < 1e-15
+
+
+def test_a_domain_without_room_is_left_to_the_solver():
+    d = cp.Variable(3)
+    corner = Pointwise(d, cp.sum_squares(d), [cp.max(d) <= 1 / 3 - 1e-10], numerical.solves)
+    assert corner.allowed(np.full(3, 1 / 3)) is None
+
+
+@pytest.mark.filterwarnings("ignore:Power atom:UserWarning")
+def test_what_cvxpy_rounds_and_no_tangent_mends_is_refused():
+    def beside(d):
+        z = cp.Variable(d.shape[0])
+        return cp.sum(z), [cp.power(d, 2.7182818) <= z]
+
+    conjugate = rb.Custom(conjugate=lambda x: cp.sum(cp.power(cp.pos(x), 2.7182818)))
+    for f in (rb.Custom(beside), conjugate):
+        with pytest.raises(rb.InputError, match="an exponent that cvxpy rounds"):
+            rb.Game(np.eye(3), f)
+
+
+def largest_eigenvalue(d):
+    z = cp.Variable()
+    return z, [z * np.eye(3) - cp.diag(d) >> 0]
+
+
+def test_a_solution_says_where_a_solver_is_believed():
+    """A matrix with an auxiliary variable: neither multipliers nor a tangent prove it."""
+    for f, believed in (
+        (rb.Custom(largest_eigenvalue), True),
+        (rb.Custom(cp.norm2), False),
+    ):
+        game = rb.Game(np.eye(3) - 0.5, f)
+        for found in (
+            rb.solve(game, tol=1e-6),
+            rb.reference(game),
+            rb.solve(rb.Game(np.eye(3), 2 * f)),
+        ):
+            assert ("solver is believed" in found.message) == believed
+            assert found.lower <= found.upper
