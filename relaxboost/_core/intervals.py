@@ -147,6 +147,22 @@ class Interval:
             _above(high + _SLOPPY * np.where(high > -np.inf, np.abs(high), 0.0)),
         )
 
+    def expm1(self) -> Interval:
+        """Return e^x − 1."""
+        return self._near(np.expm1)
+
+    def log1p(self) -> Interval:
+        """Return log(1 + x) for x > −1, −inf where x is not above that."""
+        above = Interval(np.maximum(self.lower, -1.0), np.maximum(self.upper, -1.0))
+        return above._near(np.log1p)
+
+    def _near(self, function: Any) -> Interval:
+        """Return a non-decreasing function that is zero at zero, by NumPy."""
+        with np.errstate(over="ignore", divide="ignore"):
+            low, high = function(self.lower), function(self.upper)
+        off = [_SLOPPY * np.where(np.isfinite(x), np.abs(x), 0.0) for x in (low, high)]
+        return Interval(_below(low - off[0]) - _TINIEST, _above(high + off[1]) + _TINIEST)
+
     def softplus(self) -> Interval:
         """Return log(1 + e^x) without overflow."""
         low, high = np.logaddexp(0.0, self.lower), np.logaddexp(0.0, self.upper)

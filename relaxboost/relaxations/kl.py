@@ -54,13 +54,26 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Enclose KL(d/Σd ‖ π), for d that is zero where π is."""
+        """Enclose KL(d/Σd ‖ π), for d that is zero where π is.
+
+        Its terms y log(y/π) − y + π are π ((1 + t) log(1 + t) − t) for y = (1 + t) π, which does
+        not cancel near π.
+        """
         x, pi = self._inside(d), self._pi(d.size)
-        used = x > 0.0
-        pi = pi if pi.lower.ndim == 0 else pi[used]
-        y = Interval(x[used]) / Interval(*total)
-        divergence = (y * (y / pi).log()).sum()
-        return Interval(max(divergence.down, 0.0), max(divergence.up, 0.0))
+        y = Interval(x) / Interval(*total)
+        t = (y - pi) / pi
+        near, far = (1.0 + t) * t.log1p() - t, y * (y / pi).log() - y + pi
+        half, size = 0.5 * t.square(), t.abs()  # t²/2 is off by |t| of it at most where |t| < 1/2
+        near = pi * Interval(
+            np.maximum(near.lower, (half * (1.0 - size)).lower),
+            np.minimum(near.upper, (half * (1.0 + size)).upper),
+        )
+        close, zero = size.upper < 0.5, x == 0.0
+        ends = [
+            np.where(close, a, np.where(zero, b, c))
+            for a, b, c in ((near.lower, pi.lower, far.lower), (near.upper, pi.upper, far.upper))
+        ]
+        return Interval(*(np.maximum(end, 0.0) for end in ends)).sum()
 
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
@@ -75,10 +88,12 @@ class _Entropic(PowerDivergence):
         return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
 
     def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
-        """Enclose log Σ π exp((γ − u)/T)."""
+        """Enclose log Σ π exp((γ − u)/T), by what it differs from one where that is little."""
         u = self._inside(u)
-        weighed = self._pi(u.size) * ((Interval(gamma) - u) / temperature).exp()
-        return weighed.sum().log()
+        x, pi = (Interval(gamma) - u) / temperature, self._pi(u.size)
+        if max(abs(x.lower.min()), abs(x.upper.max())) < 1.0:
+            return (pi * x.expm1()).sum().log1p()
+        return (pi * x.exp()).sum().log()
 
     def _cvxpy_divergence(self, d: Any) -> Any:
         pi = self._inside(self.center(d.shape[0]))

@@ -42,6 +42,8 @@ _LOOK = 50
 _NEW, _OFTEN = 4.0, 0.9
 """How many times work of steps counts while so large a part of them brought a new column: an
 optimum of many columns shows so."""
+_FEW = 1.0
+"""The product of tol and the curvature of f from which some eight rounds of steps do."""
 _SOON = 5.0
 """Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
@@ -98,10 +100,12 @@ class Combined(SmoothedMethod):
         fits = self.interior and not unfit(game)
         steep = fits and near and inner == "conic"
         steep = steep and isinstance(self.smoother(game, tol)[1], Unsmoothed)
+        # A few steps do, and f is too steep for the programs of cone solvers.
+        few = game.relaxation.curvature(game.m) * tol >= _FEW
         rival = Rival(game, tol, clock, 1.0 if steep else PART) if fits else None
         if rival is not None and inner == "conic":
-            soon = tol < loose and expected(game) < _SOON and not steep
-            loose = tol if steep else loose
+            soon = tol < loose and expected(game) < _SOON and not (steep or few)
+            loose = tol if steep or few else loose
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game, store=True))
                 program.rival = rival

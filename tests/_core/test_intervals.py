@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,6 +56,18 @@ def test_numbers_are_intervals(drawn, number):
     holds(number * a, y * x)
     if x:
         holds(number / a, y / x)
+
+
+@given(st.lists(st.floats(-30.0, 30.0) | st.floats(-1e-8, 1e-8), min_size=2, max_size=2))
+def test_what_is_near_zero_contains_what_balls_say(ends):
+    low, high = sorted(ends)
+    grown, logarithm = Interval(low, high).expm1(), Interval(low, high).log1p()
+    for x in (arb(low), arb(high)):
+        assert arb(grown.lower.item()) <= x.expm1() <= arb(grown.upper.item())
+        if x > -1:
+            assert logarithm.lower == -INF or arb(logarithm.lower.item()) <= x.log1p()
+            assert x.log1p() <= arb(logarithm.upper.item())
+    assert low > -1.0 or logarithm.lower == -INF
 
 
 def test_division_by_an_interval_with_zero_is_extended():

@@ -89,6 +89,21 @@ def test_penalty_bounds_and_attains_its_soft_minimum(rng):
             assert upper + d @ u - value <= 10 * scale
 
 
+@pytest.mark.parametrize("weight", [1e7, 1e10])
+def test_bounds_do_not_cancel_where_the_prior_is_all_but_the_answer(weight, rng):
+    for prior in priors(rng, 5):
+        f = KLPenalty(weight, prior)
+        u, pi = rng.uniform(-1, 1, 5), exact_prior(f, 5)
+        exact, d = soft_minimum(u, pi, f.weight), f.distribution(u, 1e-3)
+        lower = f.lower_bound(u, f.witness(u))
+        assert ball(lower) <= exact
+        assert exact - lower <= 1e-6
+        upper, _ = f.penalty_bound(d, sum_bounds(d))
+        assert ball(upper) >= ball(f.weight) * exact_kl(d, pi)
+        game = rb.Game(rng.uniform(-1, 1, (5, 4)), f)
+        assert rb.solve(game, tol=1e-6).status == "optimal"
+
+
 def test_ball_bounds_and_attains_its_margin(rng):
     for radius in (1e-12, 1e-6, 0.01, 0.5, Fraction(4, 3), 3, 100):
         for prior in priors(rng, 5):

@@ -20,6 +20,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 _HOTTEST = 1e300  # of η times the spread of the margins; beyond it d does not change any more
+_MILD = 1e-3
+"""The spread of g/T below which the sum is taken by what its terms differ from one."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
@@ -39,6 +41,10 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
         np.exp(d, out=d)
     total = float(d.sum())
     d /= total
+    if float(g.max()) - low < _MILD * temperature:  # the sum is one but for little, which counts
+        grown = np.expm1((low - g) / temperature)
+        mean = grown.mean() if log_prior is None else np.exp(log_prior) @ grown
+        return d, low - temperature * math.log1p(float(mean))
     return d, low - temperature * (top + math.log(total))
 
 
