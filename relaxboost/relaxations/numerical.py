@@ -201,7 +201,7 @@ class Programs:
             given = pointwise.joint(near)
             found = pointwise.allowed(given)
             if found is not None:
-                value = pointwise.at(found)
+                value = pointwise.above(found)
                 apart = math.fsum(np.abs(found[: d.size] - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
 
@@ -215,7 +215,7 @@ class Programs:
         if of.own and not math.isfinite(self.penalty(x)):
             return None
         found = anywhere.allowed(of.joint(x))
-        return None if found is None else (of.at(found), found[: x.size])
+        return None if found is None else (of.above(found), found[: x.size])
 
     def free_conjugate_above(self, theta: Vector) -> float:
         """Return a number not below f*(θ), proved by the cone program of f, or by no more than a

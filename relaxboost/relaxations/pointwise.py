@@ -24,6 +24,8 @@ from relaxboost.relaxations.dcp import difference
 
 _ROUNDED = 64.0 * UNIT
 """What values and slopes may be off by, relative to the sizes of their terms."""
+_PROBES, _CANCELLED = 4, 4.0
+"""How many points nearby are looked at, and how many times their spread is charged."""
 _PRICES = (1.0, 1e2, 1e4, 1e6)
 """What a unit of room inside the constraints is worth, in units of f."""
 
@@ -96,6 +98,12 @@ class Pointwise:
         with np.errstate(all="ignore"):
             number = float(np.asarray(self.value.value).item())
         return math.inf if math.isnan(number) else number
+
+    def above(self, x: Vector) -> float:
+        """Return f at x and what it may be off by where its terms cancel."""
+        found = [self.at(y) for y in around(x)]
+        most = max(found)
+        return most if most == math.inf else most + _CANCELLED * (most - min(found))
 
     def joint(self, d: Vector) -> Vector:
         """Return (d, z) with the z that the variables have now."""
@@ -216,9 +224,18 @@ class Pointwise:
     def below(self, u: Vector, proof: TangentProof, *, box: bool = False) -> float:
         """Return a number not above F(u), or the minimum over 0 <= d <= 1, for any such proof.
 
-        −inf where f has variables of its own, or no slope there.
+        −inf where f has variables of its own, or no slope there. Points a few roundings apart tell
+        what is lost where terms of f cancel.
         """
-        tangent = self._tangent(proof) if self.explicit else None
+        if not self.explicit:
+            return -math.inf
+        points = around(np.asarray(proof.point, dtype=np.float64))
+        found = [self._below(u, proof._replace(point=x), box) for x in points]
+        least = min(found)
+        return least if least == -math.inf else least - _CANCELLED * (max(found) - least)
+
+    def _below(self, u: Vector, proof: TangentProof, box: bool) -> float:
+        tangent = self._tangent(proof)
         if tangent is None:
             return -math.inf
         height, size, slope, steep = tangent
@@ -268,6 +285,12 @@ class Pointwise:
             for y in multipliers
         ]
         return TangentProof(np.array(d, dtype=np.float64), tuple(kept))
+
+
+def around(x: Vector) -> list[Vector]:
+    """Return x and points that are a few roundings of their entries away."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_PROBES, x.size))
+    return [x, *(x * (1.0 + 4.0 * UNIT * signs))]
 
 
 def _of_variable(v: Any) -> list[Any]:
