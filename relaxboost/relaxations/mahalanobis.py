@@ -35,6 +35,9 @@ from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
+_STEEP = 1e4
+"""The largest f on the simplex that a cone solver is asked for in its own units."""
+
 
 class EllipsoidWitness(NamedTuple):
     """A threshold γ and the v of R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv)."""
@@ -112,7 +115,7 @@ class Mahalanobis(WithNorm):
 
     def _sharpest(self, u: Vector) -> tuple[Vector, float, Vector]:
         ball = isinstance(self, Ball)
-        _, d, gamma, x = numerical.programs(self, u.size).margin(u)
+        d, gamma, x = self._roughly(u)
         d = onto_simplex(d, type(self).__name__)
         size = self.size(d)
         if ball and size < self.limit * (1.0 - 1e-7):  # it does not bind
@@ -132,6 +135,14 @@ class Mahalanobis(WithNorm):
         if length > self.limit and not ball:
             v = v * (self.limit / length)
         return d, gamma, np.asarray(v, dtype=np.float64)
+
+    def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return (d, γ, x) as good as a cone solver, which is asked in units that it can scale."""
+        scale = 1.0 if isinstance(self, Ball) else max(1.0, self.limit * self._largest)
+        unit = self if scale < _STEEP else MahalanobisPenalty(self.Q, self.limit / scale)
+        scale = 1.0 if unit is self else scale
+        _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
+        return d, gamma * scale, x * scale
 
     def _shortest(self, x: Vector) -> Vector:
         """Return the shortest v with Qᵀ v = x, as nearly as there is one."""

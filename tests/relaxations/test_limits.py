@@ -305,3 +305,15 @@ def test_a_weighted_l1_ball_ends_where_all_lines_meet_up_to_rounding():
         value, d = f.relaxed_margin(u)
         assert value == pytest.approx(0.3 - 1.5 * meet, abs=1e-15)
         assert f.penalty(d) == 0.0
+
+
+@pytest.mark.parametrize("weight", [1e6, 1e10])
+def test_a_steep_mahalanobis_norm_is_minimised_first(weight):
+    """F(u) is weight · min ‖Q d‖ and at most the range of u more."""
+    rng = np.random.default_rng(6)
+    for Q in (np.eye(M) + 0.3 * rng.normal(size=(M, M)) for _ in range(3)):
+        f = rb.relaxations.MahalanobisPenalty(Q, weight).resolve(M)
+        least = rb.relaxations.MahalanobisPenalty(Q, 1).relaxed_margin(np.zeros(M))[0]
+        lower = f.lower_bound(U, f.witness(U))
+        assert lower <= f.relaxed_margin(U)[0] <= lower + 1e-8 * weight
+        assert -1.0 <= lower - weight * least <= 1.0 + 1e-9 * weight
