@@ -316,8 +316,10 @@ class Relaxation(ABC):
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as the cone program that cvxpy makes of it, None where it has other cones."""
-        return numerical.programs(self, m).form
+        """Return f as the cone program that cvxpy makes of it, None where it has cones of matrices
+        or powers."""
+        form = numerical.programs(self, m).form
+        return None if form is None or form.matrix or form.power else form
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return f for m examples as certificates write it, or None if they cannot.

@@ -39,6 +39,8 @@ _LOOSE = 1e-7
 """The relative gap beyond which a bound is loose: long trees of cones, as of high norms."""
 _FLAT = 1e-12
 """The least s0 ± s1 that cones are turned by."""
+_SIDE = 40
+"""The largest side of a matrix that is moved in all directions."""
 _INSIDE, _STEPS = 1e-15, 3
 """How far multipliers are taken inside before they move, and how often they do."""
 
@@ -82,8 +84,16 @@ class ConeBounds:
         self._roundings = 2.0 * UNIT * (per_row + 8.0)
         # The third entry of an exponential cone is raised where the second holds auxiliaries.
         alone = np.diff(sparse.csr_array(form.rows[:, m:]).indptr) == 0
-        first = form.right.size - 3 * form.exponential
-        self._third = alone[first + 2 :: 3] & ~alone[first + 1 :: 3]
+        first = form.zero + form.half + sum(form.second)
+        self._triangles = []
+        for side in form.matrix:
+            self._triangles.append((slice(first, first + side * (side + 1) // 2), side))
+            first += side * (side + 1) // 2
+        self._exponential = slice(first, first + 3 * form.exponential)
+        self._power = slice(self._exponential.stop, form.right.size)
+        self._third = (alone[self._exponential][2::3]) & ~alone[self._exponential][1::3]
+        self._alone = alone[self._power].reshape(-1, 3)
+        self._exponents = np.array(form.power)
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
@@ -136,9 +146,13 @@ class ConeBounds:
         y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half])
         for rows, size in self._blocks():
             y[rows] = self._within(y[rows].reshape(-1, size), inside).ravel()
+        for rows, side in self._triangles:
+            y[rows] = positive(y[rows], side, inside)
         if form.exponential:
-            rows = slice(y.size - 3 * form.exponential, y.size)
+            rows = self._exponential
             y[rows] = self._below_exponential(y[rows].reshape(-1, 3), inside).ravel()
+        if form.power:
+            y[self._power] = self._below_power(y[self._power].reshape(-1, 3), inside).ravel()
         return y
 
     @staticmethod
@@ -161,6 +175,45 @@ class ConeBounds:
             least = -steep * growth + steep * (1.0 + np.abs(growth)) * (8.0 * UNIT + inside)
         b = np.maximum(b, np.where(flat, 0.0, np.where(self._third & (b > least), b, least)))
         return np.stack([np.where(flat, 0.0, a), b, c], axis=1)
+
+    def _below_power(self, y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
+        """Return (a, b, c) with a, b >= 0 and |c| <= (a/α)^α (b/(1 − α))^{1 − α}.
+
+        What is in rows without auxiliaries is moved, if there is such an entry.
+        """
+        alpha, alone = self._exponents, self._alone.T
+        a, b = np.maximum(y[:, :2], 0.0).T
+        c = y[:, 2].copy()
+        over = self._over_power(y) + inside
+        over = np.where((c == 0.0) | np.isnan(over), 0.0, np.maximum(over, 0.0))
+        with np.errstate(all="ignore"):
+            c = np.where(alone[2] & (over > 0.0), c * np.exp(-over), c)
+            over = np.where(alone[2], 0.0, np.minimum(over, 600.0))
+            more_b = np.where(alone[1], over / (1.0 - alpha), np.where(alone[0], 0.0, over))
+            more_a = np.where(alone[1], 0.0, np.where(alone[0], over / alpha, over))
+            return np.stack([a * np.exp(more_a), b * np.exp(more_b), c], axis=1)
+
+    def _over_power(self, y: NDArray[np.float64]) -> Vector:
+        """Return log |c| − log (a/α)^α (b/(1 − α))^{1 − α}, rounded upwards."""
+        a, b, alpha = *np.maximum(y[:, :2], 0.0).T, self._exponents
+        with np.errstate(all="ignore"):
+            reach = alpha * np.log(a / alpha) + (1.0 - alpha) * np.log(b / (1.0 - alpha))
+            over = np.log(np.abs(y[:, 2])) - reach + 1e-13 * (1.0 + np.abs(reach))
+        return np.asarray(over)
+
+    def _along_power(self, y: Vector) -> Any:
+        """Return the directions in which |c| and (a/α)^α (b/(1 − α))^{1 − α} change alike."""
+        from scipy import sparse
+
+        part, alpha = y[self._power].reshape(-1, 3), self._exponents
+        first = self._power.start + 3 * np.arange(len(part))
+        column = 2 * np.arange(len(part))
+        at = np.concatenate([first, first + 2, first + 1, first + 2])
+        to = np.concatenate([column, column, column + 1, column + 1])
+        # Where c is next to nothing it is not worth moving a, which others share.
+        a, b, c = part.T * (1e-9 + np.abs(part[:, 2]) / np.abs(part[:, 2]).max(initial=1e-300))
+        moves = np.concatenate([a, alpha * c, b, (1.0 - alpha) * c])
+        return sparse.csr_array((moves, (at, to)), (y.size, 2 * len(part)))
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
         """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
@@ -235,7 +288,9 @@ class ConeBounds:
             clarabel.ZeroConeT(kept + zero),
             clarabel.NonnegativeConeT(ends.size + form.half),
             *(clarabel.SecondOrderConeT(size) for size in form.second),
+            *(clarabel.PSDTriangleConeT(side) for side in form.matrix),
             *(clarabel.ExponentialConeT() for _ in range(form.exponential)),
+            *(clarabel.PowerConeT(alpha) for alpha in form.power),
         ]
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
         options = clarabel.DefaultSettings()
@@ -305,9 +360,57 @@ class ConeBounds:
             rays.append(np.arange(rows.start, rows.stop))
             column.append(number + np.repeat(np.arange(len(part)), k))
             number += len(part)
-        own = sparse.diags_array(size)
+        blocks = []
+        for rows, side in self._triangles:
+            given = congruences(y[rows], side)
+            size[rows] = 1e-150
+            above = sparse.csr_array((rows.start, given.shape[1]))
+            under = sparse.csr_array((y.size - rows.stop, given.shape[1]))
+            blocks.append(sparse.vstack([above, given, under]))
+        if self._power.start < self._power.stop:
+            blocks.append(self._along_power(y))
+            part = y[self._power].reshape(-1, 3)
+            with np.errstate(all="ignore"):  # c alone may move as far as it is inside
+                spare = np.abs(part[:, 2]) * np.clip(np.expm1(-self._over_power(part)), 0.0, 1.0)
+            size[self._power] = 1e-150
+            size[self._power][2::3] += np.nan_to_num(spare)
+        own = sparse.hstack([sparse.diags_array(size), *blocks])
         if not rays:
             return sparse.csr_array(own)
         at = np.concatenate(rays)
         ray = sparse.csr_array((y[at], (at, np.concatenate(column))), (y.size, number))
         return sparse.csr_array(sparse.hstack([own, ray]))
+
+
+def _square(triangle: Vector, side: int) -> NDArray[np.float64]:
+    """Return the symmetric matrix whose upper triangle is given by columns, scaled."""
+    square = np.zeros((side, side))
+    square.T[np.tril_indices(side)] = triangle
+    square *= np.where(np.eye(side, dtype=bool), 1.0, math.sqrt(0.5))
+    square += np.triu(square, 1).T
+    return square
+
+
+def _triangle(square: NDArray[np.float64]) -> Vector:
+    """Return the upper triangle by columns, off the diagonal times √2."""
+    scaled = square * np.where(np.eye(len(square), dtype=bool), 1.0, math.sqrt(2.0))
+    return np.asarray(scaled.T[np.tril_indices(len(square))])
+
+
+def positive(triangle: Vector, side: int, inside: float = 0.0) -> Vector:
+    """Return a triangle near the one given whose matrix has no negative eigenvalue."""
+    square = _square(triangle, side)
+    values = np.linalg.eigvalsh(square)
+    least = (8.0 * side * UNIT + inside) * np.abs(values).max(initial=0.0)
+    short = least - float(values.min())
+    return triangle if short <= 0.0 else _triangle(square + short * np.eye(side))
+
+
+def congruences(triangle: Vector, side: int) -> NDArray[np.float64]:
+    """Return the columns (L E Lᵀ for all symmetric E) that keep a matrix L Lᵀ positive."""
+    values, vectors = np.linalg.eigh(_square(triangle, side))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    if side > _SIDE:
+        return _triangle(root @ root.T)[:, None]
+    units = np.eye(triangle.size)
+    return np.stack([_triangle(root @ _square(e, side) @ root.T) for e in units], axis=1)

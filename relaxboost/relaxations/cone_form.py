@@ -17,8 +17,10 @@ class ConeForm:
     """An f as a cone program: f(d) = min over z of cost·x + x·quadratic x/2, x = (d, z).
 
     subject to rows @ x + s = right with s zero in the first `zero` entries, then >= 0 in `half`
-    entries, then in second-order cones of the sizes `second`, then in `exponential` cones of three
-    entries each, plus a constant.
+    entries, then in second-order cones of the sizes `second`, then in cones of positive matrices of
+    the sides `matrix` (upper triangles by columns, off the diagonal times √2), then in
+    `exponential` cones of three entries each, then in cones |s_3| <= s_1^α s_2^{1 − α} with the α
+    in `power`, plus a constant.
     """
 
     cost: Vector
@@ -30,6 +32,8 @@ class ConeForm:
     second: tuple[int, ...]
     exponential: int
     constant: float
+    matrix: tuple[int, ...] = ()
+    power: tuple[float, ...] = ()
 
     def tilted(self, theta: Vector) -> ConeForm:
         """Return that of f − <θ, .>."""
@@ -47,7 +51,7 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
     data, _, back = problem.get_problem_data(solver="CLARABEL")
     dims, size = data["dims"], data["A"].shape[1]
-    if dims.psd or dims.p3d or dims.pnd:
+    if dims.pnd:
         return None
     first = data["param_prob"].var_id_to_col[variable.id]
     order = np.r_[first : first + m, np.delete(np.arange(size), np.s_[first : first + m])]
@@ -65,4 +69,6 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
         tuple(dims.soc),
         dims.exp,
         float(back[-1]["offset"]),
+        tuple(dims.psd),
+        tuple(map(float, dims.p3d)),
     )

@@ -30,9 +30,9 @@ class Custom(Relaxation):
     derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
     m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy evaluates, and
     never called certified. Both bounds are evaluated at points that no constraint excludes, and by
-    multipliers or tangents; where none proves a lower bound, as for matrices with auxiliary
-    variables, a solver is believed to 1e-8, and the message of the solution says so. Write a
-    subclass of `Relaxation` with closed forms where that is not enough.
+    multipliers of its cone program or tangents; where neither proves a lower bound within 1e-7, a
+    solver is believed to 1e-8, and the message of the solution says so. Write a subclass of
+    `Relaxation` with closed forms where that is not enough.
 
     Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
     its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their

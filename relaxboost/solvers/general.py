@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -154,7 +155,8 @@ class _Search:
             yield from self._price_in()
         A = self._handed_over()
         yield self._ask(programs.primal, A)
-        yield self._ask(programs.dual, A)
+        with contextlib.suppress(NotImplementedError):  # cvxpy has no conjugate with power cones
+            yield self._ask(programs.dual, A)
 
     def _handed_over(self) -> Any:
         """Return the columns in use, for the solver; turned if that makes fewer of them."""

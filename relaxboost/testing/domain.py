@@ -71,7 +71,9 @@ def penalty_bound(case: Case) -> None:
             value, distance = f.penalty_bound(d, sum_bounds(d))
             promise = "d is feasible up to rounding, so that the bound is finite and near f(d)"
             at = f.penalty(point)
-            case.at_most(distance, 1e-6, promise, d=d, value=value)
+            # Where a solver's f forgives 1e-9 outside, a thin domain is further away.
+            near = 1e-5 if f.level == "numerical" else 1e-6
+            case.at_most(distance, near, promise, d=d, value=value)
             case.at_most(at - value, case.rounding(abs(at)) + distance, promise, d=d, f=at)
             case.at_most(value - at, case.solver_tol(abs(at)), promise, d=d, f=at)
         # As there is a feasible d' within the distance with f(d') <= value, F is bounded.

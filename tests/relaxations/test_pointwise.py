@@ -152,15 +152,15 @@ def test_what_cvxpy_rounds_and_no_tangent_mends_is_refused():
             rb.Game(np.eye(3), f)
 
 
-def largest_eigenvalue(d):
-    z = cp.Variable()
-    return z, [z * np.eye(3) - cp.diag(d) >> 0]
+def geometric_mean(d):
+    z = cp.Variable(1)
+    return -z, [cp.PowConeND(cp.reshape(d, (3, 1), order="F"), z, np.full((3, 1), 1 / 3))]
 
 
 def test_a_solution_says_where_a_solver_is_believed():
-    """A matrix with an auxiliary variable: neither multipliers nor a tangent prove it."""
+    """A cone that is not known here, and an auxiliary variable: nothing proves it."""
     for f, believed in (
-        (rb.Custom(largest_eigenvalue), True),
+        (rb.Custom(geometric_mean), True),
         (rb.Custom(cp.norm2), False),
     ):
         game = rb.Game(np.eye(3) - 0.5, f)
@@ -171,3 +171,31 @@ def test_a_solution_says_where_a_solver_is_believed():
         ):
             assert ("solver is believed" in found.message) == believed
             assert found.lower <= found.upper
+
+
+def eigenvalue(d):
+    z = cp.Variable()
+    return z, [z * np.eye(d.size) - cp.diag(d) >> 0]
+
+
+CONES = {
+    "matrix": (eigenvalue, rb.NormPenalty(math.inf, 1)),
+    "eigenvalue": (lambda d: cp.lambda_max(cp.diag(d)), rb.NormPenalty(math.inf, 1)),
+    "power": (lambda d: cp.pnorm(d, 3, approx=False), rb.NormPenalty(3, 1)),
+    "powers": (lambda d: cp.sum(cp.power(d, 1.5, approx=False)), None),
+}
+
+
+@pytest.mark.parametrize(("f", "twin"), CONES.values(), ids=CONES)
+def test_cones_of_matrices_and_powers_prove_lower_bounds(f, twin, rng):
+    f = rb.Custom(f).resolve(6)
+    for _ in range(3):
+        u = rng.uniform(-1, 1, 6)
+        witness, value = f.witness(u), f.relaxed_margin(u)[0]
+        assert witness.proof is not None
+        exact = value if twin is None else twin.relaxed_margin(u)[0]
+        assert exact - 2e-7 <= f.lower_bound(u, witness) <= exact
+        proof = numerical.programs(f, 6)._cones.solve(u).proof
+        for size in (1e-6, 0.1, 10.0):  # also outside the cones
+            moved = proof._replace(y=proof.y + size * rng.normal(size=proof.y.size))
+            assert f.lower_bound(u, witness._replace(proof=moved)) <= exact + 1e-12
