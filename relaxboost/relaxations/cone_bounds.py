@@ -39,7 +39,7 @@ _LOOSE = 1e-7
 """The relative gap beyond which a bound is loose: long trees of cones, as of high norms."""
 _FLAT = 1e-12
 """The least s0 ± s1 that cones are turned by."""
-_SIDE = 40
+_SIDE = 12
 """The largest side of a matrix that is moved in all directions."""
 _INSIDE, _STEPS = 1e-15, 3
 """How far multipliers are taken inside before they move, and how often they do."""
