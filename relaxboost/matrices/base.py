@@ -121,9 +121,21 @@ class MarginMatrix(ABC):
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
         """Return A w for the w with these `coefficients` on the columns in `support`."""
+        ids = np.fromiter(support, dtype=np.int64)
+        if not ids.size:
+            return np.zeros(self.m)
+        for j in ids[(ids < 0) | (ids >= self.known)].tolist():
+            self.column(j)  # which says what is wrong
+        weights = np.ascontiguousarray(coefficients, dtype=np.float64)
+        if weights.shape != ids.shape:
+            raise ValueError(f"there are {ids.size} columns and {weights.size} coefficients")
+        return self._margins(ids, weights)
+
+    def _margins(self, support: Whole, coefficients: Vector) -> Vector:
+        """Return A w for columns that exist, one by one in this order."""
         u = np.zeros(self.m)
-        for j, c in zip(support, coefficients, strict=True):
-            kernels.add_scaled(u, self.column(int(j)), float(c))
+        for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
+            kernels.add_scaled(u, self._column(j), c)
         return u
 
     def describe(self, j: int, sign: int = 1) -> str:

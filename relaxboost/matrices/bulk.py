@@ -66,6 +66,10 @@ class Bulk(Pricing):
         """Return A w."""
 
     @abstractmethod
+    def part(self, rows: Whole, columns: Whole) -> Array:
+        """Return the entries of A where these rows and columns meet."""
+
+    @abstractmethod
     def gram(self, scaling: Vector) -> Vector:
         """Return A diag(scaling) Aᵀ in its lower triangle, for a positive scaling of the columns.
 
@@ -110,6 +114,9 @@ class DenseBulk(Bulk):
 
     def margins(self, w: Vector) -> Vector:
         return self._A @ w
+
+    def part(self, rows: Whole, columns: Whole) -> Array:
+        return self._A[np.ix_(rows, columns)]
 
     def gram(self, scaling: Vector) -> Vector:
         out = np.empty((self.m, self.m))

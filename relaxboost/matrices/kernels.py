@@ -323,6 +323,30 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
         u[i] += c * column[i]
 
 
+@njit()
+def sum_columns(A: NDArray[Any], support: Whole, coefficients: Array) -> Array:
+    """Return A w, column by column."""
+    u = np.zeros(A.shape[0])
+    for place in range(support.size):
+        add_scaled(u, A[:, support[place]], coefficients[place])
+    return u
+
+
+@njit()
+def sum_stumps(
+    codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
+) -> Array:
+    """Return A w for weights on some stumps, column by column, as written down."""
+    u, f = np.zeros(signs.size), 0
+    for place in range(support.size):
+        j, c = support[place], coefficients[place]
+        f = np.searchsorted(offsets, j, side="right") - 1
+        cut, levels = j - offsets[f], codes[f]
+        for i in range(u.size):
+            u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
+    return u
+
+
 @njit(fastmath={"contract"})
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     """Return H[:, :used] @ weights, adding four columns that have weight at a time."""

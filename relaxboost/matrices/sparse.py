@@ -43,6 +43,9 @@ class SparseBulk(Bulk):
     def margins(self, w: Vector) -> Vector:
         return np.asarray(self._A @ w)
 
+    def part(self, rows: Whole, columns: Whole) -> Array:
+        return np.asarray(self._A[rows][:, columns].toarray())
+
     def gram(self, scaling: Vector) -> Vector:
         out = np.empty((self.m, self.m))
         _squared(self._transposed, self._A, scaling, out)

@@ -116,6 +116,12 @@ class StumpBulk(Bulk):
     def margins(self, w: Vector) -> Vector:
         return kernels.stump_margins(self._codes, self._offsets, self._signs, w)
 
+    def part(self, rows: Whole, columns: Whole) -> Array:
+        features = np.searchsorted(self._offsets, columns, side="right") - 1
+        cuts = columns - self._offsets[features]
+        above = self._codes[np.ix_(features, rows)] > cuts[:, None]
+        return (np.where(above, 1.0, -1.0) * self._signs[rows]).T
+
     def gram(self, scaling: Vector) -> Vector:
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)
 
@@ -201,6 +207,9 @@ class StumpMatrix(MarginMatrix):
 
     def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
+
+    def _margins(self, support: Whole, coefficients: Vector) -> Vector:
+        return kernels.sum_stumps(self._codes, self._offsets, self._y, support, coefficients)
 
     def best(self, d: Vector) -> Best:
         j, edge = kernels.stump_best(self._codes, self._offsets, self._y * self._examples(d))

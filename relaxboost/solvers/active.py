@@ -173,3 +173,30 @@ class ActiveSet(MovingHypothesis):
             total[j] = total.get(j, 0.0) + sign * weight
         support = sorted(j for j, c in total.items() if c != 0.0)
         return np.array(support, dtype=np.int64), np.array([total[j] for j in support])
+
+
+class FullWeights(CombinedHypothesis):
+    """A combined hypothesis with a weight on each of some columns, as interior points have.
+
+    `columns` has their numbers, increasing; `margins` is A w.
+    """
+
+    def __init__(
+        self, over: AtomicSet, columns: NDArray[np.int64], w: Vector, margins: Vector
+    ) -> None:
+        self.over, self.columns, self.w, self.u = over, columns, w, margins
+
+    @property
+    def used(self) -> int:
+        return int(np.count_nonzero(self.w))
+
+    def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
+        """Return (columns, w), which are never written to."""
+        return self.columns, self.w
+
+    def coefficients(
+        self, snapshot: tuple[NDArray[np.int64], Vector]
+    ) -> tuple[NDArray[np.int64], Vector]:
+        columns, w = snapshot
+        used = np.flatnonzero(w)
+        return columns[used], w[used]

@@ -24,12 +24,14 @@ from relaxboost.solvers.interior.run import (
     Rival,
     expected,
     unfit,
+    walk_limit,
 )
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Projector, Smoother, Unsmoothed
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
+from relaxboost.solvers.walking import Walking, walkable
 
 _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
@@ -142,24 +144,27 @@ class CombinedRun(CorrectiveRun):
         self._work = 0.0
 
     def warmed(self, start: WarmStart) -> Booster:
+        """Begin with a walk from the optimum of a neighbour; without one, see `_begun`."""
+        gap = (start.upper - start.lower) / (2.0 * self._target)
+        begun = partial(self._begun, start, gap)
+        if self.rival and gap <= _FAR and walkable(self._game, start):
+            return Walking(self._game, self._clock, start, walk_limit(self._game), begun)
+        return begun()
+
+    def _begun(self, start: WarmStart, gap: float) -> Booster:
         """Begin with the program where the gap is as narrow as steps are good for, or nearly.
 
-        From a basis the program goes on at a few times that gap. Steps from further away take
-        longer than from nothing.
+        From a basis the program goes on at a few times that gap; where it had many columns, the
+        rival. Steps from further away take longer than from nothing.
         """
-        gap = (start.upper - start.lower) / (2.0 * self._target)
         known = start.basis or Basis(())
         program = self.program = self.make()
         program.rival = self.rival
-        near = start.near
-        last = near.history[-1].inner if near is not None and near.history else ""
-        if near is not None and self.rival and gap <= _FAR:
-            dense = near.support.size > _MANY * self._fewer and not known.columns
-            # Of few stumps a program is the quicker.
-            few = self._pivots(near.support.size) <= self.rival.left
-            walks = last in ("interior", "walk") and not (self._game.matrix.implicit and few)
-            if dense or walks:
-                return self.rival.first(program).warmed(start)
+        if start.near is not None and self.rival and gap <= _FAR:
+            used = start.near.support.size
+            dense = used > _MANY * self._fewer and not known.columns
+            if dense or self._pivots(used) > self.rival.left:
+                return self.rival.first(program)
         if gap <= (_FAR if known.columns else 1.0):
             self._ready = self._looked = True
             program.warmed(start)

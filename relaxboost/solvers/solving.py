@@ -73,10 +73,10 @@ def solve(
         Solution may be of another f or domain, or of other data with the same hypotheses in the
         same order; its d is used where it fits m. In a pair one may be None; w is as in
         `Game.bracket`, such as the weights of an ensemble. Both are moved to where they are
-        feasible, and `Solution.message` says so of a pair. Where an optimum uses many columns of an
-        A of up to ten million entries, and f is a cost and bounds for each example, a walk leads
-        there from that of a neighbour; interior point methods keep the bracket only, and AdaBoost
-        takes no start.
+        feasible, and `Solution.message` says so of a pair. Where f is a cost and bounds for each
+        example, and A has up to ten million entries or is all stumps, a walk leads to the optimum
+        from that of a neighbour. Interior point methods keep the bracket only, and AdaBoost takes
+        no start.
     checkpoint : path, optional
         A file of JSON for the best points so far, written atomically, now and then and at the end.
         If it is there the run goes on from it; where it is of another game the reason is given.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg.blas import dgemm
 
 from relaxboost._core.arrays import Array, Vector
+from relaxboost.solvers import pivots
 
 _BLOCK = 32
 """Exchanges that are applied together."""
@@ -19,38 +20,42 @@ class Tableau:
     """
 
     def __init__(self, T: Array) -> None:
-        self._T = T
+        self.renew(T)
+
+    def renew(self, T: Array) -> None:
+        """Become another T, in the order of rows."""
         rows, columns = T.shape
-        self._left, self._right = np.empty((_BLOCK, rows)), np.empty((_BLOCK, columns))
-        self._waiting = 0
+        factors = np.empty((_BLOCK, rows)), np.empty((_BLOCK, columns))
+        self.parts = T, *factors, np.zeros(1, dtype=np.int64)
+
+    @property
+    def waiting(self) -> int:
+        """How many exchanges are still to be applied."""
+        return int(self.parts[3][0])
+
+    def apply(self) -> None:
+        """Let none wait."""
+        (T, left, right, _), k = self.parts, self.waiting
+        if k:
+            dgemm(1.0, right[:k].T, left[:k].T, 1.0, T.T, trans_b=1, overwrite_c=1)
+            self.parts[3][0] = 0
 
     @property
     def T(self) -> Array:
         """The whole of it, with all exchanges."""
-        k = self._waiting
-        if k:
-            left, right = self._left[:k].T, self._right[:k].T
-            dgemm(1.0, right, left, 1.0, self._T.T, trans_b=1, overwrite_c=1)
-            self._waiting = 0
-        return self._T
+        self.apply()
+        return self.parts[0]
 
     def row(self, r: int) -> Vector:
         """Return how x_r depends on x_N."""
-        k = self._waiting
-        return self._T[r] + self._left[:k, r] @ self._right[:k]
+        return np.asarray(pivots.row_of(self.parts, r))
 
     def column(self, q: int) -> Vector:
         """Return how x_B depends on x_q."""
-        k = self._waiting
-        return self._T[:, q] + self._right[:k, q] @ self._left[:k]
+        return np.asarray(pivots.column_of(self.parts, q))
 
     def exchange(self, r: int, q: int, row: Vector, column: Vector) -> None:
         """Let x_r and x_q change sides, whose row and column these are."""
-        left, right = self._left[self._waiting], self._right[self._waiting]
-        left[:] = column
-        left[r] += 1.0
-        np.multiply(row, -1.0 / row[q], out=right)
-        right[q] += 1.0 / row[q]
-        self._waiting += 1
-        if self._waiting == _BLOCK:
-            self.T  # noqa: B018
+        pivots.put(self.parts, r, q, row, column)
+        if self.waiting == _BLOCK:
+            self.apply()

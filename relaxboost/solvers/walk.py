@@ -14,48 +14,59 @@ other. Only they move where f is a cap, linear in 1/k: then w stays the same bet
 What a point lacks at t = 1 is added to its bounds and costs, and goes to zero with t; so does a
 little more for each variable, against ties. At t = 0 nothing of it is left. This is the parametric
 self-dual simplex method (Dantzig 1963, Ch. 11; Vanderbei 2020, Linear Programming, Ch. 7).
+
+The tableau holds the basis and what is in play beside it: the hypotheses of least slack and the
+examples of least reduced cost. At the end of a walk products with A say what was missed among the
+others. It enters, and what it lacks is walked again.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
+from relaxboost.solvers import pivots
 from relaxboost.solvers.tableau import Tableau
 
-_TIE, _SLOPE, _PIVOT, _LIGHT = 1e-12, 1e-15, 1e-9, 1e-9
-"""Violations and slopes that count as none, the least pivot, the least weight of a column."""
-_STURDY, _DRIFT = 1e-6, 1e-6
-"""The least pivot of a first basis, and how far a pivot's two values may be apart."""
+_ROUNDING, _LIGHT = 1e-11, 1e-9
+"""Violations that are rounding, the least weight of a column."""
+_STURDY, _CLOSE = 1e-6, 0.1
+"""The least pivot of a first basis, and the part of the largest that will do."""
 _APART = 1e-3
 """The part of a mean weight, or of a margin a hundredth of it, by which ties are broken."""
 _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, are all apart."""
-_PASSES = 4
-"""Walks to one game: what rounding missed in the first is walked again."""
-_LARGEST, _WRITTEN = 10_000_000, 2_000_000
-"""Entries of a tableau at most, 8 bytes each, and of an A that is written down for it."""
-_CALL, _ENTRY = 1e-4, 1e-10
-"""Seconds of a pivot on one core: those of its calls, and for each entry of the tableau."""
-
+_PASSES = 200
+"""Walks to one game: what the first missed is walked again."""
+_BESIDE, _FEW, _FAR = 2, 50, 3
+"""How many may be in play beside a basis, for each of it or at all, and how many times that before
+the others of them leave."""
+_FREE, _SMALL = 3, 500
+"""How many examples between bounds, for each hypothesis in use or at all, are near a vertex."""
+_LARGEST = 10_000_000
+"""Entries at most of a tableau, and of an A that is written down, 8 bytes each."""
+_CALL, _ENTRY = 1e-5, 1e-10
+"""Seconds of a pivot on one core: those of its vectors, and for each entry of the tableau."""
 
 Lost = np.linalg.LinAlgError
 """A walk cannot go on."""
 
 
-def form_of(game: Game) -> LinearForm:
-    """Return the cost and the bounds of f, or raise Lost: walks know no other f, nor large A."""
-    form, entries = game.linear_form, (game.n or _LARGEST) * game.m
+def form_of(game: Game) -> LinearForm | None:
+    """Return the cost and the bounds of f; None for any other f, and for an A too large."""
+    form, entries = game.linear_form, (game.n or 0) * game.m
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
-        raise Lost
-    if form.cost.size != game.m or not isinstance(game.over, AtomicSet) or entries > _LARGEST:
-        raise Lost
-    return form
+        return None
+    if form.cost.size != game.m or not isinstance(game.over, AtomicSet):
+        return None
+    return form if 0 < entries <= _LARGEST or game.matrix.implicit else None
 
 
 class Walk:
@@ -65,70 +76,91 @@ class Walk:
     where the programs are of other forms or too large, or that takes more than `most` seconds.
     """
 
+    margins: Vector
+    """Those of the weights that `to` returned."""
+
     def __init__(self, game: Game, near: Solution, most: float) -> None:
-        self._form = form = form_of(near.game)
-        form_of(game)
-        assert isinstance(game.over, AtomicSet)
-        if near.game.m != game.m or near.game.n != game.n or near.game.over != game.over:
+        form, over = form_of(near.game), game.over
+        if form is None or form_of(game) is None or not isinstance(over, AtomicSet):
             raise Lost
-        self._matrix, self._over = game.matrix, game.over
-        known = game.matrix.bulk().array
-        if known is None and game.matrix.known * game.m > _WRITTEN:
+        if near.game.m != game.m or near.game.n != game.n or near.game.over != over:
             raise Lost
-        self._A = A = np.asarray(game.matrix.toarray() if known is None else known, dtype=float)
-        m, n = self._m, self._n = A.shape
-        w, edges = near.w, near.d @ A
-        sign = np.where(w == 0.0, edges, w) < 0.0
-        self._sign = np.where(sign & self._over.two_sided, -1.0, 1.0)
-        # x = (d, v, s, Σd), and at first (s, Σd) is basic.
-        T = np.ones((n + 1, m + 1))
-        T[:n, :m], T[n, m] = -(A * self._sign).T, 0.0
-        self._tableau = Tableau(T)
-        self._basic, self._others = np.arange(m + 1, m + n + 2), np.arange(m + 1)
+        self._form, self._matrix, self._over = form, game.matrix, over
+        self._bulk = bulk = game.matrix.bulk()
+        m, n = self._m, self._n = bulk.m, bulk.n
+        self._total = m + n + 1
+        """The number of Σd among x = (d, v, s, Σd)."""
         self._more = 1.0 + np.arange(1, m + n + 3) * _GOLDEN % 1.0
-        self._cost = np.zeros(m + n + 2)
-        self._cost[:m], self._cost[m] = form.cost, self._over.scale
+        self._cost = form.cost
         self._low, self._high = np.zeros((2, 2, m + n + 2))
         """Bounds of x, as (value, slope) in t; where s is at most 2v, what is added to that."""
-        self._X, self._N = np.zeros((2, n + 1)), np.zeros((2, m + 1))
-        """x_B and x_N, likewise; z_N too."""
-        self._Z = np.stack([self._cost[: m + 1], np.zeros(m + 1)])
-        self._side = np.ones(m + 1)
-        """Of x_N: 1 at the lower bound, -1 at the upper; 0 for Σd, which stays."""
-        self._v: tuple[int | None, int | None] = None, m
-        """The row, or else the column, of v."""
-        self._seconds = _CALL + _ENTRY * T.size
-        """Of a pivot, on one core."""
-        self._begin(form, near.d, w, edges, most)
+        self._low[0, :m], self._high[0, :m] = form.lower, form.upper
+        self._begin(near, most)
+        self._settle()
 
-    def _begin(self, form: LinearForm, d: Vector, w: Vector, edges: Vector, most: float) -> None:
+    def _begin(self, near: Solution, most: float) -> None:
         """Exchange for a basis of examples between bounds and of columns with weight."""
-        m, n = self._m, self._n
-        price = form.cost + self._A @ w
+        m, d, w, form, bulk = self._m, near.d, near.w, self._form, self._bulk
+        edges, price = bulk.edges(d), form.cost + bulk.margins(w)
+        self._sign = np.where(
+            self._over.two_sided & (np.where(w == 0.0, edges, w) < 0.0), -1.0, 1.0
+        )
         rank = np.argsort(price, kind="stable")
-        fill = form.lower.sum() + np.cumsum((form.upper - form.lower)[rank])
+        width = form.upper - form.lower
+        fill = form.lower.sum() + np.cumsum(width[rank])
         away = price - price[rank[min(int(np.searchsorted(fill, 1.0)), m - 1)]]
-        inside = np.minimum(d - form.lower, form.upper - d) / (np.abs(away) + _TIE)
+        inside = np.minimum(d - form.lower, form.upper - d)
         heavy = np.where(np.abs(w) > _LIGHT, np.abs(w), 0.0)
         count = max(1, min(int((heavy > 0.0).sum()), m))
-        if count * self._seconds > most:
+        between = inside * self._over.scale > np.abs(away) * width
+        self._resize((count + 1) ** 2)
+        if count * self._seconds > most or between.sum() > max(_FREE * count, _SMALL):
             raise Lost
-        free = np.argsort(-inside, kind="stable")[:count]
+        free = np.argsort(-inside / (np.abs(away) + pivots.TIE), kind="stable")[:count]
         tight = np.lexsort((-self._sign * edges, -heavy))[:count]
-        self._exchange(n, int(free[0]), 0)
-        self._exchange(int(tight[0]), m, 0)
-        free = free[1:]
-        for r in tight[1:].tolist():
-            if not free.size:
-                break
+        T = np.ones((count + 1, count + 1))  # at first (s, Σd) is basic
+        T[:count, :count] = -(bulk.part(free, tight) * self._sign[tight]).T
+        T[count, count] = 0.0
+        self._tableau = Tableau(T)
+        self._rows, self._cols = np.append(m + 1 + tight, self._total), np.append(free, m)
+        """The numbers of x_B and of x_N, those in play."""
+        self._exchange(count, 0)
+        self._exchange(0, count)
+        left = np.arange(1, count)
+        for r in range(1, count):
             row = self._tableau.row(r)
-            place = int(np.argmax(np.abs(row[free])))
-            if abs(row[free[place]]) > _STURDY:
-                self._exchange(r, int(free[place]), 0, row)
-                free = np.delete(free, place)
-        at = self._others < m
-        self._side[at] = np.where(away < 0.0, -1.0, 1.0)[self._others[at]]
-        self._side[self._others == m + n + 1] = 0.0
+            sizes = np.abs(row[left])
+            if sizes.max(initial=0.0) > _STURDY:
+                place = int(np.argmax(sizes >= _CLOSE * sizes.max()))
+                self._exchange(r, int(left[place]), row)
+                left = np.delete(left, place)
+        self._marks = np.array([0, -1, m, m + 1 if self._over.two_sided else self._total + 1])
+        """The row, or else the column, of v, and -1; what else pivots are to know."""
+        self._at = np.where(away < 0.0, -1.0, 1.0)
+        """The bound that examples are at where they are not basic, as in `_side`."""
+        known, cols = np.concatenate([d, np.zeros(self._n + 2)]), self._cols
+        self._X = np.stack([known[self._rows], np.zeros(count + 1)])
+        """x_B and x_N, (value, slope) in t; z_N too."""
+        self._N, self._Z = np.zeros((2, 2, count + 1))
+        self._N[0, cols == self._total] = 1.0
+        known[m + 1 : -1] = np.abs(w)
+        self._Z[0] = np.where(cols > m, known[cols], 0.0)
+        self._side = np.where(cols < m, np.append(self._at, np.ones(self._n + 2))[cols], 1.0)
+        """Of x_N: 1 at the lower bound, -1 at the upper; 0 for Σd, which stays."""
+        self._side[cols == self._total] = 0.0
+        self._stand(form, 0.0)
+
+    def _exchange(self, r: int, q: int, row: Vector | None = None) -> None:
+        """Let x_r and x_q change sides."""
+        row = self._tableau.row(r) if row is None else row
+        self._rows[r], self._cols[q] = self._cols[q], self._rows[r]
+        self._tableau.exchange(r, q, row, self._tableau.column(q))
+
+    def _resize(self, size: int) -> None:
+        """Note the entries of the tableau, and what a pivot takes."""
+        if size > _LARGEST:
+            raise Lost
+        self._seconds = _CALL + _ENTRY * size
 
     def fits(self, game: Game) -> bool:
         """Whether it can go on to a game."""
@@ -140,29 +172,189 @@ class Walk:
         Or raise Lost, and be good for nothing: a basis is singular, or the walk would take more
         than `most` seconds on one core.
         """
-        old, new = self._form, form_of(game)
-        for _ in range(_PASSES):
-            self._set_out(old, new)
-            self._run(clock, most)
-            old = self._form = new
-            self._polish()
-            if min(self._rooms()[:, 0].min(), (self._side * self._Z[0]).min()) >= -10.0 * _TIE:
+        old, new, short = self._form, form_of(game), False
+        if new is None:
+            raise Lost
+        for turn in range(_PASSES):
+            entered = self._admit(turn == 0, short)
+            if short and not entered:
                 break
-        x, z = self._values(self._N[0], self._X[0]), self._values(self._Z[0])
-        return x[: self._m], self._sign * z[self._m + 1 : -1]
+            self._set_out(old, new)
+            t = self._run(clock, most)
+            short = t > 0.0
+            old = self._form = _between(old, new, t)
+            self._stand(old, t)
+            self._settle()
+            if not short and self._worst() >= -_ROUNDING:
+                return self._d, self._sign * self._w
+        raise Lost
 
-    def _values(self, others: Vector, basic: Vector | None = None) -> Vector:
-        """Return a value for each of x, by default 0 for the basic ones."""
-        x = np.zeros(self._cost.size)
-        x[self._others] = others
-        if basic is not None:
-            x[self._basic] = basic
+    # What is in play
+
+    def _scores(self) -> tuple[Vector, Vector]:
+        """Return how far each hypothesis and each example is from entering, negative beyond."""
+        s, z = self._s, self._at * self._z[:-1]
+        z[self._rows[self._rows < self._m]] = 0.0
+        return (np.minimum(s, 2.0 * self._value - s) if self._over.two_sided else s), z
+
+    def _worst(self) -> float:
+        """Return the largest violation of all, negative."""
+        s, z = self._scores()
+        own = (self._side * self._Z[0]).min()
+        return float(min(s.min(), z.min(), self._rooms()[:, 0].min(), own))
+
+    def _admit(self, fresh: bool, short: bool) -> bool:
+        """Bring into play what is beyond its bounds, and near them; return whether anything came.
+
+        At the beginning of a game what has got far leaves. Where what is in play was short, more
+        enters.
+        """
+        m, rows, cols = self._m, self._rows, self._cols
+        some = max(_FEW, int(_BESIDE * (cols > m).sum()))
+        of_s = rows[(rows > m) & (rows < self._total)] - m - 1, cols[cols > m] - m - 1
+        of_d = cols[cols < m], rows[rows < m]
+        of_s = of_s[0], of_s[1][of_s[1] < self._n]
+        new, gone = [], []
+        for score, (loose, basis) in zip(self._scores(), (of_s, of_d), strict=True):
+            if fresh and loose.size > _FAR * some:
+                gone.append(loose[np.argsort(score[loose], kind="stable")[some:]])
+            else:
+                gone.append(loose[:0])
+            score = score.copy()
+            score[loose] = score[basis] = np.inf
+            bad = int((score < -pivots.TIE).sum())
+            wanted = some - loose.size if fresh else 0
+            if bad or short:
+                wanted = max(wanted, min(max(bad, _FEW), some))
+            wanted = max(0, min(wanted, score.size - loose.size - basis.size))
+            least = np.argpartition(score, wanted - 1)[:wanted] if wanted else loose[:0]
+            new.append(np.sort(least))
+        if gone[0].size or gone[1].size:
+            self._drop(m + 1 + gone[0], gone[1])
+        if new[1].size:
+            self._add_examples(new[1])
+        if new[0].size:
+            self._add_hypotheses(new[0])
+        self._resize(self._rows.size * self._cols.size)
+        return bool(new[0].size or new[1].size)
+
+    def _drop(self, rows: Whole, cols: Whole) -> None:
+        """Take these x_B and x_N out of play."""
+        r = np.flatnonzero(~np.isin(self._rows, rows))
+        c = np.flatnonzero(~np.isin(self._cols, cols))
+        self._tableau.renew(self._tableau.T[np.ix_(r, c)])
+        self._rows, self._X = self._rows[r], self._X.take(r, axis=1)
+        self._cols, self._side = self._cols[c], self._side[c]
+        self._N, self._Z = self._N.take(c, axis=1), self._Z.take(c, axis=1)
+        for k, ids in enumerate((self._rows, self._cols)):
+            found = np.flatnonzero(ids == self._m)
+            self._marks[k] = found[0] if found.size else -1
+
+    def _signed(self, examples: Whole, hypotheses: Whole) -> Array:
+        """Return entries of A with the signs of the hypotheses."""
+        return self._bulk.part(examples, hypotheses) * self._sign[hypotheses]
+
+    def _add_examples(self, new: Whole) -> None:
+        """Bring examples into play, at their bounds: s and Σd would move, were they not basic."""
+        m, T, total = self._m, self._tableau.T, self._total
+        tight = np.flatnonzero((self._cols > m) & (self._cols < total))
+        slack = np.flatnonzero((self._rows > m) & (self._rows < total))
+        part = T[:, tight] @ self._signed(new, self._cols[tight] - m - 1).T
+        part -= T[:, self._cols == total]
+        part[slack] -= self._signed(new, self._rows[slack] - m - 1).T
+        self._tableau.renew(np.hstack([T, part]))
+        self._cols, self._side = np.append(self._cols, new), np.append(self._side, self._at[new])
+        none = np.zeros(new.size)
+        self._N = np.hstack([self._N, [self._d[new], none]])
+        self._Z = np.hstack([self._Z, [self._z[new], none]])
+
+    def _add_hypotheses(self, new: Whole) -> None:
+        """Bring hypotheses into play, whose s are basic."""
+        m, T = self._m, self._tableau.T
+        if self._over.two_sided:
+            self._sign[new] = np.where(self._edges[new] < 0.0, -1.0, 1.0)
+        basic, other = np.flatnonzero(self._rows < m), np.flatnonzero(self._cols < m)
+        part = -self._signed(self._rows[basic], new).T @ T[basic]
+        part[:, other] -= self._signed(self._cols[other], new).T
+        part += self._row_of_v()
+        self._tableau.renew(np.vstack([T, part]))
+        self._rows = np.append(self._rows, m + 1 + new)
+        slack = self._value - self._sign[new] * self._edges[new]
+        self._X = np.hstack([self._X, [slack, np.zeros(new.size)]])
+
+    def _row_of_v(self) -> Vector:
+        row, column = self._marks[:2]
+        return self._tableau.T[row] if row >= 0 else 1.0 * (np.arange(self._cols.size) == column)
+
+    # Points
+
+    def _spread(self, kind: int) -> Vector:
+        """Return (d, v) with what is out of play: values (0), or slopes (1)."""
+        m = self._m
+        x = np.append(np.where(self._at < 0.0, self._high[kind, :m], self._low[kind, :m]), 0.0)
+        for ids, values in ((self._cols, self._N[kind]), (self._rows, self._X[kind])):
+            at = ids <= m
+            x[ids[at]] = values[at]
         return x
+
+    def _solved(self, kind: int) -> Vector:
+        """Return x_B, from x_N and rough basic (d, v), by what these miss of the equations in A."""
+        x = self._spread(kind)
+        slack = x[-1] - self._sign * self._bulk.edges(x[:-1])
+        whole = np.concatenate([x, slack, [x[:-1].sum()]])
+        miss = np.where(self._cols > self._m, self._N[kind] - whole[self._cols], 0.0)
+        return np.asarray(whole[self._rows] + self._tableau.T @ miss)
+
+    def _stand(self, form: LinearForm, t: float) -> None:
+        """Stay at t, between these bounds."""
+        m, at = self._m, self._cols < self._m
+        self._at[self._cols[at]] = self._side[at]
+        self._low[0, :m], self._high[0, :m] = form.lower, form.upper
+        bounds = np.where(self._side < 0.0, self._high[0, self._cols], self._low[0, self._cols])
+        self._N[0, at] = bounds[at]
+        self._X[0] += t * self._X[1]
+
+    def _settle(self) -> None:
+        """Mend x and z by what they miss of their equations in A, and make them for all."""
+        self._X[0] = self._solved(0)
+        x = self._spread(0)
+        self._d, self._value, self._edges = x[:-1], float(x[-1]), self._bulk.edges(x[:-1])
+        self._s = self._value - self._sign * self._edges
+        self._reduce()
+
+    def _reduce(self) -> None:
+        """Mend the reduced costs, and make those of all examples."""
+        own = self._rows <= self._m
+        miss = np.zeros(self._rows.size)
+        miss[own] = self._reduced()[self._rows[own]]
+        self._Z[0] += miss @ self._tableau.T
+        self._z = self._reduced()
+        own = self._cols <= self._m
+        self._Z[0, own] = self._z[self._cols[own]]
+
+    def _reduced(self) -> Vector:
+        """Return what those of d and v are to be, given those of s and of Σd."""
+        own = self._cols > self._m
+        z = np.zeros(self._n + 1)
+        z[self._cols[own] - self._m - 1] = self._Z[0, own]
+        self._w = z[:-1]
+        self.margins = self._bulk.margins(self._sign * self._w)
+        return np.append(self._cost + self.margins - z[-1], self._over.scale - self._w.sum())
+
+    def _rooms(self) -> Array:
+        """Return how far x_B is from its bounds, (lower or upper, value or slope, rows)."""
+        ids, (row, column) = self._rows, self._marks[:2]
+        rooms = np.stack([self._X - self._low[:, ids], self._high[:, ids] - self._X])
+        v = self._X[:, row] if row >= 0 else self._N[:, column]
+        rooms[1] += 2.0 * (self._over.two_sided & (ids > self._m)) * v[:, None]
+        return rooms
+
+    # The way
 
     def _set_out(self, old: LinearForm, new: LinearForm) -> None:
         """Let bounds move from old to new ones, and make x and z feasible at t = 1."""
-        m, T, ids, others = self._m, self._tableau.T, self._basic, self._others
-        low, high = self._low, self._high = np.zeros((2, 2, self._cost.size))
+        m, rows, cols = self._m, self._rows, self._cols
+        low, high = self._low, self._high = np.zeros((2, 2, self._total + 1))
         low[:, :m] = new.lower, old.lower - new.lower
         high[:, :m] = new.upper, old.upper - new.upper
         low[0, m] = 0.0 if self._over.holds_zero else -np.inf
@@ -172,158 +364,47 @@ class Walk:
         low[1] -= _APART / m * self._more
         high[1] += _APART / m * self._more
         low[:, -1] = high[:, -1] = 1.0, 0.0
-        before, self._N = self._N[0], np.where(self._side < 0.0, high[:, others], low[:, others])
-        moved = np.stack([self._N[0] - before, self._N[1]]) @ T.T
-        self._X = np.stack([self._X[0] + moved[0], moved[1]])
-        change = np.append(new.cost - self._cost[:m], np.zeros(self._n + 2))
-        if change.any():
-            self._cost = self._cost + change
-            self._Z[0] += change[others] + change[ids] @ T
+        self._N = np.where(self._side < 0.0, high[:, cols], low[:, cols])
+        self._X[1] = 0.0
+        self._X = np.stack([self._solved(0), self._solved(1)])
+        if (new.cost != self._cost).any():
+            self._cost = new.cost
+            self._reduce()
         # Each by another factor: else all meet their bounds at t = 0.
-        lack = self._more[ids] * np.minimum(self._rooms().sum(axis=1), 0.0)
-        low[1, ids] += lack[0]
-        high[1, ids] -= lack[1]
+        lack = self._more[rows] * np.minimum(self._rooms().sum(axis=1), 0.0)
+        low[1, rows] += lack[0]
+        high[1, rows] -= lack[1]
         short = 0.01 * _APART - np.minimum(self._side * self._Z[0], 0.0)
-        self._Z[1] = self._side * self._more[others] * short
+        self._Z[1] = self._side * self._more[cols] * short
 
-    def _polish(self) -> None:
-        """Mend x and z by what they miss of their equations in A, which T does not know of."""
-        m, T, ids = self._m, self._tableau.T, self._basic
-        x, z = self._values(self._N[0], self._X[0]), self._values(self._Z[0])
-        miss = np.concatenate(
-            [np.zeros(m + 1), x[m + 1 : -1] - self._slack(x), [1.0 - x[:m].sum()]]
-        )
-        x[ids] += T @ miss[self._others]
-        x[m + 1 : -1] = self._slack(x)
-        self._X[0] = x[ids]
-        z[self._others] += self._reduced(z)[ids] @ T
-        self._Z[0] = np.where(self._others <= m, self._reduced(z)[self._others], z[self._others])
+    def _run(self, clock: Clock, most: float) -> float:
+        """Go from t = 1 to 0, unless that is foreseen to take more than so many seconds.
 
-    def _slack(self, x: Vector) -> Vector:
-        """Return what s is to be by the definition."""
-        return x[self._m] - self._sign * (x[: self._m] @ self._A)
-
-    def _reduced(self, z: Vector) -> Vector:
-        """Return what the z of d and v are to be, given those of s and of Σd; 0 for these."""
-        w = z[self._m + 1 : -1]
-        examples = self._cost[: self._m] + self._A @ (self._sign * w) - z[-1]
-        return np.concatenate([examples, [self._over.scale - w.sum()], np.zeros(w.size + 1)])
-
-    def _rooms(self) -> Array:
-        """Return how far x_B is from its bounds, (lower or upper, value or slope, rows)."""
-        ids = self._basic
-        rooms = np.stack([self._X - self._low[:, ids], self._high[:, ids] - self._X])
-        rooms[1] += self._twice() * self._value_of_v()[:, None]
-        return rooms
-
-    def _twice(self) -> Vector:
-        """Return 2 where v bounds x_B, else 0."""
-        return 2.0 * self._over.two_sided * (self._basic > self._m)
-
-    def _value_of_v(self) -> Vector:
-        row, column = self._v
-        return self._X[:, row] if row is not None else self._N[:, column]
-
-    def _run(self, clock: Clock, most: float) -> None:
-        """Go from t = 1 to 0, unless that is foreseen to take more than so many seconds."""
-        pivots, t = 0, 1.0
+        Return 0, or the t from which on what is in play does not do.
+        """
+        tableau, t, count = self._tableau, 1.0, 0
         while True:
-            rooms = self._rooms()
-            first, at = _hit(rooms[:, 0].ravel(), rooms[:, 1].ravel())
-            other, q = _hit(*(self._side * self._Z))
-            if max(first, other) <= 0.0:
-                return
-            t, pivots = min(t, max(first, other)), pivots + 1
             clock.check()
-            if pivots / max(1.0 - t, 0.25) * self._seconds > most:
+            before = tableau.waiting
+            state, t = pivots.walk(
+                tableau.parts,
+                (self._X, self._N, self._Z),
+                (self._rows, self._cols, self._side, self._marks),
+                (self._low, self._high, self._sign),
+                t,
+            )
+            count += tableau.waiting - before
+            tired = count / max(1.0 - t, 0.25) * self._seconds > most
+            if state == pivots.LOST or (tired and state == pivots.FULL):
                 raise Lost
-            if first >= other:
-                kind, r = divmod(at, self._basic.size)
-                self._leave(r, kind, t)
-            else:
-                self._enter(q, t)
-
-    def _leave(self, r: int, kind: int, t: float) -> None:
-        """Let x_r go to a bound; what takes its place keeps all z feasible."""
-        kind = self._nearer(r, kind)
-        row = self._tableau.row(r)
-        rates = row * self._side if kind == 0 else row * -self._side
-        q = _first(rates, self._side * (self._Z[0] + t * self._Z[1]))
-        self._exchange(r, q, kind, row)
-
-    def _enter(self, q: int, t: float) -> None:
-        """Let x_q go from its bound; what takes its place keeps all x between bounds."""
-        rate = self._tableau.column(q) * self._side[q]
-        row, column = self._v
-        v = rate[row] if row is not None else self._side[q] * (q == column)
-        rooms = self._rooms()
-        own = self._others[q]
-        width = self._high[:, own] - self._low[:, own]
-        if own > self._m:
-            width = np.array([np.inf, 0.0])  # 2v, which moves
-        place = _first(
-            np.concatenate([-rate, rate - self._twice() * v, [1.0]]),
-            np.append(rooms[:, 0] + t * rooms[:, 1], width[0] + t * width[1]),
-        )
-        kind, r = divmod(place, rate.size)
-        if kind == 2:  # it reaches its other bound first
-            to = self._high[:, own] if self._side[q] > 0.0 else self._low[:, own]
-            self._X += (to - self._N[:, q])[:, None] * (rate * self._side[q])
-            self._N[:, q] = to
-            self._side[q] *= -1.0
-        else:
-            self._exchange(r, q, self._nearer(r, kind))
-
-    def _nearer(self, r: int, kind: int) -> int:
-        """Return the bound that x_r goes to; an s at 2v becomes that of the other sign at 0."""
-        own, m = self._basic[r], self._m
-        if not (kind and self._over.two_sided and own > m):
-            return kind
-        T, (row, column) = self._tableau.T, self._v
-        T[r] = 2.0 * (T[row] if row is not None else np.arange(m + 1) == column) - T[r]
-        self._sign[own - m - 1] *= -1.0
-        self._X[:, r] = 2.0 * self._value_of_v() - self._X[:, r]
-        self._low[:, own], self._high[:, own] = -self._high[:, own], -self._low[:, own]
-        return 0
-
-    def _exchange(self, r: int, q: int, kind: int, row: Vector | None = None) -> None:
-        """Let x_q become basic and x_r not, at its lower bound (kind 0) or its upper (1)."""
-        row = self._tableau.row(r) if row is None else row
-        column = self._tableau.column(q)
-        pivot = row[q]
-        if abs(pivot) < _PIVOT or abs(pivot - column[r]) > _DRIFT * (1.0 + abs(pivot)):
-            raise Lost
-        bound = (self._high if kind else self._low)[:, self._basic[r]]
-        change = (bound - self._X[:, r]) / pivot
-        self._X += change[:, None] * column
-        self._X[:, r], self._N[:, q] = self._N[:, q] + change, bound
-        z = self._Z[:, q] / pivot
-        self._Z -= z[:, None] * row
-        self._Z[:, q] = z
-        enters, leaves = self._others[q], self._basic[r]
-        self._basic[r], self._others[q] = enters, leaves
-        self._side[q] = 1.0 - 2 * kind
-        if self._m in (enters, leaves):
-            self._v = (r, None) if enters == self._m else (None, q)
-        self._tableau.exchange(r, q, row, column)
+            if state != pivots.FULL:
+                return t
+            tableau.apply()
 
 
-def _hit(room: Vector, slope: Vector) -> tuple[float, int]:
-    """Return the first t at which a room ends as t falls, 0 where none does, and its place."""
-    places = np.flatnonzero(room < -_TIE)
-    places = places[slope[places] > _SLOPE]
-    if not places.size:
-        return 0.0, 0
-    times = -room[places] / slope[places]
-    first = int(np.argmax(times))
-    return float(times[first]), int(places[first])
-
-
-def _first(rates: Vector, room: Vector) -> int:
-    """Return where the room ends first, at such rates; of near ties the largest rate."""
-    places = np.flatnonzero((rates > _PIVOT) & (room < np.inf))
-    if not places.size:
-        raise Lost
-    rate, room = rates[places], np.maximum(room[places], 0.0)
-    ends = room / rate <= ((room + _TIE) / rate).min()
-    return int(places[np.argmax(np.where(ends, rate, 0.0))])
+def _between(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
+    """Return the bounds at t, with the new costs, to which what is missing has gone."""
+    if t == 0.0:
+        return new
+    lower, upper = (b + t * (a - b) for a, b in ((old.lower, new.lower), (old.upper, new.upper)))
+    return replace(new, lower=lower, upper=upper)

@@ -63,6 +63,23 @@ def test_all_forms_agree(kind, rng):
     assert DenseMatrix(-A).digest() not in digests
 
 
+def test_margins_are_sums_of_columns_to_the_bit(rng):
+    X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
+    signs = np.where(rng.random((60, 9)) < 0.5, 1, -1)
+    real = rng.uniform(-1, 1, (60, 9))
+    for matrix in (stumps(X, y), *map(DenseMatrix, (signs, real, real.astype(np.float32)))):
+        support, c = np.array([7, 0, 3]), rng.normal(size=3)
+        u = np.zeros(60)
+        for j, one in zip(support, c, strict=True):
+            kernels.add_scaled(u, matrix.column(int(j)), float(one))
+        assert np.array_equal(matrix.margins(support, c), u)
+        assert not matrix.margins([], np.empty(0)).any()
+        with pytest.raises(rb.InputError, match="there is no column -1"):
+            matrix.margins([0, -1], np.ones(2))
+        with pytest.raises(ValueError, match="there are 2 columns and 1 coefficients"):
+            matrix.margins([0, 1], np.ones(1))
+
+
 def test_negative_zero_and_storage_do_not_change_the_digest():
     assert DenseMatrix([[0.0, 1.0]]).digest() == DenseMatrix([[-0.0, 1.0]]).digest()
     assert DenseMatrix([[0.0], [1.0]]).digest() != DenseMatrix([[0.0, 1.0]]).digest()

@@ -102,6 +102,30 @@ def test_a_walk_begins_where_no_vertex_is(rng):
     assert gap(end, *walked(end, nothing)) <= 1e-12
 
 
+@pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
+@pytest.mark.parametrize("kind", ["stumps", "thirds", "none"])
+def test_what_is_out_of_play_enters_where_it_is_missed(rng, kind, over, monkeypatch):
+    """With next to nothing beside the basis, which leaves again: the optimum is the same."""
+    entered, own = [], Walk._admit
+    monkeypatch.setattr(Walk, "_admit", lambda *a: entered.append(own(*a)) or entered[-1])
+    for name, value in (("_BESIDE", 0), ("_FEW", 5), ("_FAR", 1)):
+        monkeypatch.setattr(f"relaxboost.solvers.walk.{name}", value)
+    first = rb.Game(tied(kind, rng), rb.Capped(fraction=0.3), over)
+    walk = Walk(first, rb.solve(first, 1e-6, "interior-point"), 10.0)
+    for part in (0.28, 0.33, 0.2):
+        game = rb.Game(first.matrix, rb.Capped(fraction=part), over)
+        assert gap(game, *walk.to(game, Clock(None), 10.0)) <= 1e-11
+    assert sum(entered) > 3
+
+
+def test_an_optimum_far_from_any_vertex_is_lost(rng, monkeypatch):
+    """Where many more examples lie between bounds than columns have weight."""
+    monkeypatch.setattr("relaxboost.solvers.walk._SMALL", 20)
+    near = rb.solve(rb.Game(np.vstack([np.eye(30), -np.eye(30)]), rb.Capped(10)), 1e-6)
+    with pytest.raises(Lost):
+        Walk(near.game, near, 10.0)
+
+
 def exchanged(T, r, q):
     """Return T once x_r and x_q have changed sides, solved for by hand."""
     new = T - np.outer(T[:, q], T[r]) / T[r, q]
@@ -188,7 +212,7 @@ def test_a_dense_path_is_a_walk(rng):
     games = [rb.Game(signs(np.random.default_rng(5), 300, 100), rb.Capped(k)) for k in (60, 66, 73)]
     found = rb.path(games, 1e-6, "interior-point")
     for solution, game in zip(found[1:], games[1:], strict=True):
-        assert [record.inner for record in solution.history] == ["interior", "walk"]
+        assert [record.inner for record in solution.history] == ["walk", "walk"]
         assert solution.gap <= 1e-12
         assert rb.compare(solution, rb.solve(game, 1e-6, "interior-point"))
 
@@ -203,7 +227,7 @@ def test_a_path_goes_on_with_one_walk(monkeypatch):
     assert len(made) == 1
     for solution in found[:-1]:
         assert solution.gap <= 1e-11
-        assert [record.inner for record in solution.history] == ["interior", "walk"]
+        assert [record.inner for record in solution.history] == ["walk", "walk"]
         assert rb.compare(solution, rb.solve(solution.game, 1e-6))
 
 
@@ -221,6 +245,6 @@ def test_a_path_goes_on_without_a_walk(monkeypatch, fault):
     game = rb.Game(A, rb.Capped(1))
     for solution in rb.path(game, 1e-6, "interior-point", k=[60, 66])[:1]:
         inner = [record.inner for record in solution.history]
-        assert inner[:3] == ["interior", "lost" if fault == "lost" else "walk", "interior"]
+        assert inner[:3] == ["walk", "lost" if fault == "lost" else "walk", "interior"]
         assert solution.status == "optimal"
         assert rb.compare(solution, rb.solve(solution.game, 1e-6))

@@ -131,23 +131,22 @@ def test_a_start_from_far_away_is_kept_as_a_bracket(rng):
     assert warm.rounds == cold.rounds
 
 
-def test_a_dense_start_goes_to_the_interior_point_method_at_once(rng):
+def test_a_start_with_many_columns_walks(rng):
     signs = np.where(rng.random((500, 120)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (500, 120)))
     near = rb.solve(rb.Game(signs, rb.Capped(160)), 1e-6, "interior-point")
     warm = rb.solve(rb.Game(signs, rb.Capped(165)), 1e-6, start=near)
     assert warm.status == "optimal"
-    assert [r.inner for r in warm.history] == ["interior", "walk"]
+    assert [r.inner for r in warm.history] == ["walk", "walk"]
     assert near.basis is None
 
 
-def test_a_start_goes_on_with_what_ended_the_run_before(rng):
-    """With a walk after an interior point method, though few columns have weight."""
+def test_a_start_with_few_columns_walks_too(rng):
     A = np.where(rng.random((400, 300)) < 0.5 + 0.4 * (np.arange(300) < 20), 1.0, -1.0)
     game = rb.Game(A, rb.Capped(160))
     near = rb.solve(rb.Game(game.matrix, rb.Capped(168)), 1e-6, "interior-point")
     assert near.support.size < 60
     warm = rb.solve(game, 1e-6, start=near)
-    assert [r.inner for r in warm.history] == ["interior", "walk"]
+    assert [r.inner for r in warm.history] == ["walk", "walk"]
     assert rb.compare(warm, rb.solve(game, 1e-6))
 
 
@@ -158,6 +157,7 @@ def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
     matrix = rb.matrices.stumps(X, y)
     near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6)
     monkeypatch.setattr("relaxboost.solvers.totally_corrective._VAIN", 1e9)
+    monkeypatch.setattr("relaxboost.solvers.combined.walkable", lambda *a: False)
     warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)
     assert warm.status == "optimal"
     assert warm.history[-1].inner == "lp"
@@ -290,7 +290,7 @@ def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, 
         RestrictedMaster, "add", lambda self, c: known.append(c.shape[1]) or own(self, c)
     )
     near = rb.Game(game.matrix, rb.Capped(12))
-    warm = rb.solve(near, 1e-6, start=first)
+    warm = rb.solve(near, 1e-6, Combined(interior=False), start=first)
     assert known[:2] == [2, 2]
     assert max(known) == 2
     assert sum(known) >= len(first.basis.columns)

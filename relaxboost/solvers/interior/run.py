@@ -7,22 +7,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.game.solution import Solution
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import ActiveSet, CombinedHypothesis
+from relaxboost.solvers.active import ActiveSet, FullWeights
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
-from relaxboost.solvers.walk import Lost, Walk
+from relaxboost.solvers.walking import Walking, walkable
 
 MOST_CUTS = 200_000
 """Cuts in play at most, with a step by passes over the examples."""
@@ -56,10 +53,10 @@ _PATIENCE, _SIEVED = 8, 20
 
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_DIGITS = 6.0
-"""Of the gap, relative to the atoms, after that many seconds; fewer take less."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
+_DIGITS = 6.0
+"""Of the gap, relative to the atoms, after that many seconds; fewer take less."""
 
 
 def unfit(game: Game) -> str:
@@ -137,6 +134,11 @@ def expected(game: Game) -> float:
     return _STEPS * (_PASSES * PASS * matrix.entries + MULTIPLY * multiplications + _STEP + cones)
 
 
+def walk_limit(game: Game) -> float:
+    """Return how many seconds a walk may take at most."""
+    return _WALK * expected(game)
+
+
 class Rival:
     """An interior point method that waits until what runs has cost a part of its price.
 
@@ -185,30 +187,6 @@ class Rival:
         return InteriorRun(self._game, self._tol, self._clock, fallback)
 
 
-class FullWeights(CombinedHypothesis):
-    """The combined hypothesis of an interior point: a weight on every column in play.
-
-    `columns` are those in play, shape (n,), by increasing number.
-    """
-
-    def __init__(self, over: AtomicSet, columns: Whole, iterate: Iterate) -> None:
-        self.over, self.columns = over, columns
-        self.w, self.u = iterate.w, iterate.margins
-
-    @property
-    def used(self) -> int:
-        return int(np.count_nonzero(self.w))
-
-    def snapshot(self) -> tuple[Whole, Vector]:
-        """Return (columns, w), which are never written to."""
-        return self.columns, self.w
-
-    def coefficients(self, snapshot: tuple[Whole, Vector]) -> tuple[NDArray[np.int64], Vector]:
-        columns, w = snapshot
-        used = np.flatnonzero(w)
-        return columns[used], w[used]
-
-
 class InteriorRun(Booster):
     """A round is a step of `Iterate`, or some for cones; (d, w) are the nearest feasible pair."""
 
@@ -242,7 +220,7 @@ class InteriorRun(Booster):
         self._curved = game.linear_form is None and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
-        self.active = FullWeights(over, columns, self._iterate)
+        self.active = FullWeights(over, columns, self._iterate.w, self._iterate.margins)
         self._lower, self._upper = -np.inf, np.inf
         self._least, self._idle = np.full(3, np.inf), 0
         self.d = game.relaxation.center(game.m)
@@ -341,42 +319,23 @@ class Opening(Booster):
     def __init__(
         self, game: Game, tol: float, clock: Clock, fallback: Booster | None = None
     ) -> None:
-        self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
         self._game, self._clock = game, clock
-        self._near: Solution | None = None
-        self.walk: Walk | None = None
-        """What the next game of a path goes on with."""
+        self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
         self.active = active_set(game, store=False)
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Show its d first, and walk from its game to this one, or from that of the last walk."""
+        """Show its d first, and walk from its game to this one where there is a walk."""
         self.d = self.d if start.d is None else start.d
-        self._near = start.near
-        last = None if start.relay is None else start.relay.booster
-        if isinstance(last, Opening) and last.walk is not None and last.walk.fits(self._game):
-            self.walk = last.walk
+        if walkable(self._game, start):
+            return Walking(self._game, self._clock, start, walk_limit(self._game), self._following)
         return self
 
     def successor(self, best: Best) -> Booster | None:
-        """Return the run, once a walk has been tried."""
-        return self._following() if self._near is None else None
+        """Return the run."""
+        following: Booster = self._following()
+        return following
 
     def advance(self, best: Best) -> Booster:
-        """Walk to the optimum, where that costs less than the run is expected to; it follows.
-
-        It is "lost" where there is no such walk: another f, say, or a singular basis.
-        """
-        near, walk, self._near, self.walk = self._near, self.walk, None, None
-        if near is not None:
-            game, most = self._game, _WALK * expected(self._game)
-            try:
-                walk = walk or Walk(game, near, most)
-                d, w = walk.to(game, self._clock, most)
-            except Lost:
-                self.inner = "lost"
-                return self
-            self.d, self.inner = game.relaxation.repair(np.maximum(d, 0.0)), "walk"
-            self.active.load(*game.repair_w(w))
-            self.walk = walk
+        """Do nothing; what follows does it."""
         return self
