@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
 from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.solving import solve
 from relaxboost.solvers.starts import Relay
+from relaxboost.solvers.walk import near_vertex
 
 
 def path(
@@ -30,7 +29,8 @@ def path(
 
     ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` is three caps. Each game starts from the solution
     of the one before, so that they are to be in an order in which neighbours are alike. Caps are
-    solved from the largest k, whose optima have the fewest columns.
+    solved from the largest k, whose optima have the fewest columns; where each has to be solved
+    anew, every other one, and then those between, for which a mixture of both may do.
 
     Parameters
     ----------
@@ -54,28 +54,72 @@ def path(
         For no game or no value, another keyword than a parameter, or what `solve` refuses.
     """
     listed = _listed(games, grid)
-    order = np.arange(len(listed))
-    if {"k", "fraction"} & set(grid):
+    order = list(range(len(listed)))
+    caps = bool({"k", "fraction"} & set(grid))
+    if caps:
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
-        order = np.argsort(-np.array(sizes), kind="stable")
-    found: list[Any] = [None] * len(listed)
-    relay = Relay()
-    for place in order.tolist():
-        interrupted = relay.solution is not None and relay.solution.status == "interrupted"
-        last = solve(
-            listed[place],
-            tol,
-            method,
-            rtol=rtol,
-            start=relay,
-            time_limit=time_limit,
-            max_rounds=1 if interrupted else None,
-            verbose=verbose,
-        )
-        if interrupted and last.status == "max_rounds":
-            last = replace(last, status="interrupted")
-        relay.solution = found[place] = last
-    return found
+        order.sort(key=lambda place: -sizes[place])
+    options = {"tol": tol, "method": method, "rtol": rtol, "time_limit": time_limit}
+    return _Path(listed, order, caps, {**options, "verbose": verbose}).run()
+
+
+class _Path:
+    """Games in the order in which they are solved, and those that are."""
+
+    def __init__(
+        self, games: list[Game], order: list[int], caps: bool, options: dict[str, Any]
+    ) -> None:
+        self._games, self._waiting, self._caps, self._options = games, order, caps, options
+        self._found: dict[int, Solution] = {}
+        self._relay = Relay()
+        self._stopped = False
+
+    def run(self) -> list[Solution]:
+        """Return all solutions, after Ctrl-C those of one round."""
+        while self._waiting:
+            try:
+                self._advance()
+            except KeyboardInterrupt:  # outside of the rounds of a run, which end well
+                self._stopped = True
+        return [self._found[place] for place in range(len(self._games))]
+
+    def _advance(self) -> None:
+        """Solve the next game; or the one after it, then the next, by a mixture if that does."""
+        before, relay = self._relay.solution, self._relay
+        few = before is None or self._stopped or len(self._waiting) < 2
+        if before is None or few or not self._caps or not _anew(before):
+            relay.solution = self._solve(self._waiting[0])
+            return
+        between, place = self._waiting[:2]
+        relay.solution = self._solve(place)
+        part = _part(relay.solution.game, self._games[between], before.game)
+        relay.beyond = before, part
+        try:
+            self._solve(between)
+        finally:
+            relay.beyond = None
+
+    def _solve(self, place: int) -> Solution:
+        limit = 1 if self._stopped else None
+        found = solve(self._games[place], start=self._relay, max_rounds=limit, **self._options)
+        if self._stopped and found.status == "max_rounds":
+            found = replace(found, status="interrupted")
+        self._found[place] = found
+        self._waiting.remove(place)
+        self._stopped = self._stopped or found.status == "interrupted"
+        return found
+
+
+def _part(near: Game, between: Game, far: Game) -> float:
+    """Return how far a cap is from that of `near` to that of `far`, in 1/k."""
+    a, x, b = (1.0 / float(getattr(game.relaxation, "k", 1)) for game in (near, between, far))
+    return (x - a) / (b - a) if a != b else 0.0
+
+
+def _anew(solution: Solution) -> bool:
+    """Whether an interior point method found it, and its neighbours are not a walk away."""
+    found = solution.history[-1].inner if solution.history else ""
+    return found == "interior" and not near_vertex(solution)
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:

@@ -22,7 +22,9 @@ class Relay:
 
     solution: Solution | None = None
     booster: Any = None
-    """What ran last. Its program, if it has one, goes on with the next game."""
+    """What ran last. Its program, or its walk, goes on with the next game."""
+    beyond: tuple[Solution, float] | None = None
+    """A solution on the other side of the next game, and the part of it that a mixture has."""
 
 
 Weights = tuple[NDArray[np.int64], Vector]
@@ -74,7 +76,10 @@ def read_start(game: Game, given: Any) -> WarmStart:
         return _of_solution(game, given)
     if isinstance(given, Relay):
         last = given.solution
-        return replace(WarmStart() if last is None else _of_solution(game, last), relay=given)
+        start = WarmStart() if last is None else _of_solution(game, last)
+        if last is not None and given.beyond is not None:
+            start = _mixture(game, last, *given.beyond).joined(start)
+        return replace(start, relay=given)
     if not isinstance(given, tuple) or len(given) != 2:
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "
@@ -112,3 +117,18 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     except InputError:  # over a simplex, where no weight of the other domain is positive
         w = None
     return WarmStart(d, w, solution.basis, near=solution).scored(game)
+
+
+def _mixture(game: Game, one: Solution, other: Solution, part: float) -> WarmStart:
+    """Return the points between two solutions, and the weights of the other where they are better.
+
+    A mixture of d is as good as that of the values, where f is convex in its parameter too.
+    """
+    support = np.union1d(one.support, other.support)
+    w = np.zeros(support.size)
+    for solution, share in ((one, 1.0 - part), (other, part)):
+        w[np.searchsorted(support, solution.support)] += share * solution.coefficients
+    d = game.repair_d((1.0 - part) * one.d + part * other.d)
+    mixed = WarmStart(d, game.repair_w((support, w))).scored(game)
+    alone = WarmStart(w=game.repair_w((other.support, other.coefficients))).scored(game)
+    return alone.joined(mixed)

@@ -69,6 +69,27 @@ def form_of(game: Game) -> LinearForm | None:
     return form if 0 < entries <= _LARGEST or game.matrix.implicit else None
 
 
+def near_vertex(solution: Solution) -> bool:
+    """Whether few enough examples are between bounds in a solution."""
+    form, over = form_of(solution.game), solution.game.over
+    if form is None or not isinstance(over, AtomicSet):
+        return False
+    away, inside = _sides(form, solution.d, form.cost + solution.margins)
+    between = inside * over.scale > np.abs(away) * (form.upper - form.lower)
+    return bool(between.sum() <= max(_FREE * solution.support.size, _SMALL))
+
+
+def _sides(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
+    """Return how far prices of examples are from where they are between bounds, and d from these.
+
+    That is the price up to which the cheapest d is at its upper bounds.
+    """
+    rank = np.argsort(price, kind="stable")
+    fill = form.lower.sum() + np.cumsum((form.upper - form.lower)[rank])
+    level = price[rank[min(int(np.searchsorted(fill, 1.0)), d.size - 1)]]
+    return price - level, np.minimum(d - form.lower, form.upper - d)
+
+
 class Walk:
     """A vertex of a matrix's game, and the way from there to those of other caps or costs.
 
@@ -105,16 +126,11 @@ class Walk:
         self._sign = np.where(
             self._over.two_sided & (np.where(w == 0.0, edges, w) < 0.0), -1.0, 1.0
         )
-        rank = np.argsort(price, kind="stable")
-        width = form.upper - form.lower
-        fill = form.lower.sum() + np.cumsum(width[rank])
-        away = price - price[rank[min(int(np.searchsorted(fill, 1.0)), m - 1)]]
-        inside = np.minimum(d - form.lower, form.upper - d)
+        away, inside = _sides(form, d, price)
         heavy = np.where(np.abs(w) > _LIGHT, np.abs(w), 0.0)
         count = max(1, min(int((heavy > 0.0).sum()), m))
-        between = inside * self._over.scale > np.abs(away) * width
         self._resize((count + 1) ** 2)
-        if count * self._seconds > most or between.sum() > max(_FREE * count, _SMALL):
+        if count * self._seconds > most or not near_vertex(near):
             raise Lost
         free = np.argsort(-inside / (np.abs(away) + pivots.TIE), kind="stable")[:count]
         tight = np.lexsort((-self._sign * edges, -heavy))[:count]

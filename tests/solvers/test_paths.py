@@ -95,6 +95,36 @@ def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
         assert solution.upper >= truth.lower
 
 
+def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch):
+    from relaxboost.solvers import paths
+
+    own, calls = paths.solve, []
+
+    def pressed(*args, **options):
+        calls.append(options["max_rounds"])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return own(*args, **options)
+
+    monkeypatch.setattr(paths, "solve", pressed)
+    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=[5, 10, 20])
+    assert calls == [None, None, 1, 1]
+    assert [s.status for s in found] == ["interrupted", "interrupted", "optimal"]
+
+
+def test_a_cap_between_two_that_are_solved_anew_takes_no_round(monkeypatch):
+    """Where a mixture of both does; else it is solved, from the nearer one."""
+    monkeypatch.setattr("relaxboost.solvers.walk._SMALL", 0)
+    monkeypatch.setattr("relaxboost.solvers.walk._FREE", 0)
+    rng = np.random.default_rng(5)
+    A = np.where(rng.random((300, 100)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (300, 100)))
+    ks = [60, 61, 62, 63, 64]
+    for tol, rounds in ((1e-4, [True, False, True, False, True]), (1e-6, [True] * 5)):
+        found = rb.path(rb.Game(A, rb.Capped(1)), tol, "interior-point", k=ks)
+        assert [s.rounds > 0 for s in found] == rounds
+        same(found, [rb.Game(A, rb.Capped(k)) for k in ks], tol)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
