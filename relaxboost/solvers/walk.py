@@ -45,7 +45,7 @@ _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, are all apart."""
 _PASSES = 200
 """Walks to one game: what the first missed is walked again."""
-_BESIDE, _FEW, _FAR = 2, 50, 3
+_BESIDE, _FEW, _FAR = 1, 50, 3
 """How many may be in play beside a basis, for each of it or at all, and how many times that before
 the others of them leave."""
 _FREE, _SMALL = 3, 500
