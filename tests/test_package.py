@@ -40,7 +40,6 @@ LAZY |= {"joblib", "scipy.optimize", "distributed", "dask", "pyarrow", "clarabel
 
 
 WIDE = {
-    "relaxboost.relaxations._projections.capped._fill_above",
     "relaxboost.relaxations._projections.group_norm.norm_penalties",
     "relaxboost.relaxations._projections.selection.first_reaching",
     "relaxboost.relaxations._projections.wright.sweep",

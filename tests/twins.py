@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import atanh, ceil, exp, log
 
 import numpy as np
@@ -103,6 +104,18 @@ def fig2_float(theta: np.ndarray, nu: float) -> np.ndarray:
             break
         z -= u[i]
     return np.minimum(nu, xi * d0)
+
+
+def fig2_walked(u: np.ndarray, beta: float, k: float) -> list[float]:
+    """Return Fig. 2 of SS09 in the log domain: sorted, and walked from the smallest margin on."""
+    ordered, tails = sorted(u.tolist()), [1.0]
+    for here, after in reversed(list(pairwise(ordered))):
+        tails.append(1.0 + exp(-(after - here) / beta if after > here else 0.0) * tails[-1])
+    i, tail = next((i, T) for i, T in enumerate(reversed(tails)) if k - i <= T)
+    rest, pivot = (k - i) / k / tail, ordered[i]
+    return [
+        1.0 / k if x < pivot else min(1.0 / k, rest * exp((pivot - x) / beta)) for x in u.tolist()
+    ]
 
 
 def average_of_smallest(u: np.ndarray, k: Fraction | float) -> Fraction:

@@ -18,6 +18,7 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
 WRITE_DOWN_LIMIT = 50_000_000
 """Entries above which an implicit matrix is not written down."""
+_NONE = np.empty(0, dtype=np.int64)
 
 
 class Best(NamedTuple):
@@ -31,6 +32,11 @@ class Best(NamedTuple):
     """Its absolute edge |(Aᵀd)_id| >= 0, as computed."""
     slack: float
     """No hypothesis has an edge above edge + slack (up to `edge_roundings`); inf if unknown."""
+
+
+def best_of(j: int, edge: float) -> Best:
+    """Return the answer that column `j` with this edge is, where every column was looked at."""
+    return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
 
 
 class MarginMatrix(ABC):
@@ -115,9 +121,19 @@ class MarginMatrix(ABC):
 
     def best(self, d: Vector) -> Best:
         """Return the column with the largest absolute edge; ties go to the lowest index."""
-        edges = self.edges(d)
+        return self._priced(d, _NONE)[0]
+
+    def priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
+        """Return `best(d)`, and the edges of some columns, None where `best` is overridden."""
+        if type(self).best is not MarginMatrix.best:
+            return self.best(d), None
+        return self._priced(d, columns)
+
+    def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:
+        """Return both, from one pass."""
+        edges = self._edges(self._examples(d))
         j, edge = kernels.first_largest(edges)
-        return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
+        return best_of(j, edge), edges[columns]
 
     def margins(self, support: Iterable[int], coefficients: Vector) -> Vector:
         """Return A w for the w with these `coefficients` on the columns in `support`."""

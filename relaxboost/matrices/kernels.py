@@ -92,12 +92,16 @@ def _larger(value: float, k: int, peak: tuple[int, float]) -> tuple[int, float]:
 
 
 @njit()
-def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, float]:
-    """Return the `first_largest` of `stump_edges`, which are not written down."""
+def stump_best(
+    codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
+) -> tuple[tuple[int, float], Array]:
+    """Return the `first_largest` of `stump_edges`, and those of some columns; the rest is lost."""
     cuts, total = np.diff(offsets), yd.sum()
     best, levels = (0, 0.0), np.empty((4, cuts.max() + 1))
+    out = np.empty(columns.size)
     if np.isnan(total):  # then so are all edges
-        return 0, total
+        out[:] = total
+        return (0, total), out
     for first in range(0, codes.shape[0], 4):
         four = cuts[first : first + 4]
         _four_levels(codes, first, yd, levels)
@@ -108,6 +112,7 @@ def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, flo
         in_p = in_q = in_r = in_s = (0, 0.0)
         for k in range(four.max()):
             a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
+            p[k], q[k], r[k], s[k] = a, b, c, d
             in_p = _larger(total - 2.0 * a, k, in_p)
             in_q = _larger(total - 2.0 * b, k, in_q)
             in_r = _larger(total - 2.0 * c, k, in_r)
@@ -116,7 +121,12 @@ def stump_best(codes: NDArray[Any], offsets: Whole, yd: Array) -> tuple[int, flo
         for g in range(four.size):
             if four[g] > 0:
                 best = _larger(peaks[g][1], offsets[first + g] + peaks[g][0], best)
-    return best
+        for place in range(columns.size):
+            for g in range(four.size):
+                k = columns[place] - offsets[first + g]
+                if 0 <= k < four[g]:
+                    out[place] = total - 2.0 * levels[g, k]
+    return best, out
 
 
 @njit()
@@ -345,6 +355,15 @@ def sum_stumps(
         for i in range(u.size):
             u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
     return u
+
+
+@njit()
+def along(u: Array, v: Array, eta: float) -> Array:
+    """Return u + ηv."""
+    out = np.empty(u.shape[0])
+    for i in range(u.shape[0]):
+        out[i] = u[i] + eta * v[i]
+    return out
 
 
 @njit(fastmath={"contract"})

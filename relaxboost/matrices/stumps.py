@@ -15,7 +15,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.matrices import kernels
-from relaxboost.matrices.base import Best, MarginMatrix
+from relaxboost.matrices.base import Best, MarginMatrix, best_of
 from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
@@ -211,9 +211,10 @@ class StumpMatrix(MarginMatrix):
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
         return kernels.sum_stumps(self._codes, self._offsets, self._y, support, coefficients)
 
-    def best(self, d: Vector) -> Best:
-        j, edge = kernels.stump_best(self._codes, self._offsets, self._y * self._examples(d))
-        return Best(j, -1 if edge < 0 else 1, abs(edge), 0.0)
+    def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:
+        yd = self._y * self._examples(d)
+        (j, edge), edges = kernels.stump_best(self._codes, self._offsets, yd, columns)
+        return best_of(j, edge), edges
 
     @property
     def entries(self) -> int:

@@ -132,7 +132,7 @@ class HedgeRun(Booster):
         active = self.active
         v = active.direction(best)
         margins = v + active.u
-        active.move(best, 1.0 / t, v)
+        active.move(best, 1.0 / t, active.u + (1.0 / t) * v)
         self.step = 1.0 / t
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self._squares += square

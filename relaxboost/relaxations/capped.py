@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
 from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
+from relaxboost.relaxations._projections.vectorised import REORDER
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -31,16 +33,22 @@ from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 
 
+@njit(error_model="numpy", fastmath=REORDER)
+def _shortfall(u: Vector, gamma: float, cap: float, d: Vector) -> tuple[float, int]:
+    """Return Σ [γ − u]_+ and the number of u < γ, where d is set to the cap, and to 0 elsewhere."""
+    total, below = 0.0, 0
+    for i in range(u.shape[0]):
+        total += max(gamma - u[i], 0.0)
+        below += u[i] < gamma
+        d[i] = cap if u[i] < gamma else 0.0
+    return total, below
+
+
 @njit()
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
     """Return AvgMin_k(u) and its minimising d, `gamma` being the ceil(k)-th smallest margin."""
-    d = np.zeros(u.shape[0])
-    below, shortfall = 0, 0.0
-    for i in range(u.shape[0]):
-        if u[i] < gamma:
-            d[i] = 1.0 / k
-            below += 1
-            shortfall += gamma - u[i]
+    d = np.empty(u.shape[0])
+    shortfall, below = _shortfall(u, gamma, 1.0 / k, d)
     rest = k - below  # in units of the cap; ties share it, the lowest index first
     for i in range(u.shape[0]):
         if rest <= 0.0:
@@ -124,13 +132,13 @@ class Capped(WithK):
         k = resolve_k(repr(self), self.k, self.fraction, m)
         return self if k == self.k else Capped(k=k)
 
-    @property
+    @cached_property
     def cap(self) -> float:
         """The cap ν = 1/k, rounded to nearest."""
         return float(1 / self.exact_k)
 
     def penalty(self, d: Vector) -> float:
-        return 0.0 if np.max(np.abs(d)) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
+        return 0.0 if max(np.max(d), -np.min(d)) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
 
     @property
     def traits(self) -> Traits:
@@ -143,24 +151,25 @@ class Capped(WithK):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
-        u = as_margins(u, self)
-        return _worst_tail(u, float(self.exact_k), self.witness(u).gamma)
+        gamma = self.witness(u).gamma
+        return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
-        k = float(self.exact_k)
+        k = self.double_k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
-        return binary_capped_distribution(u, beta, float(self.resolve(u.size).exact_k))
+        return binary_capped_distribution(u, beta, self.resolve(u.size).double_k)
 
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
         rank = math.ceil(self.exact_k) - 1
-        self.resolve(u.size)
+        if rank >= u.size:
+            self.resolve(u.size)  # which says what is wrong
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -198,7 +207,7 @@ class Capped(WithK):
 
     def entropy_range(self, m: int) -> float:
         """Return log(m/k): no capped distribution has Σ d log d above −log k."""
-        return math.log(m / float(self.exact_k))
+        return math.log(m / self.double_k)
 
     def repair(self, d: Vector) -> Vector:
         return cut(onto_simplex(d, repr(self)), self.cap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from numbers import Rational
 from typing import Any
 
@@ -30,6 +31,11 @@ class WithK(Relaxation):
             raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
         k: Fraction = self.k
         return k
+
+    @cached_property
+    def double_k(self) -> float:
+        """The same as a double."""
+        return float(self.exact_k)
 
     def exact_caps(self, m: int) -> list[Groups]:
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]

@@ -51,8 +51,8 @@ class MovingHypothesis(CombinedHypothesis):
         """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
 
     @abstractmethod
-    def move(self, best: Any, eta: float, v: Vector) -> None:
-        """Go η of the way to `best`; `v` is the direction of the margins."""
+    def move(self, best: Any, eta: float, u: Vector) -> None:
+        """Go η of the way to `best`, where the margins are `u`."""
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
@@ -76,6 +76,7 @@ class ActiveSet(MovingHypothesis):
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
         self.weights = np.zeros(16)
+        self._numbers, self._signs = np.zeros(16, dtype=np.int64), np.zeros(16)
         self._slots: dict[tuple[int, int], int] = {}
         self._store = store
         self._H: NDArray[Any] | None = None
@@ -107,6 +108,9 @@ class ActiveSet(MovingHypothesis):
         self.keys.append(key)
         if slot == self.weights.size:
             self.weights = np.concatenate([self.weights, np.zeros(slot)])
+            self._numbers = np.concatenate([self._numbers, np.zeros(slot, dtype=np.int64)])
+            self._signs = np.concatenate([self._signs, np.zeros(slot)])
+        self._numbers[slot], self._signs[slot] = key
         if self._store:
             column = self.matrix.column(best.id)
             if self._H is None:
@@ -139,20 +143,26 @@ class ActiveSet(MovingHypothesis):
         """Return zeros: g* is zero on the set."""
         return 0.0, 0.0
 
-    def move(self, best: Best, eta: float, v: Vector) -> None:
+    def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
         slot = self.slot(best)
         self.weights[: len(self)] *= 1.0 - eta
         self.weights[slot] += eta * self.over.scale
-        self.u = self.u + eta * v
+        self.u = u
 
     def edges(self, d: Vector) -> Vector:
         """Return the edges of the signed columns in use."""
         return kernels.dots(self.columns, len(self), d)
 
-    def best(self, d: Vector) -> Best:
-        """Return the best atom over the columns in use."""
-        edges = self.edges(d)
+    def priced(self, d: Vector) -> tuple[Best, Vector | None]:
+        """Return the best atom of all, and the edges of the signed columns in use, where the pass
+        that found it tells them."""
+        used = len(self)
+        best, edges = self.over.priced(self.matrix, d, self._numbers[:used])
+        return best, None if edges is None else self._signs[:used] * edges
+
+    def best(self, edges: Vector) -> Best:
+        """Return the best atom over the columns in use, which have these edges."""
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)

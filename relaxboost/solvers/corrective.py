@@ -13,7 +13,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet, Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
-from relaxboost.matrices import Best
+from relaxboost.matrices import Best, kernels
 from relaxboost.solvers.active import ActiveSet, MovingHypothesis
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
@@ -27,6 +27,9 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 
 EXCHANGING = ("away", "pairwise")
 """The rules that take weight from single atoms, and so need a domain that has some."""
+
+_LOOSE = 0.25
+"""The part of its slope at which the search for a pairwise step ends; rounds hardly grow by it."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ class CorrectiveRun(Booster):
 
     inner = "smoothed"
     active: MovingHypothesis
+    edges: Vector | None = None
+    """Those of the atoms in use at d, once known."""
 
     def __init__(
         self,
@@ -121,6 +126,13 @@ class CorrectiveRun(Booster):
         self._found = Step(float("nan"))
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)
+
+    def ask(self, game: Game) -> Best | Dense:
+        """Return the answer to d_t; the same pass prices the atoms in use where steps ask it."""
+        if self._rule not in EXCHANGING:
+            return super().ask(game)
+        best, self.edges = self.atoms.priced(self.d)
+        return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
         self._round += 1
@@ -148,7 +160,7 @@ class CorrectiveRun(Booster):
 
     def _reweigh(self) -> None:
         """Set d to that of the present margins, where the line search has not met it."""
-        d, self._found = self._found.d, Step(float("nan"))
+        d, self._found, self.edges = self._found.d, Step(float("nan")), None
         self.d = self._project(self.active.u) if d is None else d
 
     def _towards(self, best: Best | Dense) -> None:
@@ -167,7 +179,7 @@ class CorrectiveRun(Booster):
                 self._project, self._beta, segment, stretch=self._stretches["towards"]
             )
             eta = self._step_of("towards")
-        active.move(best, eta, v)
+        active.move(best, eta, self._margins(eta, v))
         self.step = eta
 
     @property
@@ -183,7 +195,8 @@ class CorrectiveRun(Booster):
         zero = _Worst(None, 0.0, unused)
         if not weights.any():
             return zero
-        edges = np.where(weights > 0.0, active.edges(self.d), np.inf)
+        edges = active.edges(self.d) if self.edges is None else self.edges
+        edges = np.where(weights > 0.0, edges, np.inf)
         slot = int(np.argmin(edges))
         if active.over.holds_zero and unused > 1e-12 * active.over.scale and edges[slot] >= 0.0:
             return zero
@@ -198,7 +211,7 @@ class CorrectiveRun(Booster):
             v -= active.columns[:, worst.slot]
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight)
         self._found = line_search(
-            self._project, self._beta, segment, stretch=self._stretches["pairwise"]
+            self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
         )
         eta = self._step_of("pairwise")
         active.weights[slot] += eta
@@ -235,8 +248,13 @@ class CorrectiveRun(Booster):
         return self._found.eta
 
     def _moved(self, eta: float, v: Vector) -> None:
-        self.active.u = self.active.u + eta * v
+        self.active.u = self._margins(eta, v)
         self.step = eta
+
+    def _margins(self, eta: float, v: Vector) -> Vector:
+        """Return u + ηv, which the line search may have met."""
+        there = self._found.u
+        return kernels.along(self.active.u, v, eta) if there is None else there
 
 
 def starting_point(game: Game, store: bool = False) -> MovingHypothesis:

@@ -42,9 +42,9 @@ class DensePoint(MovingHypothesis):
     def bend(self, best: Dense) -> tuple[float, float]:
         return self.over.bend(self.w, best.w - self.w)
 
-    def move(self, best: Dense, eta: float, v: Vector) -> None:
+    def move(self, best: Dense, eta: float, u: Vector) -> None:
         self.w = (1.0 - eta) * self.w + eta * best.w
-        self.u = self.u + eta * v
+        self.u = u
         self.cost = self.over.cost(self.w)
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:

@@ -76,7 +76,7 @@ class HullRun(Booster):
         bend = math.sqrt(curve * best.edge * best.edge + base)
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
         best = Dense(w, best.edge)
-        active.move(best, 1.0, active.direction(best))
+        active.move(best, 1.0, active.u + active.direction(best))
         worst = self._relaxation.relaxed_margin(active.u)[1]
         self._include(self._relaxation.repair(worst))
         used = self._used

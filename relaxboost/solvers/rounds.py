@@ -83,6 +83,10 @@ class Booster(ABC):
         """Return what takes this answer, and runs from here on, in place of this one; or None."""
         return None
 
+    def ask(self, game: Game) -> Best | Dense:
+        """Return the answer of the weak learner to d_t."""
+        return game.over.best(game.matrix, self.d)
+
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
         """Take the answer `best` into account; return itself, None if nothing can change."""
@@ -101,11 +105,11 @@ class Rounds:
 
     def __iter__(self) -> Iterator[RoundState]:
         """Run."""
-        relaxation, over, matrix = self._game.relaxation, self._game.over, self._game.matrix
+        relaxation, over = self._game.relaxation, self._game.over
         for t in count(self._first):
             booster = self.booster
             d, active, inner = booster.d, booster.active, booster.inner
-            best = over.best(matrix, d)
+            best = booster.ask(self._game)
             yield RoundState(
                 round=t,
                 d=d,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from relaxboost._core.arrays import Vector
+from relaxboost.matrices import kernels
 from relaxboost.solvers.smoothing import Projector
 
 
@@ -20,7 +19,7 @@ def quadratic_step(
     segment is part of `slope`, and whose second derivative is `curvature`, adds to the bend:
     η = β slope / (‖v‖_inf² + β curvature).
     """
-    size = float(np.max(np.abs(v)))
+    size = max(float(v.max()), -float(v.min()))
     bend = size * size + beta * curvature
     if bend == 0.0 or slope <= 0.0:
         return 0.0 if slope <= 0.0 else longest
@@ -28,9 +27,10 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step, and the distribution there if it is known."""
+    """A step, and the margins and the distribution there if they are known."""
 
     eta: float
+    u: Vector | None = None
     d: Vector | None = None
     stretch: float | None = None
     """How many times the step of Fig. 1 it is, if nothing but the derivative ended it."""
@@ -68,15 +68,17 @@ def line_search(
         return Step(0.0)
     shortest = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1]), 1e-300))
     aim = 0.5 * accuracy * slope
+    there: Vector | None = None
     d: Vector | None = None
 
     def excess(eta: float) -> float:
-        nonlocal d
-        d = project(u + eta * v)
+        nonlocal there, d
+        there = kernels.along(u, v, eta)
+        d = project(there)
         return float(d @ v) - bend[0] - bend[1] * eta - aim
 
     def found(eta: float) -> Step:
-        return Step(eta, d, eta / shortest if eta < longest else None)
+        return Step(eta, there, d, eta / shortest if eta < longest else None)
 
     left, at_left = 0.0, slope - aim
     right = min(longest, max(1.0, stretch) * shortest)

@@ -189,7 +189,8 @@ class SmoothedRun(Booster):
         goal = 0.5 * max(active.gap(inner.d, best), self._target)
         inner.towards(best)
         while self._clock.left:
-            best = active.best(inner.d)
+            inner.edges = active.edges(inner.d)
+            best = active.best(inner.edges)
             if active.gap(inner.d, best) <= goal:
                 break
             inner.advance(best)

@@ -53,6 +53,9 @@ def test_all_forms_agree(kind, rng):
         assert best.edge >= 0.0
         assert best.slack == 0.0
         assert matrix.edges(d) == pytest.approx(edges, abs=1e-15)
+        same, some = matrix.priced(d, np.array([7, 0, 7, 10]))
+        assert same == best
+        assert np.array_equal(some, matrix.edges(d)[[7, 0, 7, 10]])
         assert np.array_equal(matrix.toarray(), A)
         assert np.array_equal(matrix.column(3), A[:, 3])
         assert matrix.margins([2, 5], np.array([0.25, -0.5])) == pytest.approx(
@@ -303,6 +306,10 @@ def test_the_best_stump_is_the_first_largest_edge(features, rng):
         best = matrix.best(d)
         assert best.id == int(np.argmax(np.abs(edges)))
         assert best.sign * best.edge == edges[best.id]
+        columns = rng.integers(0, matrix.n, 9)
+        same, some = matrix.priced(d, columns)
+        assert same == best
+        assert np.array_equal(some, edges[columns])
     assert matrix.best(np.zeros(50)) == (0, 1, 0.0, 0.0)
     assert np.isnan(matrix.best(np.full(50, np.nan)).edge)
 

@@ -44,6 +44,20 @@ class TestOracle:
         assert solution.lower <= exact.upper
         assert solution.upper >= exact.upper + 0.04
 
+    def test_what_it_answers_is_what_steps_go_by(self, data):
+        """They price the columns in use by themselves, and steps over its own do not differ."""
+        X, y = data
+        lazy, d = oracle(self.best_stump, X, y, slack=0.0), np.full(40, 1 / 40)
+        assert lazy.priced(d, np.array([0])) == (lazy.best(d), None)
+        for step in ("pairwise", "away"):
+            method = rb.solvers.Corrective(step=step)
+            one, other = (
+                rb.solve(rb.Game(A, rb.Capped(8)), 0.01, method, max_rounds=60)
+                for A in (lazy, stumps(X, y))
+            )
+            assert one.lower == pytest.approx(other.lower, abs=1e-9)
+            assert one.upper == pytest.approx(other.upper, abs=1e-9)
+
     def test_unknown_slack_proves_no_upper_bound(self, data):
         X, y = data
         game = rb.Game(oracle(self.best_stump, X, y))

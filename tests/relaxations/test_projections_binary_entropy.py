@@ -109,4 +109,3 @@ def test_ranks_are_those_of_the_sorted_vector(rng):
     within = x[(x >= -0.5) & (x <= 0.5)]
     assert (below, inside) == (np.count_nonzero(x < -0.5), within.size)
     assert np.array_equal(take_between(x, -0.5, 0.5, inside), within)
-    assert np.array_equal(take_between(x, -0.5, 0.5, inside, 3), within[2::3])

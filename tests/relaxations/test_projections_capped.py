@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from relaxboost.relaxations._projections import by_sorting, capped_distribution
-from tests.twins import fig2_exact, fig2_float
+from tests.twins import fig2_exact, fig2_float, fig2_walked
 
 METHODS = (capped_distribution, by_sorting)
 
@@ -121,3 +121,20 @@ def test_methods_agree_on_a_large_vector(rng):
             one, other = (method(u, beta, k) for method in METHODS)
             assert np.abs(one - other).max() <= 1e-14
             assert one.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_sample_of_many_margins_changes_nothing(rng):
+    """It only says where to look: also where there are ties, where it misleads, and where it misses
+    what is infinite."""
+    m = 5000
+    smooth = rng.normal(size=m)
+    with_ties = rng.choice(smooth[:7], size=m)
+    misleading = np.where(np.arange(m) % (m // (m // 16)) == 0, 3.0, 0.0) + 1e-3 * smooth
+    infinite = np.where(rng.random(m) < 0.2, np.inf, smooth)
+    for u in (smooth, with_ties, misleading, -misleading, infinite, np.zeros(m)):
+        for k in (1.0, 1.5, m / 10, m / 3 + 0.25, np.isfinite(u).sum() * 1.0):
+            for beta in (1e-300, 1e-4, 0.01, 1e3):
+                d = capped_distribution(u, beta, k)
+                assert np.abs(d - fig2_walked(u, beta, k)).max() <= 1e-12 / k
+                assert d.sum() == pytest.approx(1.0, abs=1e-12)
+                assert d.max() <= 1.0 / k * (1 + 1e-15)

@@ -156,7 +156,7 @@ def test_line_search_finds_the_maximiser_from_below(rng):
                 continue
             for stretch in (1.0, 3.0, 1e6):  # where the search begins does not matter
                 given = relaxation.projector(beta), beta, Segment(u, v, slope)
-                eta, d, times = line_search(*given, accuracy=1e-6, stretch=stretch)
+                eta, there, d, times = line_search(*given, accuracy=1e-6, stretch=stretch)
                 if derivative(1.0) >= 0:
                     assert eta == 1.0
                     assert times is None
@@ -165,7 +165,8 @@ def test_line_search_finds_the_maximiser_from_below(rng):
                     assert eta <= root + 1e-12
                     assert 0.0 <= derivative(eta) <= 1e-6 * slope + 1e-12
                 assert eta >= quadratic_step(slope, v, beta) * (1 - 1e-12)
-                assert np.array_equal(d, relaxation.distribution(u + eta * v, beta))
+                assert np.array_equal(there, u + eta * v)
+                assert np.array_equal(d, relaxation.distribution(there, beta))
 
 
 def test_a_line_search_needs_two_or_three_distributions(rng):

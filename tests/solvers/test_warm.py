@@ -155,7 +155,7 @@ def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
     X = rng.normal(size=(400, 5))
     y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=400) > 0.0, 1.0, -1.0)
     matrix = rb.matrices.stumps(X, y)
-    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6)
+    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6, "totally-corrective")
     monkeypatch.setattr("relaxboost.solvers.totally_corrective._VAIN", 1e9)
     monkeypatch.setattr("relaxboost.solvers.combined.walkable", lambda *a: False)
     warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
 from relaxboost.game.domains.base import BELOW, Sized
@@ -44,6 +44,10 @@ class AtomicSet(Sized):
     @abstractmethod
     def pick(self, edges: Vector) -> tuple[int, int]:
         """Return (index, sign) of the best atom, the lowest index among equals; sign 0 is w = 0."""
+
+    @abstractmethod
+    def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
+        """Return `best(matrix, d)`, and the edges of some columns where the pass tells them."""
 
     def spread(self, n: int | None) -> float:
         """Return 1: the largest edge moves as much as the edges do."""
@@ -94,6 +98,9 @@ class L1Ball(AtomicSet):
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
         """Return the answer of the matrix' own weak learner."""
         return matrix.best(d)
+
+    def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector | None]:
+        return matrix.priced(d, columns)
 
     def value_above(self, size: float) -> float:
         """Return radius · size, rounded up; `size` is not negative."""

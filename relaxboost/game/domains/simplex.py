@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, down, float_down, float_up, sum_bounds, up
@@ -29,7 +29,13 @@ class OneSided(AtomicSet):
 
     def best(self, matrix: MarginMatrix, d: Vector) -> Best:
         """Return the best atom and its edge; the sign is 1, or 0 for w = 0."""
+        return self._best(matrix.edges(d))
+
+    def priced(self, matrix: MarginMatrix, d: Vector, columns: Whole) -> tuple[Best, Vector]:
         edges = matrix.edges(d)
+        return self._best(edges), edges[columns]
+
+    def _best(self, edges: Vector) -> Best:
         j, sign = self.pick(edges)
         return Best(j, sign, float(edges[j]), 0.0) if sign else Best(0, 0, 0.0, 0.0)
 

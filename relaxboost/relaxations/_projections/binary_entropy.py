@@ -70,7 +70,7 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
         low, high = reference - far, reference + far
         below, near = count_between(u, low, high)
         inside, stride = k - below, max(1, near // _SAMPLE)
-        sample = take_between(u, low, high, near, stride)
+        sample = take_between(u, low, high, near)[stride - 1 :: stride].copy()
         inside *= sample.size / near
         if 0.0 < inside < sample.size and (stride == 1 or inside >= 10.0):
             return _locate(sample, temperature, inside, share)[0], 0.0

@@ -11,7 +11,9 @@ The test reads k − (i − 1) <= T_i. Every T_i lies in [1, m − i + 1] and ev
 difference of two margins divided by β, so nothing can over- or underflow, whereas the
 linear-domain procedure divides by zero once Z is exhausted. T_i >= 1 also shows that the walk
 stops at i <= ceil(k): only the ceil(k) smallest margins need an order, and the others enter
-through one sum. That is `capped_distribution`; `by_sorting` is Fig. 2 to the letter.
+through one sum. Since T_{i+1} >= T_i − 1 the test, once met, holds from there on, so that only
+margins around that place need an order. That is `capped_distribution`; `by_sorting` is Fig. 2 to
+the letter.
 """
 
 from __future__ import annotations
@@ -22,65 +24,92 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.caps import cap_exponentials
-from relaxboost.relaxations._projections.selection import pair_of_rank
+from relaxboost.relaxations._projections.selection import count_between, plain_sum, take_between
+from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
-_LONG = 8192
-"""Margins to order at most; sorting more costs more than two further passes over all."""
+_FEW = 4096
+"""Margins up to which the ceil(k) smallest are ordered; beyond, those near where the walk ends."""
+_SAMPLE = 4096
+"""Margins at most that tell where that is."""
+_CLOSE = 30.0
+"""Times β that two margins may be apart for one's exponentials to serve for the other."""
 
 
 @njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
-    """Return (i, T_i), i from 0, at which Fig. 2 stops.
+    """Return (i, T_i), i from 0, at which Fig. 2 stops; i is the length where it goes on.
 
-    `head` holds the smallest margins in increasing order, all of them or at least ceil(k);
-    `last_tail` is T at its last entry.
+    `head` holds margins in increasing order, `last_tail` is T at its last entry. It is walked
+    backwards, to where the test fails.
     """
     n = head.shape[0]
-    tails = np.empty(n)
-    tail = last_tail
-    tails[n - 1] = tail
-    for i in range(n - 2, -1, -1):
-        # Equal margins first: it also covers two infinite ones, whose difference is nan.
-        step = 1.0 if head[i + 1] == head[i] else math.exp(-((head[i + 1] - head[i]) / beta))
-        tail = 1.0 + step * tail
-        tails[i] = tail
-    for i in range(n):
-        if k - i <= tails[i]:
-            return i, tails[i]
-    return n - 1, tails[n - 1]
+    found, tail_there, tail = n, last_tail, last_tail
+    for i in range(n - 1, -1, -1):
+        if i < n - 1:
+            # Equal margins first: it also covers two infinite ones, whose difference is nan.
+            equal = head[i + 1] == head[i]
+            tail = 1.0 + (1.0 if equal else math.exp(-((head[i + 1] - head[i]) / beta))) * tail
+        if k - i > tail:
+            break
+        found, tail_there = i, tail
+    return found, tail_there
 
 
-@njit()
-def _beyond(d: Vector, u: Vector, edge: float) -> tuple[int, float]:
-    """Return how many u are <= edge, and the sum of `d` over the others, in index order."""
-    below, total = 0, 0.0
-    for r in range(u.shape[0]):
-        if u[r] > edge:
-            total += d[r]
-        else:
-            below += 1
-    return below, total
+@njit(error_model="numpy", fastmath={"contract"})
+def _free(u: Vector, pivot: float, beta: float, e: Vector) -> None:
+    """Set e = exp((pivot − u)/β)."""
+    for i in range(u.shape[0]):
+        e[i] = exp((pivot - u[i]) / beta)
 
 
-@njit()
-def _fill_above(
-    d: Vector, u: Vector, beta: float, k: float, i: int, tail: float, pivot: float, edge: float
+@njit(error_model="numpy")
+def _soft_min(u: Vector, low: float, beta: float) -> Vector:
+    """Return exp((low − u)/β) over its sum, `low` being the smallest margin."""
+    d, total = np.empty(u.shape[0]), 0.0
+    for start in range(0, u.shape[0], CHUNK):
+        part = d[start : start + CHUNK]
+        _free(u[start : start + CHUNK], low, beta, part)
+        total += plain_sum(part)
+    for i in range(d.shape[0]):
+        d[i] /= total
+    return d
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _sum_above(e: Vector, u: Vector, edge: float) -> tuple[float, int]:
+    total, upto = 0.0, 0
+    for i in range(u.shape[0]):
+        total += e[i] if u[i] > edge else 0.0
+        upto += u[i] <= edge
+    return total, upto
+
+
+@njit(error_model="numpy")
+def _beyond(u: Vector, edge: float, beta: float, d: Vector) -> tuple[float, int]:
+    """Set d = exp((edge − u)/β); return its sum over u > edge, and how many u are not."""
+    total, upto = 0.0, 0
+    for start in range(0, u.shape[0], CHUNK):
+        part, e = u[start : start + CHUNK], d[start : start + CHUNK]
+        _free(part, edge, beta, e)
+        more, others = _sum_above(e, part, edge)
+        total, upto = total + more, upto + others
+    return total, upto
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def _cut(
+    u: Vector, edge: float, pivot: float, beta: float, cap: float, scale: float, d: Vector
 ) -> None:
-    """Turn `d` = exp(−(u − edge)/β) into min{ν, ξ d_0} in place, with new exponentials only
-    where u <= edge."""
-    cap = 1.0 / k
-    rest = (k - i) / k / tail
-    scale = rest * math.exp(-((edge - pivot) / beta))
-    for r in range(u.shape[0]):
-        if u[r] > edge:
-            d[r] = min(cap, scale * d[r])
-        elif u[r] < pivot:
-            d[r] = cap
-        elif u[r] == pivot:
-            d[r] = min(cap, rest)
-        else:
-            d[r] = min(cap, rest * math.exp(-((u[r] - pivot) / beta)))
+    """Turn d = exp((edge − u)/β) into min{cap, scale · exp((pivot − u)/β)}; u < pivot is capped."""
+    apart = (edge - pivot) / beta
+    if apart <= _CLOSE:
+        scale *= exp(-apart)
+        for i in range(u.shape[0]):
+            d[i] = min(cap, scale * d[i])
+    else:
+        for i in range(u.shape[0]):
+            free = min(cap, scale * exp((pivot - u[i]) / beta))
+            d[i] = cap if u[i] < pivot else free
 
 
 def by_sorting(u: Vector, beta: float, k: float) -> Vector:
@@ -94,11 +123,20 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
     return d
 
 
-def _by_ratios(u: Vector, beta: float, k: float) -> Vector:
-    """Return the projection as that of equal caps, without an order of the k smallest margins."""
-    d = np.empty(u.size)
-    cap_exponentials(u, pair_of_rank(u, math.ceil(k) - 1)[0], beta, np.full(u.size, 1.0 / k), d)
-    return d
+def _near(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
+    """Return margins in increasing order, the pivot most likely among them, and how many are less.
+
+    They lie between two of a sample, around where the walk over that ends.
+    """
+    size = min(_SAMPLE, u.size // 16)
+    sample = np.sort(u[:: u.size // size][:size])
+    i, _ = _walk(sample, 1.0, beta, k * size / u.size)
+    spread = 4.0 * math.sqrt(i * (size - i) / size) + 4.0
+    first, last = math.floor(i - spread), math.ceil(i + spread)
+    low = sample[first] if first >= 0 else -math.inf
+    high = sample[last] if last < size else math.inf
+    below, inside = count_between(u, low, high)
+    return np.sort(take_between(u, low, high, inside)), below
 
 
 def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
@@ -108,8 +146,8 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     (Fig. 2) of the d_0 proportional to exp(−u/β), computed from margins and β together so that
     no logarithm or exponential is ever formed of anything but a difference of margins.
 
-    It orders only the ceil(k) smallest margins, O(m + k log k), and not even these if they are
-    many; `benchmarks/projection.py` compares it with `by_sorting`.
+    It orders only the ceil(k) smallest margins, of many only those that a sample shows to matter,
+    O(m); `benchmarks/projection.py` compares it with `by_sorting`.
 
     k is the reciprocal of the cap ν, 1 <= k <= m; k = 1 leaves the simplex uncapped (soft-max). A
     margin of ``+inf`` stands for a zero of d_0 (Fig. 2's own input is ``u = -log(d0), beta = 1``)
@@ -120,18 +158,18 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     Shalev-Shwartz & Singer (2009), Fig. 2, Lemmas 15 and 16, Eq. 14. The printed procedure
     accepts ν < 1/m, for which no distribution is left.
     """
-    size = math.ceil(k)
-    if size > _LONG:
-        return _by_ratios(u, beta, k)
-    if size < u.size:
-        head = np.sort(np.partition(u, size - 1)[:size]) if size > 1 else u.min(keepdims=True)
+    if k == 1.0:
+        return _soft_min(u, u.min(), beta)
+    size, below = math.ceil(k), 0
+    if u.size > _FEW:
+        head, below = _near(u, beta, k)
     else:
-        head = np.sort(u)
-    edge = head[-1]
-    with np.errstate(over="ignore", under="ignore"):
-        d = np.exp(np.minimum((edge - u) / beta, 0.0))
-    below, total = _beyond(d, u, edge)
-    ties = below - size  # entries equal to `edge` beyond the head
-    i, tail = _walk(head, 1.0 + ties + total, beta, k)
-    _fill_above(d, u, beta, k, i, tail, head[i], edge)
+        head = np.sort(np.partition(u, size - 1)[:size] if size < u.size else u)
+    d, edge = np.empty(u.size), head[-1]
+    total, upto = _beyond(u, edge, beta, d)
+    i, tail = _walk(head, total + (upto - below - head.size + 1), beta, k - below)
+    if i == head.size or (i == 0 and below > 0):  # the sample was not like the rest
+        head, below, edge = np.sort(u), 0, math.inf
+        i, tail = _walk(head, 1.0, beta, k)
+    _cut(u, edge, head[i], beta, 1.0 / k, (k - below - i) / k / tail, d)
     return d

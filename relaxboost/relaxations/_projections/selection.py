@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.vectorised import REORDER
+from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER
 
 _RANKED = 4096
 """Entries of the sample that narrows a rank down."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
-def _plain_sum(x: Vector) -> float:
+def plain_sum(x: Vector) -> float:
+    """Return Σ x, in an order that vectorises."""
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i]
@@ -30,7 +32,7 @@ def compensated_sum(x: Vector) -> float:
     """
     total, lost = 0.0, 0.0
     for start in range(0, x.shape[0], 64):
-        part = _plain_sum(x[start : start + 64])
+        part = plain_sum(x[start : start + 64])
         new = total + part
         lost += (total - new) + part if total >= part else (part - new) + total
         total = new
@@ -47,16 +49,22 @@ def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
     return below, upto - below
 
 
-@njit()
-def take_between(x: Vector, low: float, high: float, inside: int, stride: int = 1) -> Vector:
-    """Return every `stride`-th of the x from `low` to `high`, of which there are `inside`."""
-    taken = np.empty(inside // stride + 1)
-    n, waiting = 0, 0
+@njit(error_model="numpy")
+def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> None:
     for i in range(x.shape[0]):
-        taken[n] = x[i]
-        waiting += (x[i] >= low) and (x[i] <= high)
-        n += waiting == stride
-        waiting = 0 if waiting == stride else waiting
+        inside[i] = (x[i] >= low) & (x[i] <= high)
+
+
+@njit(error_model="numpy")
+def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
+    """Return the x from `low` to `high`, of which there are `inside`."""
+    taken, marked, n = np.empty(inside + 1), np.empty(CHUNK, np.uint8), 0
+    for start in range(0, x.shape[0], CHUNK):
+        part = x[start : start + CHUNK]
+        _mark(part, low, high, marked)
+        for i in range(part.shape[0]):
+            taken[n] = part[i]
+            n += marked[i]
     return taken[:n]
 
 
