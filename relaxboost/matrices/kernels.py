@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -69,13 +70,27 @@ def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> N
 
 
 @njit()
+def _begun(offsets: Whole, yd: Array) -> tuple[float, Array]:
+    """Return Σ yd, and room for the levels of four features.
+
+    Loops only, here and below: `sum`, `diff` and `max` take numba seconds to compile.
+    """
+    total, widest = 0.0, 0
+    for i in range(yd.shape[0]):
+        total += yd[i]
+    for f in range(offsets.shape[0] - 1):
+        widest = max(widest, offsets[f + 1] - offsets[f])
+    return total, np.empty((4, widest + 1))
+
+
+@njit()
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature.
 
     The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
     """
-    out, total = np.empty(offsets[-1]), yd.sum()
-    levels = np.empty((4, np.diff(offsets).max() + 1))
+    out = np.empty(offsets[-1])
+    total, levels = _begun(offsets, yd)
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_levels(codes, f, yd, levels)
@@ -96,21 +111,24 @@ def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
     """Return the `first_largest` of `stump_edges`, and those of some columns; the rest is lost."""
-    cuts, total = np.diff(offsets), yd.sum()
-    best, levels = (0, 0.0), np.empty((4, cuts.max() + 1))
-    out = np.empty(columns.size)
-    if np.isnan(total):  # then so are all edges
-        out[:] = total
-        return (0, total), out
-    for first in range(0, codes.shape[0], 4):
-        four = cuts[first : first + 4]
+    features, best, some = codes.shape[0], (0, 0.0), np.empty(columns.shape[0])
+    total, levels = _begun(offsets, yd)
+    if math.isnan(total):  # then so are all edges
+        for place in range(some.shape[0]):
+            some[place] = total
+        return (0, total), some
+    p, q, r, s = levels[0], levels[1], levels[2], levels[3]
+    for first in range(0, features, 4):
+        last = min(first + 4, features)
         _four_levels(codes, first, yd, levels)
-        for g in range(four.size):
-            levels[g, four[g]] = 0.0  # is no cut; what follows is no larger than what was
-        p, q, r, s = levels
+        widest = 0
+        for f in range(first, last):
+            cuts = offsets[f + 1] - offsets[f]
+            levels[f - first, cuts] = 0.0  # is no cut; what follows is no larger than what was
+            widest = max(widest, cuts)
         a = b = c = d = 0.0
         in_p = in_q = in_r = in_s = (0, 0.0)
-        for k in range(four.max()):
+        for k in range(widest):
             a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
             p[k], q[k], r[k], s[k] = a, b, c, d
             in_p = _larger(total - 2.0 * a, k, in_p)
@@ -118,15 +136,15 @@ def stump_best(
             in_r = _larger(total - 2.0 * c, k, in_r)
             in_s = _larger(total - 2.0 * d, k, in_s)
         peaks = (in_p, in_q, in_r, in_s)
-        for g in range(four.size):
-            if four[g] > 0:
-                best = _larger(peaks[g][1], offsets[first + g] + peaks[g][0], best)
-        for place in range(columns.size):
-            for g in range(four.size):
-                k = columns[place] - offsets[first + g]
-                if 0 <= k < four[g]:
-                    out[place] = total - 2.0 * levels[g, k]
-    return best, out
+        for f in range(first, last):
+            if offsets[f + 1] > offsets[f]:
+                best = _larger(peaks[f - first][1], offsets[f] + peaks[f - first][0], best)
+        for place in range(columns.shape[0]):
+            j = columns[place]
+            for f in range(first, last):
+                if offsets[f] <= j < offsets[f + 1]:
+                    some[place] = total - 2.0 * levels[f - first, j - offsets[f]]
+    return best, some
 
 
 @njit()

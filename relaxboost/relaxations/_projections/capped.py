@@ -103,7 +103,7 @@ def _cut(
     """Turn d = exp((edge − u)/β) into min{cap, scale · exp((pivot − u)/β)}; u < pivot is capped."""
     apart = (edge - pivot) / beta
     if apart <= _CLOSE:
-        scale *= exp(-apart)
+        scale *= math.exp(-apart)
         for i in range(u.shape[0]):
             d[i] = min(cap, scale * d[i])
     else:
