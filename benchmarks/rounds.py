@@ -1,22 +1,27 @@
-"""Rounds to a certified gap of 0.01 for each step rule, and the time of a round.
+"""Rounds to a certified gap of 0.01 for each step rule; the time of a round, its memory and ends.
 
-Run: python benchmarks/rounds.py
+Run: python benchmarks/rounds.py [--part rounds|passes|lengths|long|storages] [--plot FILE.svg]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from common import best_time, cancer, machine, table
-from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
-from relaxboost.matrices import kernels
+from relaxboost.matrices import DenseMatrix, MarginMatrix, kernels, stumps
 from relaxboost.solvers import Corrective, TotallyCorrective
 
 TOL = 0.01
 LIMIT = 400_000
+BETA = 1e-3
+STEPS = ("fig1", "pairwise")
 
 
 def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) -> None:
@@ -68,47 +73,136 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
     )
 
 
-def round_against_pass(rng: np.random.Generator) -> None:
-    """The CPU time of a round against the bare pass Aᵀd, one thread."""
-    few = cancer(max_cuts=62)
-    dense = few.toarray()
-    big = rng.choice(np.array([-1, 1], np.int8), (20_000, 1_000))
-    X = rng.normal(size=(100_000, 20))
-    y = np.sign(X @ rng.normal(size=20)) * np.where(rng.random(100_000) < 0.1, -1.0, 1.0)
-    cases = [
-        ("569 x 15310 stumps, implicit", cancer(), None),
-        ("569 x 1860 stumps, implicit", few, None),
-        ("20000 x 20 features, all stumps", rb.matrices.stumps(X[:20_000], y[:20_000]), None),
-        ("100000 x 20 features, all stumps", rb.matrices.stumps(X, y), None),
-        ("569 x 1860 float64", rb.matrices.DenseMatrix(dense), dense),
-        ("569 x 1860 int8", rb.matrices.DenseMatrix(dense.astype(np.int8)), None),
-        ("20000 x 1000 float64", rb.matrices.DenseMatrix(big.astype(np.float64)), big * 1.0),
-        ("20000 x 1000 int8", rb.matrices.DenseMatrix(big), None),
-    ]
+def relaxations(m: int) -> dict[str, rb.Relaxation]:
+    return {
+        "hard margin": rb.HardMargin(),
+        "k = m/10": rb.Capped(fraction=0.1),
+        "k = m/3": rb.Capped(k=m / 3),
+    }
+
+
+def noisy_stumps(rng: np.random.Generator, m: int, max_cuts: int | None) -> MarginMatrix:
+    """Return stumps of normal features and a linear rule, a tenth of the labels turned around."""
+    X = rng.normal(size=(m, 20))
+    y = np.sign(X @ rng.normal(size=20)) * np.where(rng.random(m) < 0.1, -1.0, 1.0)
+    return stumps(X, y, max_cuts=max_cuts)
+
+
+def cases(rng: np.random.Generator) -> Iterator[tuple[str, MarginMatrix]]:
+    yield "569 x 30 features, all stumps", cancer()
+    for m, n in ((2_000, 400), (20_000, 500), (200_000, 100)):
+        signs = np.where(rng.random((m, n)) < 0.55, 1, -1).astype(np.int8)
+        for kind in (np.float64, np.float32, np.int8):
+            yield f"{m} x {n} {np.dtype(kind).name}", DenseMatrix(signs.astype(kind))
+    yield "20000 x 20 features, all stumps", noisy_stumps(rng, 20_000, None)
+    yield "20000 x 20 features, 255 cuts", noisy_stumps(rng, 20_000, 255)
+    yield "1000000 x 20 features, 255 cuts", noisy_stumps(rng, 1_000_000, 255)
+
+
+def round_seconds(game: rb.Game, step: str, rounds: int) -> float:
+    """Return the least CPU time of a round in three runs, what a run costs at all left out."""
+    times = {}
+    for _ in range(3):
+        for last in (rounds // 4, rounds):
+            start = time.process_time()
+            found = rb.solve(game, 1e-12, Corrective(step=step, beta=BETA), max_rounds=last)
+            spent = (time.process_time() - start, found.rounds)
+            times[last] = min(times.get(last, spent), spent)
+    (short, few), (long, many) = times[rounds // 4], times[rounds]
+    return (long - short) / (many - few)
+
+
+def pass_seconds(matrix: MarginMatrix, rng: np.random.Generator) -> float:
+    """Return the least CPU time of a pass that finds the best column."""
+    d = rng.dirichlet(np.ones(matrix.m))
+    return best_time(lambda: matrix.best(d), clock=time.process_time)
+
+
+def passes(rng: np.random.Generator) -> None:
+    """The CPU time of a round against that of the bare pass, one thread."""
     rows = []
-    for name, matrix, array in cases:
-        d = rng.dirichlet(np.ones(matrix.m))
-        game = rb.Game(matrix, rb.Capped(fraction=0.1))
-        count = 2_000 if matrix.m < 1_000 else 60
-        ours = best_time(lambda matrix=matrix, d=d: matrix.edges(d), clock=time.process_time)
-        blas = "-"
-        if array is not None:
-            with threadpool_limits(1):
-                blas = f"{best_time(lambda array=array, d=d: array.T @ d) * 1e6:.0f}"
-        times = []
-        for step in ("fig1", "pairwise"):
-            method, ends = Corrective(step=step, beta=1e-3), []
-
-            def note(_: object, ends: list[float] = ends) -> None:
-                ends.append(time.process_time())
-
-            rb.solve(game, 1e-9, method, max_rounds=count, callback=note)
-            times.append(float(np.median(np.diff(ends))))
-        shown = (f"{t * 1e6:.0f} ({t / ours:.2f}x)" for t in times)
-        rows.append((name, f"{ours * 1e6:.0f}", blas, *shown))
+    for name, matrix in cases(rng):
+        bare = pass_seconds(matrix, rng)
+        rounds = int(np.clip(0.5 / bare, 40, 500))
+        for family, relaxation in relaxations(matrix.m).items():
+            game = rb.Game(matrix, relaxation)
+            times = [round_seconds(game, step, rounds) for step in STEPS]
+            rows.append([name, family, f"{bare * 1e6:.0f}", *(f"{t / bare:.2f}" for t in times)])
     table(
-        "a round against the bare pass Aᵀd, CPU µs (OMP_NUM_THREADS=1)",
-        ("matrix", "our Aᵀd", "BLAS Aᵀd", "fig1 round", "pairwise round"),
+        "passes a round (OMP_NUM_THREADS=1)",
+        ("matrix", "relaxation", "CPU µs of a pass", *STEPS),
+        rows,
+    )
+
+
+def lengths(rng: np.random.Generator, plot: Path | None) -> None:
+    """The CPU time of a pairwise round from ten thousand examples to a million."""
+    sizes = [10_000, 31_623, 100_000, 316_228, 1_000_000]
+    rows, curves = [], {}
+    for m in sizes:
+        matrix = noisy_stumps(rng, m, 255)
+        for family, relaxation in relaxations(m).items():
+            seconds = round_seconds(rb.Game(matrix, relaxation), "pairwise", 60)
+            curves.setdefault(family, []).append(seconds)
+        curves.setdefault("bare pass", []).append(pass_seconds(matrix, rng))
+    for name, seconds in curves.items():
+        slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        rows.append([name, *(f"{t * 1e3:.2f}" for t in seconds), f"{slope:.2f}"])
+    table(
+        "m x 20 features, 255 cuts: CPU ms of a pairwise round, and its power of m",
+        ("relaxation", *(f"m = {m}" for m in sizes), "power"),
+        rows,
+    )
+    if plot is not None:
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(figsize=(5.0, 3.5), layout="constrained")
+        for name, seconds in curves.items():
+            axes.loglog(sizes, np.array(seconds) * 1e3, marker="o", label=name)
+        axes.set(xlabel="examples m", ylabel="CPU ms of a round")
+        axes.legend(frameon=False)
+        figure.savefig(plot)
+
+
+def resident() -> float:
+    """Return the memory of this process in MB."""
+    text = Path("/proc/self/status").read_text()
+    return int(text.split("VmRSS:")[1].split()[0]) / 1e3
+
+
+def long_runs(rng: np.random.Generator) -> None:
+    """Memory over 100 000 rounds, and how far runs go beyond their time."""
+    signs = np.where(rng.random((500, 400)) < 0.55, 1, -1).astype(np.int8)
+    rows = []
+    for name, matrix in (("500 x 400 int8", DenseMatrix(signs)), ("569 stumps", cancer(62))):
+        for step in STEPS:
+            seen: list[float] = []
+
+            def note(state: rb.solvers.RoundState, seen: list[float] = seen) -> None:
+                if state.round in (10_000, 100_000):
+                    seen.append(resident())
+
+            method = Corrective(step=step, beta=1e-6)
+            found = rb.solve(rb.Game(matrix), 1e-9, method, max_rounds=100_000, callback=note)
+            rows.append([name, step, found.rounds, *(f"{mb:.1f}" for mb in (*seen, resident()))])
+    header = ("matrix", "step", "rounds", "MB after 10000", "after 100000", "at the end")
+    table("memory of hard margins", header, rows)
+    rows = []
+    for name, matrix in cases(rng):
+        for family, relaxation in relaxations(matrix.m).items():
+            game = rb.Game(matrix, relaxation)
+            method = Corrective(step="pairwise", beta=BETA)
+            rb.solve(game, 1e-9, method, max_rounds=2)
+            ends: list[float] = []
+            note_end = partial(lambda ends, _: ends.append(time.perf_counter()), ends)
+            start = time.perf_counter()
+            rb.solve(game, 1e-9, method, time_limit=1.0, callback=note_end)
+            over = time.perf_counter() - start - 1.0
+            longest = max(np.diff([start, *ends]))
+            rows.append([name, family, f"{over * 1e3:.1f}", f"{longest * 1e3:.1f}"])
+    table(
+        "a time limit of one second",
+        ("matrix", "relaxation", "ms beyond it", "ms of the longest round"),
         rows,
     )
 
@@ -126,14 +220,29 @@ def storages(rng: np.random.Generator) -> None:
     table("20000 x 2000 signs, CPU ms", ("storage", "Aᵀd", "Aw", "both"), rows)
 
 
-def main() -> None:
-    machine()
-    rng = np.random.default_rng(0)
+def to_a_gap(_: np.random.Generator) -> None:
     for matrix in (cancer(max_cuts=62), cancer()):
         for relaxation in (rb.Capped(fraction=0.1), rb.HardMargin()):
             rounds_table(matrix, relaxation)
-    round_against_pass(rng)
-    storages(rng)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--plot", type=Path, help="where the plot of the lengths goes")
+    chosen = parser.parse_known_args()[0]
+    parts = {
+        "rounds": to_a_gap,
+        "passes": passes,
+        "lengths": partial(lengths, plot=chosen.plot),
+        "long": long_runs,
+        "storages": storages,
+    }
+    parser.add_argument("--part", choices=parts, help="one of them, by default all")
+    asked = parser.parse_args().part
+    machine()
+    for name, part in parts.items():
+        if asked in (None, name):
+            part(np.random.default_rng(0))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ class AtomicSet(Sized):
     level: ClassVar[Literal["exact", "enclosed"]] = "exact"
     linear: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The radius, as a double."""
         return float(self.radius)
