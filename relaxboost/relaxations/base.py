@@ -20,7 +20,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
-from relaxboost._core.rounding import UNIT, up
+from relaxboost._core.rounding import UNIT, rounded_sum, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
@@ -129,7 +129,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     if largest <= 0.0:
         raise InputError(f"{owner} cannot repair a d with no positive entry; start from center(m)")
     scaled = d / largest  # so that the sum can neither overflow nor vanish
-    total = math.fsum(scaled.tolist())
+    total = rounded_sum(scaled)
     return d if abs(total * largest - 1.0) <= 8.0 * UNIT else scaled / total
 
 

@@ -17,7 +17,7 @@ from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
-from relaxboost._core.rounding import UNIT, float_down, float_up, sum_bounds, up
+from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
 from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations._projections.vectorised import REORDER
 from relaxboost.relaxations.base import (
@@ -66,9 +66,9 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
         return d
     np.minimum(d, caps, out=d)
     headroom = np.minimum(caps, 1.0) - d
-    room = math.fsum(headroom.tolist())
+    room = rounded_sum(headroom)
     if room > 0.0:
-        missing = max(0.0, 1.0 - math.fsum(d.tolist()))
+        missing = max(0.0, 1.0 - rounded_sum(d))
         np.minimum(d + min(1.0, missing / room) * headroom, caps, out=d)
     return d
 

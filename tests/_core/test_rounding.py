@@ -18,6 +18,27 @@ def test_sum_bounds_enclose_the_exact_sum(xs):
     assert high <= np.nextafter(np.nextafter(np.nextafter(low, np.inf), np.inf), np.inf)
 
 
+def test_the_sum_of_many_numbers_is_as_good(rng):
+    """Also where they cancel, where they differ much in size, and where they are tiny or huge."""
+    for n in (20_000, 20_003):
+        normal = rng.normal(size=n)
+        for x in (
+            rng.dirichlet(np.ones(n)),
+            normal,
+            np.exp(30.0 * normal),
+            np.full(n, 0.1),
+            np.full(n, 2.0**-1074),
+            normal * 1e300,
+            np.append(normal, -normal),
+            np.append(normal[1:] * 2.0**-60, 1.0),
+        ):
+            low, high = rounding.sum_bounds(x)
+            assert low <= sum(map(Fraction, x.tolist())) <= high
+            assert high == np.nextafter(np.nextafter(low, np.inf), np.inf)
+    assert rounding.rounded_sum(np.full(20_000, np.inf)) == np.inf
+    assert np.isnan(rounding.rounded_sum(np.full(20_000, np.nan)))
+
+
 @given(st.fractions(max_denominator=10**9))
 def test_fractions_round_outwards_to_neighbours(q):
     low, high = rounding.float_down(q), rounding.float_up(q)
