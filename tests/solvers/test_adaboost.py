@@ -292,6 +292,9 @@ def test_entries_beyond_one_are_for_the_line_search():
         def _edges(self, d):
             return 4.0 * super()._edges(d)
 
+        def _margins(self, support, coefficients):
+            return 4.0 * super()._margins(support, coefficients)
+
     game = rb.Game(Wide(np.array([[1.0, -0.5], [-0.25, 1.0]])))
     for options in WAYS:
         if options["method"] == AdaBoost(step="line-search"):

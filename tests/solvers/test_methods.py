@@ -94,7 +94,7 @@ DEEPER = {
     "GroupCaps": 11,
     "BinaryEntropy": 12,  # a root in the levels of its logits
     "KLBall": 13,
-    "Mahalanobis": 13,
+    "Mahalanobis": 14,
     "NormBall(1.5)": 18,
     "NormBall(1, weights)": 15,
     "GroupNorm": 14,
