@@ -47,6 +47,10 @@ class InCvxpy(Protocol):
         """Return a point of the simplex near d where f is finite."""
 
 
+_ROUNDED = 1e-14
+"""How far apart, relatively, arguments are that count as the same."""
+
+
 class _Program(NamedTuple):
     problem: Any
     d: Any
@@ -303,9 +307,15 @@ class Programs:
         return self._interior.copy()
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the last answer of a kind, if it was to the same; else None."""
-        last = self._last.get(kind)
-        return last[1] if last is not None and np.array_equal(last[0], at) else None
+        """Return the last answer of a kind, if it was to the same but for roundings; else None.
+
+        Bounds are certified at margins that are summed anew, and need no solver again.
+        """
+        before, answer = self._last.get(kind, (None, None))
+        if before is None or before.shape != at.shape:
+            return None
+        apart = float(np.abs(before - at).max(initial=0.0))
+        return answer if apart <= _ROUNDED * float(np.abs(at).max(initial=0.0)) else None
 
     def keep(self, kind: str, at: Vector, answer: Any) -> Any:
         """Return the answer, and know it until there is another of its kind."""
