@@ -264,7 +264,7 @@ class _Table(Programs):
         ends = np.zeros(near.size), 1.0 / pi
         first = [np.full(near.size, _LEAST), ends[1], near]  # it may be at an end
         rising, falling = (np.zeros((3, near.size)) for _ in ends)  # value, slope, rounding
-        t = near
+        t, best = near, np.full(near.size, -np.inf)
         for look in range(_LOOKS):
             t = first[look] if look < len(first) else t
             phi, slope = f.value_and_slope(t)
@@ -274,18 +274,25 @@ class _Table(Programs):
             rises, falls = up & (t >= ends[0]), ~up & (t <= ends[1])
             ends = np.where(rises, t, ends[0]), np.where(falls, t, ends[1])
             rising, falling = np.where(rises, line, rising), np.where(falls, line, falling)
+            least, best = _meeting(rising, falling, ends[1] - ends[0]), np.maximum(best, line[0])
+            if (least - best <= 2.0 * line[2]).all():
+                break  # further tangents would gain but their rounding
             moved = t + off / np.interp(t, self._t, bend)
             inside = (moved > ends[0]) & (moved < ends[1])
             t = np.where(inside, moved, 0.5 * (ends[0] + ends[1]))
         if not (np.isfinite(rising).all() and np.isfinite(falling).all()):
             return super().conjugate_above(theta)
-        left, right = (line[2] > 0.0 for line in (rising, falling))  # those that there are
-        width, steep = ends[1] - ends[0], np.maximum(rising[1] - falling[1], 1e-300)
-        met = (falling[0] - rising[0] - falling[1] * width) / steep
-        met = np.where(left, np.where(right, np.clip(met, 0.0, width), width), 0.0)
-        low = np.where(left, rising[0] + rising[1] * met + rising[2], -np.inf)
-        high = np.where(right, falling[0] + falling[1] * (met - width) + falling[2], -np.inf)
-        least = np.maximum(low, high)
         above = float(f.size) * math.fsum(pi * least)
         loose = above - self.conjugate(theta, everywhere=False) > _LOOSE * (1.0 + abs(above))
         return min(above, super().conjugate_above(theta)) if loose else above
+
+
+def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
+    """Return what two tangents, `width` apart, allow at most: value, slope and rounding of each."""
+    left, right = (line[2] > 0.0 for line in (rising, falling))  # those that there are
+    steep = np.maximum(rising[1] - falling[1], 1e-300)
+    met = (falling[0] - rising[0] - falling[1] * width) / steep
+    met = np.where(left, np.where(right, np.clip(met, 0.0, width), width), 0.0)
+    low = np.where(left, rising[0] + rising[1] * met + rising[2], -np.inf)
+    high = np.where(right, falling[0] + falling[1] * (met - width) + falling[2], -np.inf)
+    return np.asarray(np.maximum(low, high))
