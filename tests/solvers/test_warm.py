@@ -34,7 +34,9 @@ def matrix():
 @pytest.mark.parametrize("relaxation", RELAXATIONS, ids=repr)
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_starts_anywhere_and_is_never_worse(name, over, relaxation, matrix, rng):
+def test_every_method_starts_anywhere_and_is_never_worse(
+    name, over, relaxation, matrix, truth_of, rng
+):
     """From a random pair, and with both parts alone; what a method cannot use it keeps."""
     game = rb.Game(matrix, relaxation, over=over)
     method = METHODS[name]()
@@ -44,7 +46,7 @@ def test_every_method_starts_anywhere_and_is_never_worse(name, over, relaxation,
         with pytest.raises(rb.InputError, match="count their steps from w = 0; leave start and"):
             rb.solve(game, 0.01, name, start=(None, np.ones(7)), max_rounds=3)
         return
-    truth = rb.reference(game)
+    truth = truth_of(relaxation, over)
     good = truth.d, (truth.support, truth.coefficients)
     for d, w in (good, (None, good[1]), (good[0], None), (rng.random(9), rng.random(7))):
         found = rb.solve(game, 1e-3, name, start=(d, w), max_rounds=12)
