@@ -6,6 +6,10 @@ import os
 import signal
 import subprocess
 
+# A second thread of BLAS waits busily beside work as small as that of tests, and in the processes
+# that they start. NumPy reads this once, so it comes first; `test_blas` asks for two.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
