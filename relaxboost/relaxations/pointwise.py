@@ -212,11 +212,7 @@ class Pointwise:
             right.append(np.ones(1))
         for constraint in self._equal:
             expression = difference(constraint)
-            slopes = expression.grad
-            parts = [
-                slopes[v].T if v in slopes else sparse.csr_array((expression.size, v.size))
-                for v in (self.d, *self.own)
-            ]
+            parts = [_slopes(expression, v).T for v in (self.d, *self.own)]
             rows.append(sparse.csr_array(sparse.hstack(parts)))
             right.append(-np.ravel(expression.value, order="F"))
         return sparse.csr_array(sparse.vstack(rows)), np.concatenate(right)

@@ -199,3 +199,14 @@ def test_cones_of_matrices_and_powers_prove_lower_bounds(f, twin, rng):
         for size in (1e-6, 0.1, 10.0):  # also outside the cones
             moved = proof._replace(y=proof.y + size * rng.normal(size=proof.y.size))
             assert f.lower_bound(u, witness._replace(proof=moved)) <= exact + 1e-12
+
+
+def one_variable(d):
+    t = cp.Variable()
+    return cp.square(t), [t == d[0]]
+
+
+@pytest.mark.parametrize(("f", "m"), [(one_variable, 3), (lambda d: (0, [d[0] == 1]), 1)])
+def test_an_equality_of_single_numbers_has_slopes(f, m):
+    sol = rb.solve(rb.Game(np.full((m, 1), 0.5), rb.Custom(f)), tol=1e-6)
+    assert sol.lower <= 0.5 <= sol.upper <= sol.lower + 1e-6
