@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
@@ -79,8 +80,10 @@ class _Path:
         while self._waiting:
             try:
                 self._advance()
-            except KeyboardInterrupt:  # outside of the rounds of a run, which end well
-                self._stopped = True
+            except (KeyboardInterrupt, SystemError) as error:
+                if not is_interrupt(error):
+                    raise
+                self._stopped = True  # outside of the rounds of a run, which end well
         return [self._found[place] for place in range(len(self._games))]
 
     def _advance(self) -> None:

@@ -27,7 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
@@ -144,6 +144,7 @@ class Walk:
         self._exchange(0, count)
         left = np.arange(1, count)
         for r in range(1, count):
+            seconds_left()  # or time is up
             row = self._tableau.row(r)
             sizes = np.abs(row[left])
             if sizes.max(initial=0.0) > _STURDY:

@@ -95,7 +95,9 @@ def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
         assert solution.upper >= truth.lower
 
 
-def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch):
+@pytest.mark.parametrize("compiled", [False, True])
+def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
+    """Also where numba is on, which makes another error of it."""
     from relaxboost.solvers import paths
 
     own, calls = paths.solve, []
@@ -103,6 +105,8 @@ def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch):
     def pressed(*args, **options):
         calls.append(options["max_rounds"])
         if len(calls) == 2:
+            if compiled:
+                raise SystemError from KeyboardInterrupt()
             raise KeyboardInterrupt
         return own(*args, **options)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.solvers.tableau import Tableau
 from relaxboost.solvers.walk import Lost, Walk
 
@@ -124,6 +124,13 @@ def test_an_optimum_far_from_any_vertex_is_lost(rng, monkeypatch):
     near = rb.solve(rb.Game(np.vstack([np.eye(30), -np.eye(30)]), rb.Capped(10)), 1e-6)
     with pytest.raises(Lost):
         Walk(near.game, near, 10.0)
+
+
+def test_time_may_be_up_before_a_walk_begins(rng):
+    first = rb.Game(signs(rng, 60, 30), rb.Capped(20))
+    near = rb.solve(first, 1e-6, "interior-point")
+    with until(0.0), pytest.raises(TimeUp):
+        Walk(first, near, 10.0)
 
 
 def exchanged(T, r, q):
