@@ -229,19 +229,18 @@ def to_a_gap(_: np.random.Generator) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plot", type=Path, help="where the plot of the lengths goes")
-    chosen = parser.parse_known_args()[0]
     parts = {
         "rounds": to_a_gap,
         "passes": passes,
-        "lengths": partial(lengths, plot=chosen.plot),
+        "lengths": lambda rng: lengths(rng, asked.plot),
         "long": long_runs,
         "storages": storages,
     }
     parser.add_argument("--part", choices=parts, help="one of them, by default all")
-    asked = parser.parse_args().part
+    asked = parser.parse_args()
     machine()
     for name, part in parts.items():
-        if asked in (None, name):
+        if asked.part in (None, name):
             part(np.random.default_rng(0))
 
 

@@ -75,8 +75,8 @@ def solve(
         `Game.bracket`, such as the weights of an ensemble. Both are moved to where they are
         feasible, and `Solution.message` says so of a pair. Where f is a cost and bounds for each
         example, and A has up to ten million entries or is all stumps, a walk leads to the optimum
-        from that of a neighbour. Interior point methods keep the bracket only, and AdaBoost takes
-        no start.
+        from that of a neighbour. Without one, interior point methods keep the bracket only.
+        AdaBoost takes no start.
     checkpoint : path, optional
         A file of JSON for the best points so far, written atomically, now and then and at the end.
         If it is there the run goes on from it; where it is of another game the reason is given.
