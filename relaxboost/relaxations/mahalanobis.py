@@ -137,12 +137,18 @@ class Mahalanobis(WithNorm):
         return d, gamma, np.asarray(v, dtype=np.float64)
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) as good as a cone solver, which is asked in units that it can scale."""
-        scale = 1.0 if isinstance(self, Ball) else max(1.0, self.limit * self._largest)
-        unit = self if scale < _STEEP else MahalanobisPenalty(self.Q, self.limit / scale)
-        scale = 1.0 if unit is self else scale
+        """Return (d, γ, x) as good as a cone solver."""
+        unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return d, gamma * scale, x * scale
+
+    @cached_property
+    def _unit(self) -> tuple[Mahalanobis, float]:
+        """f in units that a cone solver can scale, and how large they are."""
+        scale = self.limit * self._largest
+        if isinstance(self, Ball) or scale < _STEEP:
+            return self, 1.0
+        return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
         """Return the shortest v with Qᵀ v = x, as nearly as there is one."""
@@ -166,8 +172,9 @@ class Mahalanobis(WithNorm):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser with the entropy, from a cone solver and Newton's method."""
-        d = super()._distribution(u, beta)
-        ball = isinstance(self, Ball)
+        unit, scale = self._unit
+        d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
+        d, ball = self.repair(d), isinstance(self, Ball)
         size = self.size(d)
         if u.size == 1 or size <= 1e-9 * self._largest:
             return d

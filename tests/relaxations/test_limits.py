@@ -317,3 +317,15 @@ def test_a_steep_mahalanobis_norm_is_minimised_first(weight):
         lower = f.lower_bound(U, f.witness(U))
         assert lower <= f.relaxed_margin(U)[0] <= lower + 1e-8 * weight
         assert -1.0 <= lower - weight * least <= 1.0 + 1e-9 * weight
+
+
+@pytest.mark.parametrize("beta", [1e-3, 1.0])
+def test_distributions_of_a_steep_mahalanobis_norm_are_where_it_is_zero(beta):
+    f = rb.relaxations.MahalanobisPenalty([[-0.25, 1.5]], 1e11).resolve(2)
+    assert f.distribution(np.zeros(2), beta) == pytest.approx([6 / 7, 1 / 7], abs=1e-10)
+
+
+def test_what_rounding_leaves_of_a_steep_game_is_no_warning():
+    game = rb.Game([[-0.96694473]], rb.relaxations.MahalanobisPenalty([[0.64042265]], 1e10))
+    sol = rb.solve(game, 1e-4)
+    assert sol.lower <= 0.64042265e10 + 0.96694473 <= sol.upper <= sol.lower + 1.0

@@ -123,6 +123,8 @@ class Bordered(Block):
             unit = np.zeros(len(V))
             unit[:m] = 1.0
             self._flat = self._factor.solve(unit)[:m]
+            if not (self._flat >= 0.0).all():
+                raise np.linalg.LinAlgError("rounding leaves nothing of the diagonal of K")
 
     def times(self, t: Vector) -> Vector:
         return self._times(t)
