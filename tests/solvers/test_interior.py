@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost.matrices.bulk import DenseBulk
+from relaxboost.matrices.bulk import DenseBulk, by_rows
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint
 from relaxboost.solvers.interior import run
@@ -125,16 +125,20 @@ def test_heavy_rows_are_multiplied_in_double_precision(rng):
 
 
 @pytest.mark.parametrize("shape", [(400, 160), (150, 500)])
-def test_what_is_too_singular_for_single_precision_is_multiplied_again(rng, shape):
+def test_what_is_too_singular_for_single_precision_is_multiplied_again(rng, shape, monkeypatch):
     """Columns (or examples) that are nearly equal, so that rounding decides between them."""
     m, n = shape
     A = rng.uniform(-0.9, 0.9, shape)
     if m > n:
-        A[:, n // 2 :] = A[:, : n - n // 2] + 1e-7 * rng.normal(size=(m, n - n // 2))
+        A[:, n // 2 :] = A[:, : n - n // 2] + 1e-9 * rng.normal(size=(m, n - n // 2))
     else:
-        A[m // 2 :] = A[: m - m // 2] + 1e-7 * rng.normal(size=(m - m // 2, n))
-    found = rb.solve(rb.Game(A, rb.Capped(20)), 1e-6, "interior-point")
+        A[m // 2 :] = A[: m - m // 2] + 1e-9 * rng.normal(size=(m - m // 2, n))
+    single, bulk = [], "relaxboost.matrices.bulk"
+    monkeypatch.setattr(f"{bulk}.by_rows", lambda *a: single.append(a[3]) or by_rows(*a))
+    found = rb.solve(rb.Game(A, rb.Capped(20)), 1e-8, "interior-point")
     assert found.status == "optimal"
+    assert single[0]
+    assert not single[-1]
 
 
 def test_rows_that_already_say_what_d_sums_to_do_not_stop_it():
