@@ -137,7 +137,7 @@ BAD_EDGES = [
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
     (roads(u=["a", "b", [0, 1], "d", "a"]), {}, r"row 2: \[0, 1\] -> .*: a tuple in place of a"),
     (roads(u=["a", None, "c", "a", "a"]), {}, "row 1: 'u' is (None|nan)"),
-    (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 rows in"),
+    (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 in all"),
     (roads(length=[1.0, 2.0, np.inf, 1.0, 1.0]), {}, "row 2: 'length' is .*inf"),
     (roads(highway=["a", "b", None, "d", "e"]), {}, "row 2: 'highway' is (None|nan)"),
     (NAMED, {"unseen": "guess"}, "unseen must be"),
