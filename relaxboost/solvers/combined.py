@@ -205,10 +205,10 @@ class CombinedRun(CorrectiveRun):
                 return Balance(self._game, self._clock, self)
         if program is None or not (done or due):
             return None
-        if due or program.inner == "conic":
-            return rival.now(program)
-        if not nothing:
+        if not (due or nothing):
             rival.wait()
+        if due or program.inner == "conic" or pivots > rival.left:
+            return rival.now(program)  # the program would not end in the time it may take
         program.known = self.active.gap(self.d, best)
         return program
 

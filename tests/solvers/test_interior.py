@@ -10,7 +10,7 @@ from scipy import sparse
 import relaxboost as rb
 from relaxboost.matrices.bulk import DenseBulk, by_rows
 from relaxboost.relaxations import LinearForm
-from relaxboost.solvers import Combined, InteriorPoint
+from relaxboost.solvers import Combined, InteriorPoint, combined
 from relaxboost.solvers.interior import run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
@@ -464,3 +464,13 @@ def test_an_interrupt_while_the_first_step_is_prepared(monkeypatch):
     found = rb.solve(rb.Game(margins(30, 12), rb.Capped(4)), 1e-6, "interior-point")
     assert found.status == "interrupted"
     assert np.isfinite(found.gap)
+
+
+def test_a_program_that_cannot_end_in_its_time_is_not_begun(cancer_stumps, monkeypatch):
+    """Of a million examples it took 20 GB before it was given up."""
+    game = rb.Game(cancer_stumps, rb.Capped(57))
+    assert rb.solve(game, 1e-6).history[-1].inner == "lp"
+    monkeypatch.setattr(combined, "PIVOT", 1.0)
+    found = rb.solve(game, 1e-6)
+    assert {record.inner for record in found.history} == {"smoothed", "interior"}
+    assert found.status == "optimal"
