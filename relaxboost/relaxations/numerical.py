@@ -31,6 +31,8 @@ _LOOSE = 1e-7
 """The relative distance from a solver's optimum beyond which a bound is loose."""
 _INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
 """How far a solver's point is moved inside for a tangent; at an end f may be infinitely steep."""
+_SAME = 1e-14
+"""How far apart, relatively, arguments are that count as the same."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -45,10 +47,6 @@ class InCvxpy(Protocol):
 
     def repair(self, d: Vector) -> Vector:
         """Return a point of the simplex near d where f is finite."""
-
-
-_ROUNDED = 1e-14
-"""How far apart, relatively, arguments are that count as the same."""
 
 
 class _Program(NamedTuple):
@@ -162,6 +160,11 @@ class Programs:
     def _pointwise(self) -> Pointwise:
         return Pointwise(*self._parts(), solves)
 
+    @cached_property
+    def _anywhere(self) -> Pointwise:
+        of = self._pointwise
+        return Pointwise(of.d, of.value, of.constraints, solves, simplex=False)
+
     def proof(self, u: Vector) -> ConeProof | TangentProof | None:
         """Return what proves F(u), None where the solver is believed."""
         found: ConeProof | TangentProof | None = self.known("proof", u)
@@ -214,11 +217,10 @@ class Programs:
 
         None where no point is found that breaks no constraint of f.
         """
-        of = self._pointwise
-        anywhere = Pointwise(of.d, of.value, of.constraints, solves, simplex=False)
+        of = self._anywhere
         if of.own and not math.isfinite(self.penalty(x)):
             return None
-        found = anywhere.allowed(of.joint(x))
+        found = of.allowed(of.joint(x))
         return None if found is None else (of.above(found), found[: x.size])
 
     def free_conjugate_above(self, theta: Vector) -> float:
@@ -315,7 +317,7 @@ class Programs:
         if before is None or before.shape != at.shape:
             return None
         apart = float(np.abs(before - at).max(initial=0.0))
-        return answer if apart <= _ROUNDED * float(np.abs(at).max(initial=0.0)) else None
+        return answer if apart <= _SAME * float(np.abs(at).max(initial=0.0)) else None
 
     def keep(self, kind: str, at: Vector, answer: Any) -> Any:
         """Return the answer, and know it until there is another of its kind."""

@@ -186,9 +186,9 @@ class Pointwise:
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
-        m, rows, right = self.d.size, *self._equalities
-        sizes = np.concatenate([np.abs(x[:m]) if self._simplex else 1.0 + np.abs(x[:m]),
-                                1.0 + np.abs(x[m:])])  # fmt: skip
+        rows, right = self._equalities
+        sizes = np.abs(x)
+        sizes[self.d.size if self._simplex else 0 :] += 1.0
         moves = sparse.csc_array(rows @ sparse.diags_array(sizes) @ rows.T)
         ridge = sparse.diags_array(1e-13 * moves.diagonal() + 1e-300)
         try:
@@ -383,6 +383,7 @@ def _slopes(expression: Any, d: Any) -> Any:
         return None
     if found is None:
         return None
-    found = sparse.csr_array(np.reshape(found, (d.size, expression.size))
-                             if np.isscalar(found) else found)  # fmt: skip
+    if np.isscalar(found):
+        found = np.full((d.size, expression.size), found)
+    found = sparse.csr_array(found)
     return found if np.isfinite(found.data).all() else None

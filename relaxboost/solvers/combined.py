@@ -62,8 +62,9 @@ class Combined(SmoothedMethod):
     where optima use many columns, takes over when the steps have cost a quarter of what it is
     expected to, or a sixteenth where nearly each has found a new column of a stored matrix. A
     program, which ends at a vertex, may before that take as long as it is expected to, and what
-    steps spared. What it cannot finish goes back to the program. For a tol of half
-    that gap or more, steps go on to the end where the program would take longer than they did.
+    steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot finish
+    goes back to the program. For a tol of half that gap or more, steps go on to the end where the
+    program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.

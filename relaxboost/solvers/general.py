@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -155,8 +154,11 @@ class _Search:
             yield from self._price_in()
         A = self._handed_over()
         yield self._ask(programs.primal, A)
-        with contextlib.suppress(NotImplementedError):  # cvxpy has no conjugate with power cones
-            yield self._ask(programs.dual, A)
+        try:
+            d = self._ask(programs.dual, A)
+        except NotImplementedError:  # cvxpy has no conjugate with power cones; the primal has both
+            return
+        yield d
 
     def _handed_over(self) -> Any:
         """Return the columns in use, for the solver; turned if that makes fewer of them."""

@@ -42,12 +42,7 @@ def row_of(stale: Stale, r: int) -> Array:
 def column_of(stale: Stale, q: int) -> Array:
     """Return column q with the exchanges that wait."""
     T, left, right, waiting = stale
-    column = T[:, q].copy()
-    for k in range(waiting[0]):
-        factor = right[k, q]
-        for r in range(column.size):
-            column[r] += factor * left[k, r]
-    return column
+    return row_of((T.T, right, left, waiting), q)
 
 
 @njit()

@@ -133,11 +133,10 @@ class ByColumns(Normal):
     ) -> None:
         super().__init__(bulk, block, columns)
         self._e = np.append(self._signs, 0.0)
-        self._before = before
-        self._factorise()
+        self._factorise(before)
 
-    def _factorise(self) -> None:
-        self._factor = self._factorised(self._before)
+    def _factorise(self, before: tuple[ByColumns, Whole] | None = None) -> None:
+        self._factor = self._factorised(before)
         self._ge = self._factor.solve(self._e)
         self._ee = float(self._e @ self._ge)
 
