@@ -55,6 +55,8 @@ class Bulk(Pricing):
     """The levels of the examples, where columns are cuts."""
     single = False
     """Whether `gram` and `cross` may round to single precision what has little weight."""
+    rounded = False
+    """Whether factors of them may be of single precision."""
 
     @property
     @abstractmethod

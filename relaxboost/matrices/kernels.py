@@ -279,20 +279,21 @@ Compressed = tuple[Whole, Whole, Array]
 def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Array) -> None:
     """Write Aᵀ diag(weights) A in its lower triangle, row by row, so that one stays in the cache.
 
-    `transposed` is Aᵀ; what stands above the diagonal becomes 0.
+    `transposed` is Aᵀ. What stands above the diagonal is left as it is.
     """
     starts, examples, values = transposed
     firsts, columns, entries = A
+    seen = firsts.copy()  # where the rows of A get beyond the columns so far
     for j in range(out.shape[0]):
         row = out[j]
-        row[:] = 0.0
+        row[: j + 1] = 0.0
         for p in range(starts[j], starts[j + 1]):
             i = examples[p]
             scaled = weights[i] * values[p]
-            for q in range(firsts[i], firsts[i + 1]):
-                if columns[q] > j:
-                    break
-                row[columns[q]] += scaled * entries[q]
+            seen[i] += 1
+            across, beside = columns[firsts[i] : seen[i]], entries[firsts[i] : seen[i]]
+            for q in range(across.size):
+                row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: none is from the end
 
 
 @njit()

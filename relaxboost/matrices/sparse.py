@@ -12,7 +12,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
-from relaxboost.matrices.bulk import Bulk, Pricing, by_rows
+from relaxboost.matrices.bulk import Bulk, by_rows
 from relaxboost.matrices.dense import DenseMatrix
 
 _FILLED = 0.1
@@ -27,8 +27,9 @@ class SparseBulk(Bulk):
     A : scipy.sparse.csr_array of shape (m, n)
     """
 
-    def __init__(self, A: Any) -> None:
+    def __init__(self, A: Any, rounded: bool = True) -> None:
         A.sort_indices()
+        self.rounded = rounded
         self._A, self._transposed = A, A.T.tocsr()
         self.m, self.n = (int(s) for s in A.shape)
 
@@ -47,7 +48,7 @@ class SparseBulk(Bulk):
         return np.asarray(self._A[rows][:, columns].toarray())
 
     def gram(self, scaling: Vector) -> Vector:
-        out = np.empty((self.m, self.m))
+        out = np.zeros((self.m, self.m))  # what is above the diagonal stays a number
         _squared(self._transposed, self._A, scaling, out)
         return out
 
@@ -55,7 +56,7 @@ class SparseBulk(Bulk):
         _squared(self._A, self._transposed, weights, out)
 
     def restricted(self, columns: Whole) -> SparseBulk:
-        return SparseBulk(self._A[:, columns])
+        return SparseBulk(self._A[:, columns], rounded=False)
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:
@@ -109,8 +110,12 @@ class SparseMatrix(MarginMatrix):
     def _edges(self, d: Vector) -> Vector:
         return np.asarray(self._transposed @ d)
 
-    def pricing(self) -> Pricing:
-        """Return all columns, as they are."""
+    def bulk(self) -> Bulk:
+        """Return the products with all columns, none written down."""
+        return self.pricing()
+
+    def pricing(self) -> SparseBulk:
+        """Return the same."""
         from scipy import sparse
 
         return SparseBulk(sparse.csr_array(self._csc))

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import relaxboost as rb
 from relaxboost._core.blas import one_blas_thread, threads_for
-from relaxboost.solvers.interior import normal
+from relaxboost.solvers.interior.factor import Factor
 
 
 def used():
@@ -66,6 +66,6 @@ def test_runs_of_small_games_and_small_factors_have_one(monkeypatch):
         monkeypatch.setattr(
             scipy.linalg.lapack, "dpotrf", lambda *a, **b: seen.append(used()) or own(*a, **b)
         )
-        factor = normal._Factor(2.0 * np.eye(order))
+        factor = Factor(2.0 * np.eye(order))
         assert factor.solve(np.ones(order)) == pytest.approx(0.5)
     assert seen == [{1}, {2}]

@@ -15,6 +15,7 @@ from relaxboost.solvers.interior import run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
 from relaxboost.solvers.interior.bordered import Bordered
+from relaxboost.solvers.interior.factor import Factor, RoundedFactor, factor
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling, Right
 from relaxboost.solvers.interior.polyhedron import Polyhedron
@@ -139,6 +140,42 @@ def test_what_is_too_singular_for_single_precision_is_multiplied_again(rng, shap
     assert found.status == "optimal"
     assert single[0]
     assert not single[-1]
+
+
+def test_a_factor_of_single_precision_is_one_of_the_scaled_matrix(rng):
+    """The diagonal spans forty orders of magnitude, and so does the right-hand side."""
+    n = 150
+    scale = 10.0 ** rng.uniform(-20, 20, n)
+    R = rng.normal(size=(n, n))
+    matrix = (R @ R.T + n * np.eye(n)) * scale * scale[:, None]
+    h = scale * rng.normal(size=n)
+    rounded, x = factor(np.tril(matrix), True), factor(np.tril(matrix), False).solve(h)
+    assert isinstance(rounded, RoundedFactor)
+    assert scale * rounded.solve(h) == pytest.approx(scale * x, abs=1e-5 * abs(scale * x).max())
+    assert (rounded.solve(h) != x).any()
+    assert not rounded.solve(np.zeros(n)).any()
+    assert type(factor(np.eye(20), True)) is Factor
+    for entry in (0.0, -1.0, np.inf):
+        with pytest.raises(np.linalg.LinAlgError):
+            factor(np.diag(np.append(np.ones(n), entry)), True)
+
+
+@pytest.mark.parametrize("shape", [(400, 160), (150, 500)])
+def test_sparse_matrices_are_factorised_in_single_precision_while_that_does(
+    rng, shape, monkeypatch
+):
+    A = sparse.random(
+        *shape, density=0.05, rng=rng, data_rvs=lambda size: rng.choice([-1, 1], size)
+    )
+    kinds, own = [], "relaxboost.solvers.interior.normal.factor"
+    monkeypatch.setattr(own, lambda *a: kinds.append(a[1]) or factor(*a))
+    game = rb.Game(sparse.csc_array(A), rb.Capped(2))
+    found = rb.solve(game, 1e-9, "interior-point")
+    assert found.status == "optimal"
+    assert kinds[0]
+    dense = rb.solve(rb.Game(A.toarray(), rb.Capped(2)), 1e-9, "interior-point")
+    assert found.lower <= dense.upper
+    assert dense.lower <= found.upper
 
 
 def test_rows_that_already_say_what_d_sums_to_do_not_stop_it():

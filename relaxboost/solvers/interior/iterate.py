@@ -30,9 +30,12 @@ from relaxboost.solvers.interior.polyhedron import Polyhedron
 
 _SHORT = 0.995
 """The part gone of the way to the boundary."""
-_CORRECTORS, _FURTHER = 2, 0.2
+_CORRECTORS, _FURTHER = 4, 0.2
 """Corrections of a direction at most, where a factor makes them cheap; and how much longer a step
 each is to allow, of which a tenth is enough."""
+_AROUND, _LEAST = 3.0, 1e-3
+"""How many times the value at the centre products begin at, and the least of what they could be:
+larger ones take steps to fall."""
 _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
@@ -134,7 +137,11 @@ class Iterate:
         """The most that a right-hand side of the last step by passes took."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
         # that is as far off in r v keeps the products near each other.
-        size = over.scale + float(np.abs(form.cost).max())
+        slopes = float(np.abs(form.cost).max())
+        size = over.scale + slopes
+        if isinstance(form, LinearForm) and form.rows is None:
+            around = over.scale * float(np.abs((whole or bulk).edges(center)).max()) + slopes
+            size = min(size, max(_AROUND * around, _LEAST * size))
         centre = 0.1 * size / m
         self._part: Part
         if isinstance(form, LinearForm):
@@ -187,13 +194,14 @@ class Iterate:
         Of others, those that block the step enter before it is taken. So every column counts in
         it, and the iterates stay near the central path of the whole game.
         """
-        try:
-            return self._stepped(others)
-        except np.linalg.LinAlgError:
-            if not self.bulk.single:
-                raise
-        self.bulk.single = False
-        return self._stepped(others)
+        while True:
+            try:
+                return self._stepped(others)
+            except np.linalg.LinAlgError:
+                if not (self.bulk.rounded or self.bulk.single):
+                    raise
+            self.bulk.single &= self.bulk.rounded
+            self.bulk.rounded = False
 
     def _stepped(self, others: Others | None) -> float:
         normal = self._factorised()
@@ -291,6 +299,7 @@ class Iterate:
         made = ColumnScaling(D, E, kappa + floor, floor)
         diagonal = isinstance(block, Diagonal)
         bulk.single &= diagonal  # rows of f, and cones, have too little to lose
+        bulk.rounded &= diagonal
         if bulk.n > m or (block.written and bulk.array is None):
             return ByExamples(bulk, block, made)
         if diagonal and before is not None and type(before[0]) is ByColumns:

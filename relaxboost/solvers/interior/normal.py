@@ -21,18 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.blas import threads_for
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.additive import Additive
 from relaxboost.solvers.interior.block import Block, Diagonal
+from relaxboost.solvers.interior.factor import Factor, WiderFactor, add_outer, factor
 
-_JITTERS = (1e-14, 1e-12, 1e-10, 1e-8)
-"""Relative additions to the diagonal, tried in turn: equal columns, or examples, leave the matrix
-singular. Refinement takes out what they change."""
-_POOR = 1e-3
-"""The part of a solution that a refinement changes where a matrix is rounded too much."""
-_BLOCK = 256
-"""Rows of a matrix at a time."""
+_POOR, _RATE = 1e-3, 0.05
+"""The part of a solution that the last refinement of a rounded matrix may change; and the part that
+each leaves of what the one before changed, where roundings are not too many."""
 
 
 class Move(NamedTuple):
@@ -75,6 +71,9 @@ class ColumnScaling(NamedTuple):
 class Normal(ABC):
     """A factorisation of Newton's equations, for several right-hand sides."""
 
+    _gram: Array | None = None
+    """The matrix, until a factor that is not rounded takes its place."""
+
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk, self._block, self._columns = bulk, block, columns
         self._signs = columns.E / columns.D
@@ -85,15 +84,36 @@ class Normal(ABC):
         """Return the solution as the factor gives it."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return a solution refined once; where that changes much, of a matrix not rounded."""
-        then = self.solve(self._missing(right, first))
-        if self._bulk.single and _norm(then.t) > _POOR * _norm(first.t):
+        """Return a solution refined once, or more often where the matrix is rounded.
+
+        Where that does not converge fast, it is one of a matrix that is not rounded.
+        """
+        move, size = first, self._sizes(first)
+        change = size
+        while True:
+            more = self.solve(self._missing(right, move))
+            before, change = change, self._sizes(more)
+            rough = self._bulk.rounded or self._bulk.single
+            if rough and not (change <= _RATE * before).all():
+                self._sharpen()
+                return self.refined(right, self.solve(right))
+            pairs: Any = zip(move, more, strict=True)
+            move = Move(*(old + new for old, new in pairs))
+            if not rough or (change <= _POOR * size).all():
+                return move
+
+    def _sizes(self, move: Move) -> Vector:
+        """Return those of t, and of the changes of slacks, which are much smaller where ρ = 0."""
+        return np.array([_norm(move.t), _norm(move.edges - self._signs * move.v)])
+
+    def _sharpen(self) -> None:
+        """Round a factor less, or else its matrix, from now on."""
+        if self._bulk.rounded:
+            self._bulk.rounded = False
+        else:
             self._bulk.single = False
-            self._factorise()
-            first = self.solve(right)
-            then = self.solve(self._missing(right, first))
-        pairs: Any = zip(first, then, strict=True)
-        return Move(*(before + more for before, more in pairs))
+            self._gram = None
+        self._factorise()
 
     def _missing(self, right: Right, first: Move) -> Right:
         """Return what a solution leaves of the right-hand side."""
@@ -109,7 +129,7 @@ class Normal(ABC):
 
     @abstractmethod
     def _factorise(self) -> None:
-        """Make the matrix, and its factor."""
+        """Make the matrix where there is none, and its factor."""
 
     @property
     def iterations(self) -> int:
@@ -140,27 +160,29 @@ class ByColumns(Normal):
         self._ge = self._factor.solve(self._e)
         self._ee = float(self._e @ self._ge)
 
-    def _factorised(self, before: tuple[ByColumns, Whole] | None) -> _Factor | Additive:
+    def _factorised(self, before: tuple[ByColumns, Whole] | None) -> Factor | Additive:
         if before is not None:
             return self._widened(*before)
-        gram, n = self._block.gram(self._bulk), self._bulk.n
-        self._weigh(float(gram[n, n]))
-        _add_outer(gram, self._rho * self._e, self._e)
-        place = np.arange(n)
-        gram[place, place] += 1.0 / self._columns.D
-        return _Factor(gram)
+        if self._gram is None:
+            gram, n = self._block.gram(self._bulk), self._bulk.n
+            self._weigh(float(gram[n, n]))
+            add_outer(gram, self._rho * self._e, self._e)
+            place = np.arange(n)
+            gram[place, place] += 1.0 / self._columns.D
+            self._gram = gram
+        return factor(self._gram, self._bulk.rounded)
 
-    def _widened(self, before: ByColumns, old: Whole) -> _Wider:
-        assert isinstance(before._factor, _Factor)
+    def _widened(self, before: ByColumns, old: Whole) -> WiderFactor:
+        assert isinstance(before._factor, Factor)
         assert isinstance(self._block, Diagonal)
         bulk, inverse, e = self._bulk, self._block.inverse, self._e
         self._rho: float = before._rho  # hardly more than 1/κ
         old = np.append(old, bulk.n)
         new = np.setdiff1d(np.arange(bulk.n), old)
         rows = np.column_stack([bulk.beside(new, inverse), -bulk.edges(inverse)[new]])
-        _add_outer(rows, self._rho * e[new], e)
+        rows += np.outer(self._rho * e[new], e)
         rows[np.arange(new.size), new] += 1.0 / self._columns.D[new]
-        return _Wider(before._factor, rows, old, new)
+        return WiderFactor(before._factor, rows, old, new)
 
     def _weigh(self, corner: float) -> None:
         """Set ρ, never above 1/κ, at which Δv is eliminated: what is added beyond cancels."""
@@ -209,12 +231,14 @@ class ByExamples(Normal):
         self._factorise()
 
     def _factorise(self) -> None:
-        gram = self._bulk.gram(self._columns.D)
-        self._rho = float(gram.diagonal().max())  # of the size of A, whose digits a larger loses
-        _add_outer(gram, self._b, self._b / -self._sum)
-        gram += self._rho
-        self._block.add_to(gram)
-        self._factor = _Factor(gram)
+        if self._gram is None:
+            gram = self._bulk.gram(self._columns.D)
+            # Of the size of A, whose digits a larger loses.
+            self._rho = float(gram.diagonal().max())
+            add_outer(gram, self._b, self._b / -self._sum, self._rho)
+            self._block.add_to(gram)
+            self._gram = gram
+        self._factor = factor(self._gram, self._bulk.rounded)
         self._g1 = self._factor.solve(np.ones(self._m))
 
     def solve(self, right: Right) -> Move:
@@ -231,94 +255,5 @@ class ByExamples(Normal):
         return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)
 
 
-class _Factor:
-    """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it.
-
-    What is added to the diagonal is a part of `size`, by default of the diagonal itself.
-    """
-
-    def __init__(self, gram: Array, size: Vector | None = None) -> None:
-        from scipy.linalg.lapack import dpotrf
-
-        place = np.arange(len(gram))
-        diagonal = gram[place, place]
-        _mirror(gram)
-        for jitter in _JITTERS:
-            grown = diagonal * (1.0 + jitter) if size is None else diagonal + jitter * size
-            gram[place, place] = grown
-            with threads_for(*gram.shape):
-                self._upper, failed = dpotrf(gram.T, lower=0, clean=0, overwrite_a=1)
-            if not failed:
-                return
-            _mirror(gram.T)  # what is above the diagonal was kept
-        raise np.linalg.LinAlgError("Newton's equations are singular")
-
-    def half(self, h: Array, back: bool = False) -> Array:
-        """Return U⁻ᵀ h, or U⁻¹ h, of the matrix UᵀU."""
-        from scipy.linalg import solve_triangular
-
-        turned = 0 if back else 1
-        with threads_for(*self._upper.shape):
-            return np.asarray(solve_triangular(self._upper, h, trans=turned, check_finite=False))
-
-    def solve(self, h: Vector) -> Vector:
-        """Return the solution for one right-hand side."""
-        from scipy.linalg import cho_solve
-
-        with threads_for(*self._upper.shape):
-            return np.asarray(cho_solve((self._upper, False), h, check_finite=False))
-
-
-class _Wider(_Factor):
-    """The factor of a matrix of which that of a part is known: the rest is put last.
-
-    Parameters
-    ----------
-    first : _Factor
-    rows : array of shape (new, n)
-        Those of the rest, of the whole matrix.
-    old, new : arrays
-        Where the part is, in the order of its factor, and where the rest is.
-    """
-
-    def __init__(self, first: _Factor, rows: Array, old: Whole, new: Whole) -> None:
-        self._first, self._old, self._new = first, old, new
-        self._across = first.half(rows[:, old].T)
-        # Roundings are of the size of what cancels here.
-        corner = rows[:, new]
-        with threads_for(*rows.shape):
-            left = corner - self._across.T @ self._across
-        self._rest = _Factor(left, corner.diagonal())
-
-    def half(self, h: Array, back: bool = False) -> Array:
-        """Return U⁻ᵀ h, or U⁻¹ h, with the rest last on the inner side."""
-        if not back:
-            x = self._first.half(h[self._old])
-            return np.concatenate([x, self._rest.half(h[self._new] - self._across.T @ x)])
-        out, size = np.empty_like(h), self._old.size
-        out[self._new] = y = self._rest.half(h[size:], back)
-        out[self._old] = self._first.half(h[:size] - self._across @ y, back)
-        return out
-
-    def solve(self, h: Vector) -> Vector:
-        """Return the solution for one right-hand side."""
-        return self.half(self.half(h), back=True)
-
-
 def _norm(x: Vector) -> float:
     return float(np.linalg.norm(x))
-
-
-def _mirror(matrix: Array) -> None:
-    """Copy what is below the diagonal above it."""
-    for a in range(0, len(matrix), _BLOCK):
-        b = a + _BLOCK
-        matrix[:a, a:b] = matrix[a:b, :a].T
-        corner = np.tril(matrix[a:b, a:b])
-        matrix[a:b, a:b] = corner + np.tril(corner, -1).T
-
-
-def _add_outer(matrix: Array, left: Vector, right: Vector) -> None:
-    """Add an outer product, without one more matrix."""
-    for a in range(0, len(matrix), _BLOCK):
-        matrix[a : a + _BLOCK] += left[a : a + _BLOCK, None] * right
