@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
@@ -10,10 +11,22 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import DenseBulk
+from relaxboost.solvers.interior.block import diagonal_gram
+from relaxboost.solvers.interior.factor import Factor
 from relaxboost.solvers.rounds import Booster
 
 _EXACT, _PRODUCTS = 0.03, 100
 """Of conjugate gradients: the part of the residual that a step leaves, and how many they may be."""
+_FEWEST = 5
+"""Products of a step at least before a matrix is factorised, which preconditions later ones too."""
+_SHIFT, _DAMPING = 1e-6, 1e-4
+"""The parts of its mean that its diagonal grows by: as a preconditioner, since columns may depend
+on each other, and where the equations have no solution."""
+_DENSE, _SPARSE = (3e-10, 4e-11), (1e-9, 2.5e-9)
+"""Seconds on one core of an entry in a product with a vector, and of a multiplication in one of
+matrices."""
+_STEPS, _USUAL, _CALLS = 3, 20, 1e-3
+"""Steps until it is plain that there is none, products of one, and seconds of all that is small."""
 _FALLS = 0.8
 """The part that a step leaves where it converges. No game of ρ > 0 was seen to take four."""
 
@@ -25,8 +38,9 @@ class Balance(Booster):
     Aᵀd = 0 and Σd = 1. Those equations are piecewise linear, and Newton's method meets them in
     three to eight steps; a step is a least squares problem over the examples that are strictly
     between their bounds, and takes ten to thirty products with A, of whatever size it is. Where
-    ρ > 0 the multipliers run away: what is left of the equations soon stops to fall, and
-    `run` goes on.
+    columns depend on each other it takes more; once they cost what a factor of its matrix does,
+    that preconditions them. Where ρ > 0 the multipliers run away: what is left of the equations
+    soon stops to fall, and `run` goes on.
 
     Parameters
     ----------
@@ -52,6 +66,7 @@ class Balance(Booster):
         matrix = game.matrix
         self._bulk = DenseBulk(matrix.toarray()) if matrix.implicit else matrix.bulk()
         self.active = run.active
+        self._factor: Factor | None = None
         self._free = game.relaxation.center(game.m)  # d before it is clipped
         self._left = np.inf
 
@@ -69,26 +84,73 @@ class Balance(Booster):
 
         Their residual is (Aᵀd, 1 − Σd), which is the gradient of the dual problem.
         """
-        from scipy.sparse.linalg import LinearOperator, cg
-
         residual = self._transposed(np.clip(self._free, self._lower, self._upper))
         residual[-1] += 1.0
         inside = (self._lower < self._free) & (self._free < self._upper)
-        left, size = float(np.linalg.norm(residual)), residual.size
+        left = float(np.linalg.norm(residual))
         if not left <= _FALLS * self._left or not inside.any():
             return self._run
         self._left = left
-        normal = LinearOperator(
-            (size, size), lambda x: self._transposed(inside * self._times(x)), dtype=np.float64
-        )
         with np.errstate(all="ignore"):  # a singular matrix: then nothing is finite, or falls
-            step, _ = cg(normal, residual, rtol=_EXACT, maxiter=_PRODUCTS)
-            self._free = self._free - self._times(step)
+            self._free = self._free - self._times(self._step(residual, inside))
         d = np.clip(self._free, self._lower, self._upper)
         if not np.isfinite(self._free).all() or not d.any():
             return self._run
         self.d = self._game.relaxation.repair(d)
         return self
+
+    def _step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
+        """Return the solution of the normal equations of the examples inside their bounds.
+
+        Where they have none, or hardly, it is damped.
+        """
+        few = _products(self._game)
+        step, short = self._solved(residual, inside, few)
+        if short and few < _PRODUCTS:
+            gram = diagonal_gram(self._bulk, inside.astype(np.float64))
+            mean, place = gram.diagonal().mean(), np.arange(len(gram))
+            damped = gram.copy()
+            gram[place, place] += _SHIFT * mean
+            self._factor = Factor(gram)
+            step, short = self._solved(residual, inside, few)
+            if short:
+                damped[place, place] += _DAMPING * mean
+                return Factor(damped).solve(residual)
+        return step
+
+    def _solved(
+        self, residual: Vector, inside: NDArray[np.bool_], most: int
+    ) -> tuple[Vector, bool]:
+        """Return what conjugate gradients find, and whether they are short of products."""
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        shape, factor = (residual.size, residual.size), self._factor
+        normal = LinearOperator(
+            shape, lambda x: self._transposed(inside * self._times(x)), dtype=np.float64
+        )
+        near = factor and LinearOperator(shape, factor.solve, dtype=np.float64)
+        step, short = cg(normal, residual, rtol=_EXACT, maxiter=most, M=near)
+        return step, short > 0
+
+
+def _entries(game: Game) -> int:
+    """Return those of A as `Balance` has it."""
+    matrix = game.matrix
+    return game.m * (game.n or 0) if matrix.implicit else matrix.entries
+
+
+def _products(game: Game) -> int:
+    """Return how many products a step may take before a factor costs no more."""
+    n, entries = game.n or 0, _entries(game)
+    product, multiply = _SPARSE if entries < game.m * n else _DENSE
+    price = multiply * entries * (entries / game.m) / 2.0 + _DENSE[1] * n**3 / 3.0
+    return int(min(max(price / (2.0 * product * entries), _FEWEST), _PRODUCTS))
+
+
+def seconds_to_look(game: Game) -> float:
+    """Return about how long it takes to find out that there is none."""
+    product = (_SPARSE if _entries(game) < game.m * (game.n or 0) else _DENSE)[0]
+    return _CALLS + 2.0 * product * _entries(game) * _STEPS * min(_products(game), _USUAL)
 
 
 def may_balance(game: Game) -> bool:
@@ -96,9 +158,9 @@ def may_balance(game: Game) -> bool:
 
     In general position n + 1 equations in m unknowns have a solution inside the bounds only so.
     """
-    form, over, matrix, m = game.linear_form, game.over, game.matrix, game.m
+    form, over, n, m = game.linear_form, game.over, game.n or 0, game.m
     if form is None or form.rows is not None or form.cost.size > m or form.cost.any():
         return False
-    if not isinstance(over, AtomicSet) or not over.two_sided or not 0 < (matrix.n or 0) < m:
+    if not isinstance(over, AtomicSet) or not over.two_sided or not 0 < n < m:
         return False
-    return (m * (matrix.n or 0) if matrix.implicit else matrix.entries) <= WRITE_DOWN_LIMIT
+    return _entries(game) <= WRITE_DOWN_LIMIT

@@ -12,7 +12,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
-from relaxboost.solvers.balance import Balance, may_balance
+from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
@@ -39,8 +39,6 @@ _NEAR = 2.0
 """How many times below the gap at which steps hand over they may go on alone."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
-_LOOK = 50
-"""Rounds of steps that cost what it does to look whether ρ is that of w = 0."""
 _NEW, _OFTEN = 4.0, 0.9
 """How many times work of steps counts while so large a part of them brought a new column: an
 optimum of many columns shows so."""
@@ -143,7 +141,7 @@ class CombinedRun(CorrectiveRun):
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._idle = 0
-        self._work = 0.0
+        self._work, self._look = 0.0, seconds_to_look(game)
 
     def warmed(self, start: WarmStart) -> Booster:
         """Begin with a walk from the optimum of a neighbour; without one, see `_begun`."""
@@ -200,7 +198,7 @@ class CombinedRun(CorrectiveRun):
         if rival is None:
             return program if done else None
         nothing = float(self.d @ self.active.u) <= self._target
-        if (done or due or self._round >= _LOOK) and not self._looked:
+        if not self._looked and (done or due or self._work >= self._look):
             self._looked = True
             if nothing and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
