@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, repeat
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,7 @@ Row = dict[int, Fraction]
 """The non-zero coefficients of a row by index into (d, z)."""
 
 ZERO = Fraction(0)
-_LARGEST = Fraction(10**300)
+_LARGEST = 1e300
 """Beyond the doubles a bound is none to speak of."""
 
 
@@ -140,12 +142,22 @@ def _bounds(sides: Vector) -> list[Bound]:
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
     """Return the nearest doubles; many of the numbers may be one and the same object."""
+    if numbers and all(map(is_, numbers, repeat(numbers[0]))):
+        return np.full(len(numbers), _double(numbers[0], none))
     distinct = {id(x): x for x in numbers}
-    known = {
-        place: none if x is None else float(max(-_LARGEST, min(x, _LARGEST)))
-        for place, x in distinct.items()
-    }
+    known = {place: _double(x, none) for place, x in distinct.items()}
     return np.array([known[id(x)] for x in numbers], dtype=np.float64)
+
+
+def _double(x: Bound, none: float) -> float:
+    """Return the nearest double, of None another number."""
+    if x is None:
+        return none
+    try:
+        near = float(x)
+    except OverflowError:
+        near = math.inf if x > 0 else -math.inf
+    return max(-_LARGEST, min(near, _LARGEST))
 
 
 def _tighter(

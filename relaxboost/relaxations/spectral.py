@@ -20,7 +20,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds, up
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
 from relaxboost.relaxations.exact_points import within_caps
-from relaxboost.relaxations.linear import ZERO, Bound, ExactForm
+from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.vectors import enclose_vector, exact_vector, spell_vector
 
 
@@ -224,10 +224,10 @@ class SpectralRisk(Relaxation):
         parts, one = self.resolve(m)._mixture, Fraction(1)
         starts = [m * (j + 1) for j in range(len(parts))]
         free = ExactForm.free(m, m * len(parts))
-        caps: list[Bound] = [p / k for k, p in parts for _ in range(m)]
+        minus, caps = -one, [cap for k, p in parts for cap in [p / k] * m]
         return free._replace(
-            upper=free.upper[:m] + caps,
-            rows=[{i: one} | {start + i: -one for start in starts} for i in range(m)]
+            upper=[*free.upper[:m], *caps],
+            rows=[{i: one} | {start + i: minus for start in starts} for i in range(m)]
             + [dict.fromkeys(range(start, start + m), one) for start in starts],
             row_lower=[None] * (m + len(parts)),
             row_upper=[*[ZERO] * m, *(p for _, p in parts)],

@@ -192,18 +192,18 @@ class CombinedRun(CorrectiveRun):
             if self.closer and done and not (due or self._ready) and pivots > self._work:
                 (self._project, self._beta, self._target), self.closer = self.closer, None
                 return None
-        if program is None and (done or due):
-            program = self.program = self.make()
-            program.rival = rival
-        if rival is None:
-            return program if done else None
         nothing = float(self.d @ self.active.u) <= self._target
-        if not self._looked and (done or due or self._work >= self._look):
+        if rival and not self._looked and (done or due or self._work >= self._look):
             self._looked = True
             if nothing and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
-        if program is None or not (done or due):
+        if not (done or due):
             return None
+        if program is None:
+            program = self.program = self.make()
+            program.rival = rival
+        if rival is None:
+            return program
         if not (due or nothing):
             rival.wait()
         if due or program.inner == "conic" or pivots > rival.left:
