@@ -298,7 +298,7 @@ class Iterate:
         floor = float(self._floor.ratio.sum())
         made = ColumnScaling(D, E, kappa + floor, floor)
         diagonal = isinstance(block, Diagonal)
-        bulk.single &= diagonal  # rows of f, and cones, have too little to lose
+        bulk.single &= not block.written  # a K that does not fall apart has too little to lose
         bulk.rounded &= diagonal
         if bulk.n > m or (block.written and bulk.array is None):
             return ByExamples(bulk, block, made)
