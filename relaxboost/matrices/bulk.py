@@ -82,6 +82,10 @@ class Bulk(Pricing):
     def cross(self, weights: Vector, out: Array) -> None:
         """Write Aᵀ diag(weights) A in its lower triangle, for positive weights of the examples."""
 
+    def edges_of(self, D: Array) -> Array:
+        """Return the edges of each row of D."""
+        return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
+
     def beside(self, columns: Whole, weights: Vector) -> Array:
         """Return those rows of Aᵀ diag(weights) A, shape (columns, n), for a few of them."""
         rows, unit = np.empty((columns.size, self.n)), np.zeros(self.n)
@@ -113,6 +117,9 @@ class DenseBulk(Bulk):
 
     def edges(self, d: Vector) -> Vector:
         return d @ self._A
+
+    def edges_of(self, D: Array) -> Array:
+        return D @ self._A
 
     def margins(self, w: Vector) -> Vector:
         return self._A @ w

@@ -142,7 +142,7 @@ class Bordered(Block):
     def gram(self, bulk: Bulk) -> Array:
         m = self._pattern.m
         Y = self._Y[:m]
-        across = np.array([np.append(bulk.edges(y), -y.sum()) for y in Y.T]).reshape(-1, bulk.n + 1)
+        across = np.column_stack([bulk.edges_of(Y.T), -Y.sum(axis=0)])
         if self._pattern.apart:
             gram = diagonal_gram(bulk, self._flat)
         else:

@@ -112,6 +112,8 @@ class Conic(Part):
     @np.errstate(all="ignore")
     def block(self) -> Block:
         """Return K, of the scaling at the present point."""
+        from scipy import sparse
+
         entries, border, corner = [], [], []
         for rows, cones in self._cones:
             cones.scale()
@@ -119,16 +121,19 @@ class Conic(Part):
                 entries.append(cones.matrices().ravel())
                 continue
             assert isinstance(cones, SecondOrderCones)
-            entries.append(np.repeat(1.0 / np.square(cones.eta), cones.s.shape[1]))
-            G = self._G[rows]
-            for i, pair in enumerate(cones.rest()):
-                part = G[i * cones.s.shape[1] : (i + 1) * cones.s.shape[1]]
-                border += [part.T @ column for column in pair]
-                corner += [-1.0, 1.0]
-        columns = np.zeros((self._cost.size + self._e.size, len(border)))
+            number, size = cones.s.shape
+            entries.append(np.repeat(1.0 / np.square(cones.eta), size))
+            # Of each cone one column that is added, and one that is taken away.
+            place = np.repeat(np.arange(number), size), np.arange(number * size)
+            for sign, rest in zip((-1.0, 1.0), np.moveaxis(cones.rest(), 1, 0), strict=True):
+                spread = sparse.csr_array((rest.ravel(), place), (number, number * size))
+                border.append((spread @ self._G[rows]).toarray())
+                corner.append(np.full(number, sign))
+        columns = np.zeros((self._cost.size + self._e.size, sum(map(len, border))))
         if border:
-            columns[: self._cost.size] = np.column_stack(border)
-        return self._pattern.block(np.concatenate(entries), columns, np.array(corner), self._times)
+            columns[: self._cost.size] = np.vstack(border).T
+        signs = np.concatenate([*corner, np.zeros(0)])
+        return self._pattern.block(np.concatenate(entries), columns, signs, self._times)
 
     def _times(self, t: Vector) -> Vector:
         x, eta = t[: self._cost.size], t[self._cost.size :]
