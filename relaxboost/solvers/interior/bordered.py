@@ -21,6 +21,8 @@ MANY = 20
 """Entries above which a row or a column goes to the border."""
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
+_LOST = 0.1
+"""The part of a diagonal that is to stay where the rest was multiplied in single precision."""
 _TRACE = 1e-15
 """The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
 
@@ -154,7 +156,11 @@ class Bordered(Block):
         # Where rows of f already say what Σd is, all of that cancels: a trace of it stays.
         place = np.arange(len(gram))
         gram[place, place] *= 1.0 + _TRACE
-        return gram + across.T @ np.linalg.solve(self._T, across)
+        whole = gram + across.T @ np.linalg.solve(self._T, across)
+        if bulk.single and (whole[place, place] < _LOST * gram[place, place]).any():
+            bulk.single = False
+            return self.gram(bulk)
+        return np.asarray(whole)
 
     def _complement(self) -> Array:
         """Return the Schur complement of K in d, the inverse of the part of K⁻¹ in d."""
