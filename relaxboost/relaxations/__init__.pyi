@@ -1,4 +1,3 @@
-from .base import DualWitness as DualWitness
 from .base import Relaxation as Relaxation
 from .base import Traits as Traits
 from .base import Witness as Witness
@@ -31,6 +30,7 @@ from .mahalanobis import MahalanobisBall as MahalanobisBall
 from .mahalanobis import MahalanobisPenalty as MahalanobisPenalty
 from .norms import NormBall as NormBall
 from .norms import NormPenalty as NormPenalty
+from .numerical import DualWitness as DualWitness
 from .power_divergences import BallWitness as BallWitness
 from .spectral import SpectralRisk as SpectralRisk
 

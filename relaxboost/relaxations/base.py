@@ -26,7 +26,7 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.pointwise import TangentProof
+from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.vectors import spell_parameter
 
 Level = Literal["exact", "enclosed", "numerical"]
@@ -56,14 +56,6 @@ class Witness(NamedTuple):
     """
 
     gamma: float
-
-
-class DualWitness(NamedTuple):
-    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u; a proof of its own."""
-
-    gamma: float
-    x: Vector
-    proof: ConeProof | TangentProof | None = None
 
 
 class Traits(NamedTuple):
@@ -247,6 +239,14 @@ class Relaxation(ABC):
         programs = numerical.programs(self, len(u))
         _, _, gamma, x = programs.margin(u)
         return DualWitness(gamma, x, programs.proof(u))
+
+    def near_witness(self, u: Vector, proof: ConeProof) -> Any:
+        """Return the witness that multipliers of `cone_form` make, None where `witness` is quick.
+
+        `lower_bound` is as near F(u) as they are to the optimum.
+        """
+        quick = type(self).witness is not Relaxation.witness
+        return None if quick else numerical.programs(self, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return a number not above F(u), for *every* witness; evaluates and never optimises.

@@ -306,9 +306,8 @@ class ConeBounds:
             return None
         mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]
         x, z, slack = unit * np.array(answer.x), np.array(answer.z)[mine], np.array(answer.s)[mine]
-        proof = self._feasible(ConeProof(turn.T @ z, x))
-        slope = self._reduced(np.zeros(m), proof.y, proof.point)[0][:m]
-        gamma = float((u + slope).min(initial=math.inf))
+        proof = self.feasible(ConeProof(turn.T @ z, x))
+        gamma, slope = self.tangent(u, proof)
         solved = str(answer.status) == "Solved"
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
         below = self.below(u, proof, box=box)
@@ -316,7 +315,12 @@ class ConeBounds:
         loose = solved and not found - below <= _LOOSE * (1.0 + abs(found))
         return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, loose), solved, back
 
-    def _feasible(self, proof: ConeProof) -> ConeProof:
+    def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
+        """Return γ and the subgradient of f that multipliers stand for."""
+        slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
+        return float((u + slope).min(initial=math.inf)), slope
+
+    def feasible(self, proof: ConeProof) -> ConeProof:
         """Return multipliers near those given with q_z = 0, in the cones, up to rounding.
 
         They move in the metric of the cones' barriers, so that they stay inside.
@@ -329,12 +333,14 @@ class ConeBounds:
             return proof
         y, point = self._into(proof.y.copy(), _INSIDE), proof.point.copy()
         for _ in range(_STEPS):
+            q, size = (part[m:] for part in self._reduced(np.zeros(m), y, point))
+            if (np.abs(q) <= self._roundings[m:] * size).all():
+                break
             metric = self._metric(y)
             free = sparse.diags_array(1.0 + np.abs(point))
             spread = sparse.hstack([self._up[m:] @ metric, form.quadratic.tocsr()[m:] @ free])
             system = sparse.csc_array(spread @ spread.T)
             ridge = 1e-14 * system.diagonal() + 1e-300
-            q = self._reduced(np.zeros(m), y, point)[0][m:]
             try:
                 factor = splu(sparse.csc_array(system + sparse.diags_array(ridge)))
             except RuntimeError:  # it is singular: some z is in no row

@@ -33,6 +33,7 @@ from relaxboost.relaxations import numerical
 from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 _STEEP = 1e4
@@ -115,6 +116,8 @@ class Mahalanobis(WithNorm):
 
     def _sharpest(self, u: Vector) -> tuple[Vector, float, Vector]:
         ball = isinstance(self, Ball)
+        if ball and u.min() == u.max():  # every d of the ball is as good
+            return self.center(u.size), float(u[0]), np.zeros(self.matrix.shape[0])
         d, gamma, x = self._roughly(u)
         d = onto_simplex(d, type(self).__name__)
         size = self.size(d)
@@ -189,6 +192,11 @@ class Mahalanobis(WithNorm):
         """Return the v that attains F(u): λ Q d at its minimiser d, where Q d is not 0."""
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
+
+    def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
+        """Return the v of the last cone, which holds Q d."""
+        v = -np.asarray(proof.y[-self.matrix.shape[0] :])
+        return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
     def describe_norm(self) -> dict[str, Any]:
         return {"kind": "ellipsoid", "matrix": [vector(row) for row in self.Q]}

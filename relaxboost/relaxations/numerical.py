@@ -49,6 +49,14 @@ class InCvxpy(Protocol):
         """Return a point of the simplex near d where f is finite."""
 
 
+class DualWitness(NamedTuple):
+    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u; a proof of its own."""
+
+    gamma: float
+    x: Vector
+    proof: ConeProof | TangentProof | None = None
+
+
 class _Program(NamedTuple):
     problem: Any
     d: Any
@@ -169,6 +177,15 @@ class Programs:
         """Return what proves F(u), None where the solver is believed."""
         found: ConeProof | TangentProof | None = self.known("proof", u)
         return found
+
+    def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
+        """Return what multipliers of the cone form prove; None where it is not that of f."""
+        if self._cones is None:
+            return None
+        proof = self.known("multipliers", given.y)
+        if proof is None:
+            proof = self.keep("multipliers", given.y, self._cones.feasible(given))
+        return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def below(self, u: Vector, proof: ConeProof | TangentProof) -> float:
         """Return what the proof is worth at u."""

@@ -13,6 +13,7 @@ from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
+from relaxboost.relaxations import Witness
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.starts import WarmStart
 
@@ -38,7 +39,7 @@ class RoundState:
     """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
     g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
     lower: float
-    """F(A w_t) − g*(w_t) from the cached margins."""
+    """F(A w_t) − g*(w_t) from the cached margins, or what the booster's witness proves of it."""
     upper: float
     """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
     step: float
@@ -46,6 +47,8 @@ class RoundState:
     inner: str
     """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "lost", "balance";
     "exponential", "hedge"."""
+    witness: Witness | None = None
+    """What proves `lower`, where that is not F(A w_t)."""
 
 
 class Booster(ABC):
@@ -62,6 +65,8 @@ class Booster(ABC):
     """The distribution d_t; a new array each round."""
     step: float = float("nan")
     """The step that led to w_t; nan where there is none."""
+    witness: Witness | None = None
+    """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
 
     def named(self, label: str) -> Booster:
         """Return the booster, with the name that solutions show."""
@@ -109,17 +114,22 @@ class Rounds:
         for t in count(self._first):
             booster = self.booster
             d, active, inner = booster.d, booster.active, booster.inner
-            best = booster.ask(self._game)
+            best, u, witness = booster.ask(self._game), active.u, booster.witness
+            if witness is None:
+                margin = relaxation.relaxed_margin(u)[0]
+            else:
+                margin = relaxation.lower_bound(u, witness)
             yield RoundState(
                 round=t,
                 d=d,
                 best=best,
                 active=active,
                 smoothed_gap=active.gap(d, best) if inner == "smoothed" else float("nan"),
-                lower=relaxation.relaxed_margin(active.u)[0] - active.cost,
+                lower=margin - active.cost,
                 upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
                 step=booster.step,
                 inner=inner,
+                witness=witness,
             )
             self.booster = booster.successor(best) or booster
             following = self.booster.advance(best)

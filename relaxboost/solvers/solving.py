@@ -200,6 +200,7 @@ class _Best:
         # Replaced as a whole, so that an interrupt finds a consistent pair.
         self._w: Callable[[], Weights] = partial(active.coefficients, active.snapshot())
         self._d = game.relaxation.center(game.m)
+        self._witness: Witness | None = None  # of w, where its booster knows one
         self._proof: Any = None
         self._rounding = 0.0  # by how much an estimate is to be narrower than asked
 
@@ -222,7 +223,7 @@ class _Best:
         """Take what is better, write it down, and return why to stop, or ""."""
         if state.lower > self._lower:
             self._w = partial(state.active.coefficients, state.active.snapshot())
-            self._lower = state.lower
+            self._lower, self._witness = state.lower, state.witness
         if state.upper <= self._upper:  # also for inf, so that d is one the booster made
             self._d, self._upper = state.d, state.upper
         record = RoundRecord(
@@ -253,7 +254,7 @@ class _Best:
         if state.smoothed_gap > self._tol:
             return ""
         self._w = partial(state.active.coefficients, state.active.snapshot())
-        self._d = state.d
+        self._d, self._witness = state.d, state.witness
         return "optimal"
 
     def _verdict(self, gap: float, estimate: float, allowed: float) -> str:
@@ -273,9 +274,12 @@ class _Best:
         if self._proof is not None and all(map(operator.is_, self._proof[0], points)):
             return self._proof[1]
         w = game.repair_w(self._w())
-        lower, witness = bounds.evaluate_lower(game.matrix, game.relaxation, *w, game.over)
+        prove = partial(bounds.evaluate_lower, game.matrix, game.relaxation, *w, game.over)
+        lower, witness = prove(self._witness)
         d = game.repair_d(self._d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
+        if self._witness is not None and upper - lower > self._allowed(lower, upper):
+            lower, witness = max((lower, witness), prove(), key=operator.itemgetter(0))
         self._proof = points, (w, lower, witness, d, upper)
         return self._proof[1]
 

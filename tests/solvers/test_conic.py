@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations.cone_bounds import ConeBounds
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.solvers import Combined, InteriorPoint
 from relaxboost.solvers.interior import bordered, run
@@ -70,9 +71,22 @@ def test_the_longest_step_ends_at_the_boundary(kind, size):
     step = cones.longest(ds, dz)
     assert cones.inside(cones.s + 0.999 * step * ds).all()
     assert cones.dual_inside(cones.z + 0.999 * step * dz).all()
-    beyond = 1.001 * step / (0.8 if kind is ExponentialCones else 1.0)  # a search by halves, nearly
+    beyond = step * (1.06 if kind is ExponentialCones else 1.001)  # a search by halves
     past = cones.inside(cones.s + beyond * ds) & cones.dual_inside(cones.z + beyond * dz)
     assert not past.all()
+
+
+def test_a_step_leaves_exponential_cones_near_the_centre():
+    cones = inside(ExponentialCones, 3)
+    ds, dz = np.random.default_rng(5).normal(size=(2, *cones.s.shape)) * 9.0
+    longest = cones.longest(ds, dz)
+    step = cones.central(longest, ds, dz)
+    assert 0.0 < step < longest
+    limit = np.maximum(5.0, 1.5 * cones._apart())
+    for length, near in ((step, True), (0.99 * longest, False)):
+        after = inside(ExponentialCones, 3)
+        after.s, after.z = cones.s + length * ds, cones.z + length * dz
+        assert (after._apart() <= limit).all() == near
 
 
 def test_a_large_second_order_cone_is_a_diagonal_and_two_outer_products():
@@ -137,6 +151,32 @@ def test_every_curved_family_is_solved(name, n, over):
     truth = rb.reference(game)
     assert found.lower <= truth.upper + 1e-8
     assert found.upper >= truth.lower - 1e-8
+
+
+SQUARES = rb.Custom(f=lambda d: 30 * cp.sum_squares(cp.pos(d - 0.05)))
+SKEW = np.eye(30) + 0.5 * np.eye(30, k=1)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        SQUARES,
+        rb.relaxations.MahalanobisPenalty(SKEW, 0.5),
+        rb.relaxations.MahalanobisBall(SKEW, 0.4),
+        rb.relaxations.MahalanobisBall(SKEW[:4], 0.2),
+    ],
+    ids=["custom", "penalty", "ball", "rank 4"],
+)
+def test_multipliers_prove_the_bound_without_a_cone_solver(f, monkeypatch):
+    game = rb.Game(np.sign(margins(30, 12)), f)
+    truth = rb.reference(game)
+    game.relaxation.relaxed_margin(np.zeros(30))  # of w = 0, which is kept
+    monkeypatch.setattr(ConeBounds, "solve", None)
+    found = rb.solve(game, 1e-6, "interior-point")
+    assert found.status == "optimal", found.message
+    assert rb.compare(found, truth)
+    u = game.matrix.margins(found.support, found.coefficients)
+    assert game.relaxation.lower_bound(u, found.witness) == pytest.approx(found.lower, abs=1e-8)
 
 
 ZEROS = [0.0, 0.5, *[0.5 / 10] * 10]

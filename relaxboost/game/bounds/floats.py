@@ -43,14 +43,17 @@ def evaluate_lower(
     support: NDArray[np.int64],
     coefficients: Vector,
     over: Domain = _UNIT_BALL,
+    witness: Witness | None = None,
 ) -> tuple[float, Witness]:
     """Return a number not above F(A w') − g*(w'), hence not above ρ, and the witness for F.
+
+    By default that is the one that attains it.
 
     `coefficients` are those of the columns in `support`, each named once; they are a w' of the
     domain up to rounding.
     """
     u = matrix.margins(support, coefficients)
-    witness = relaxation.witness(u)
+    witness = relaxation.witness(u) if witness is None else witness
     bound = relaxation.lower_bound(u, witness)
     if relaxation.level == "numerical":
         bound -= _SOLVER * (1.0 + abs(bound))

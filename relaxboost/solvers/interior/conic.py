@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior.block import Block
 from relaxboost.solvers.interior.bordered import MANY, Pattern
@@ -43,6 +44,7 @@ class Conic(Part):
     """
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
+        self._given = form.zero, form.rows.shape
         m, form = center.size, _lifted(form, center.size)
         self._cost, self._square = form.cost, form.quadratic
         self._E, self._e = form.rows[: form.zero], form.right[: form.zero]
@@ -60,6 +62,13 @@ class Conic(Part):
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
         self._pattern = Pattern(m, self._square, self._E, self._G, self._places())
+
+    @property
+    def proof(self) -> ConeProof:
+        """The multipliers of the rows of the form as it was given, and its point."""
+        zero, size = self._given
+        later = self._z[self._z.size - (size[0] - zero) :]
+        return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
         """Return for each row of G how many share a z with it, whose equation adds them up."""

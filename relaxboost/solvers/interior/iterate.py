@@ -11,6 +11,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior.additive import seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior.barrier import TINY, Barrier
@@ -168,6 +169,11 @@ class Iterate:
     def w(self) -> Vector:
         """The weights, shape (n,)."""
         return np.asarray((self._signs * self._columns.mult).sum(axis=0))
+
+    @property
+    def proof(self) -> ConeProof | None:
+        """The multipliers of f's cone form, where it has one."""
+        return self._part.proof
 
     @property
     def in_use(self) -> NDArray[np.bool_]:

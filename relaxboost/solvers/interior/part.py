@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Vector
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.interior.block import Block
 
 
@@ -25,6 +26,11 @@ class Part(ABC):
     """d in front."""
     count: float
     """The number of slacks, or what stands for it: Σ slack · multiplier / count is μ."""
+
+    @property
+    def proof(self) -> ConeProof | None:
+        """The multipliers of the rows of a cone form, and its point; None for other forms."""
+        return None
 
     @property
     @abstractmethod

@@ -42,6 +42,8 @@ _CONES = 8e-6
 """Seconds of the cones of an example in a step."""
 _FALL = 1000.0
 """The factor by which products fall in a round where f is not polyhedral, and may be slow."""
+_LAST = 10.0
+"""How many times tol a product is left to the last of these rounds."""
 _ALL = 1000
 """Stumps up to which all are in play."""
 _FEWEST = 500
@@ -243,12 +245,12 @@ class InteriorRun(Booster):
         enough = self._show()
         for _ in range(_POLISH):
             active = self.active
-            shown = self.d, active.columns, active.w, active.u
+            shown = self.d, self.witness, active.columns, active.w, active.u
             if enough or not self._step():
                 break
             enough = self._show()
             if self._upper - self._lower > self._tol:
-                self.d, active.columns, active.w, active.u = shown
+                self.d, self.witness, active.columns, active.w, active.u = shown
                 break
         self._aim()
         return self
@@ -256,7 +258,8 @@ class InteriorRun(Booster):
     def _aim(self) -> None:
         """Set the product at which the next round ends."""
         if self._curved:
-            self._goal = max(self._iterate.product / _FALL, 0.5 * self._tol)
+            goal = self._iterate.product / _FALL
+            self._goal = goal if goal > _LAST * self._tol else 0.5 * self._tol
 
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
@@ -293,18 +296,33 @@ class InteriorRun(Booster):
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
         early = self._curved and self._iterate.product > self._tol
-        for mask in (heavy,) if early else (used, heavy):
-            if mask.any():
+        for quick in (False,) if self._iterate.proof is None else (True, False):
+            for mask in (heavy,) if early else (used, heavy):
+                if not mask.any():
+                    continue
                 if self._sieve is not None:
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
+                known = self._bound(quick, early)
                 if early:
                     return True
-                self._lower = f.relaxed_margin(self.active.u)[0]
-                if self._upper - self._lower <= self._tol:
+                if known and self._upper - self._lower <= self._tol:
                     return mask is used
         return True
+
+    def _bound(self, quick: bool, early: bool) -> bool:
+        """Bound F(A w): where it is to be `quick`, by the multipliers; return whether that is so.
+
+        Else exactly, which may take a cone solver, and is left to whoever asks where it is `early`.
+        """
+        f, u, proof = self._game.relaxation, self.active.u, self._iterate.proof
+        self.witness = f.near_witness(u, proof) if quick and proof is not None else None
+        if self.witness is not None:
+            self._lower = f.lower_bound(u, self.witness)
+        elif not (quick or early):
+            self._lower = f.relaxed_margin(u)[0]
+        return not quick or self.witness is not None
 
 
 class Opening(Booster):
