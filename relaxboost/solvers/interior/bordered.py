@@ -21,7 +21,7 @@ MANY = 20
 """Entries above which a row or a column goes to the border."""
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
-_LOST = 0.1
+_LOST = 1e-3
 """The part of a diagonal that is to stay where the rest was multiplied in single precision."""
 _TRACE = 1e-15
 """The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
