@@ -19,6 +19,8 @@ from relaxboost.matrices.base import Best, MarginMatrix, best_of
 from relaxboost.matrices.bulk import Bulk, CutLevels, Pricing, by_rows, spread
 from relaxboost.matrices.labelled import check_labelled
 
+_ROWS = 65_536
+"""Rows that are digested at a time."""
 _FEW_CUTS = 8
 """Cuts a feature up to which products are made of columns, not of histograms."""
 
@@ -61,13 +63,18 @@ def binned(x: Vector, max_cuts: int | None) -> tuple[Whole, Array]:
     return code, np.column_stack([levels[after], levels[after + 1]])
 
 
+def _narrow(code: Whole, around: Array) -> tuple[NDArray[Any], int]:
+    """Return the levels in the smallest type that holds them, and the number of cuts."""
+    return code.astype(code_type(np.array([0, len(around)]))), len(around)
+
+
 def code_type(offsets: Whole) -> type[np.unsignedinteger[Any]]:
     """Return the type that holds the codes of features with these ranges of cuts."""
     widest = int(np.diff(offsets).max())
     return np.uint8 if widest < 2**8 else np.uint16 if widest < 2**16 else np.uint32
 
 
-def packed(codes: Sequence[Whole], offsets: Whole) -> NDArray[Any]:
+def packed(codes: Sequence[NDArray[Any]], offsets: Whole) -> NDArray[Any]:
     """Return the levels, a row for each feature, in the smallest type that holds them."""
     out = np.empty((len(codes), codes[0].size), dtype=code_type(offsets))
     for row, code in zip(out, codes, strict=True):
@@ -185,12 +192,12 @@ class StumpMatrix(MarginMatrix):
         self.m = X.shape[0]
         self._X, self._y = X, y
         self._names, self._max_cuts = names, max_cuts
-        codes, cuts = zip(*(binned(x, max_cuts) for x in X.T), strict=True)
-        self._offsets = np.cumsum([0, *map(len, cuts)], dtype=np.int64)
-        self._cuts = np.concatenate(cuts)
+        codes, cuts = zip(*(_narrow(*binned(x, max_cuts)) for x in X.T), strict=True)
+        self._offsets = np.cumsum([0, *cuts], dtype=np.int64)
         self.n = int(self._offsets[-1])
         self._codes = packed(codes, self._offsets)
-        self._digest = stump_digest(X.shape, max_cuts, [X], y)
+        blocks = (X[a : a + _ROWS] for a in range(0, self.m, _ROWS))
+        self._digest = stump_digest(X.shape, max_cuts, blocks, y)
 
     def _place(self, j: int) -> tuple[int, int]:
         """Return (feature, number of the cut within it) of column `j`."""
@@ -199,6 +206,12 @@ class StumpMatrix(MarginMatrix):
             raise InputError(f"there is no stump {j}: {self!r} knows 0..{self.n - 1}")
         feature = int(np.searchsorted(self._offsets, j, side="right")) - 1
         return feature, j - int(self._offsets[feature])
+
+    def _around(self, j: int) -> tuple[float, float]:
+        """Return the values next to cut `j`, for which no room is kept: a pass finds them."""
+        feature, cut = self._place(j)
+        x, above = self._X[:, feature], self._codes[feature] > cut
+        return float(x[~above].max()), float(x[above].min())
 
     def _column(self, j: int) -> NDArray[np.int8]:
         feature, cut = self._place(j)
@@ -238,7 +251,7 @@ class StumpMatrix(MarginMatrix):
     def hypothesis(self, j: int) -> StumpColumn:
         """Return stump `j`, which can be called on new data."""
         feature, _ = self._place(j)
-        threshold, text = _cut(*self._cuts[j])
+        threshold, text = _cut(*self._around(j))
         return StumpColumn(feature, threshold, f"{self._names[feature]} > {text}", text)
 
     def describe(self, j: int, sign: int = 1) -> str:

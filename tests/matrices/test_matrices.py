@@ -288,7 +288,7 @@ def test_stump_names_are_short_and_right(cancer_stumps, rng):
     for j in range(0, cancer_stumps.n, 97):
         name = cancer_stumps.describe(j)
         stump = cancer_stumps.hypothesis(j)
-        low, high = cancer_stumps._cuts[j]
+        low, high = cancer_stumps._around(j)
         assert low <= float(name.rsplit(" > ", 1)[1]) < high
         assert name == stump.name
 

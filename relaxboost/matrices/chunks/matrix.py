@@ -60,6 +60,10 @@ class ChunkedMatrix(StumpMatrix):
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._pages, self._names, self._max_cuts, self._digest)
 
+    def _around(self, j: int) -> tuple[float, float]:
+        low, high = self._cuts[j].tolist()
+        return low, high
+
     def _each(self, d: Vector, reduced: Callable[[int, Whole], Any]) -> tuple[list[Any], float]:
         """Return what `reduced` makes of the sums of each feature, and the unit of the sums."""
         q, total, unit = fixed_point(self._y, d)
