@@ -80,6 +80,7 @@ class ActiveSet(MovingHypothesis):
         self._slots: dict[tuple[int, int], int] = {}
         self._store = store
         self._H: NDArray[Any] | None = None
+        self._made = 0  # how many columns stand in it
         self.load(*over.start(matrix, center))
 
     def __len__(self) -> int:
@@ -95,8 +96,25 @@ class ActiveSet(MovingHypothesis):
     @property
     def columns(self) -> NDArray[Any]:
         """The signed columns, Fortran-ordered; only the first len(self) are in use."""
+        assert self._store
+        used = len(self)
+        for slot in range(self._made, used):
+            j, sign = self.keys[slot]
+            column = self.matrix.column(j)
+            if self._H is None or slot == self._H.shape[1]:
+                size = max(16, 1 << (used - 1).bit_length())
+                wider = np.empty((self.matrix.m, size), dtype=column.dtype, order="F")
+                if self._H is not None:
+                    wider[:, :slot] = self._H
+                self._H = wider
+            np.multiply(column, sign, out=self._H[:, slot], casting="same_kind")
+        self._made = used
         assert self._H is not None
         return self._H
+
+    def forget(self) -> None:
+        """Give back the room of the columns, which are made again when they are asked for."""
+        self._H, self._made = None, 0
 
     def slot(self, best: Best) -> int:
         """Return the slot of the signed column of `best`, added with weight zero if it is new."""
@@ -111,15 +129,6 @@ class ActiveSet(MovingHypothesis):
             self._numbers = np.concatenate([self._numbers, np.zeros(slot, dtype=np.int64)])
             self._signs = np.concatenate([self._signs, np.zeros(slot)])
         self._numbers[slot], self._signs[slot] = key
-        if self._store:
-            column = self.matrix.column(best.id)
-            if self._H is None:
-                self._H = np.empty((self.matrix.m, 16), dtype=column.dtype, order="F")
-            elif slot == self._H.shape[1]:
-                wider = np.empty((self.matrix.m, 2 * slot), dtype=self._H.dtype, order="F")
-                wider[:, :slot] = self._H
-                self._H = wider
-            np.multiply(column, best.sign, out=self._H[:, slot], casting="same_kind")
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
@@ -132,7 +141,7 @@ class ActiveSet(MovingHypothesis):
 
     def direction(self, best: Best) -> Vector:
         if self._store:
-            slot = self.slot(best)  # first: it may move the columns
+            slot = self.slot(best)
             column = self.columns[:, slot]
         else:
             column = best.sign * self.matrix.column(best.id)

@@ -77,6 +77,10 @@ class Booster(ABC):
         """Return where its restricted program stands; None, the default, where there is none."""
         return None
 
+    def rested(self) -> Booster:
+        """Return the booster without what it can make again, while another runs."""
+        return self
+
     def warmed(self, start: WarmStart) -> Booster:
         """Return the booster moved to where a run starts, before its first round.
 

@@ -35,8 +35,8 @@ _AT_ONCE = 2_000_000
 """Entries handed to HiGHS in one call: with their places they take some thirty bytes each."""
 _STRETCHES = 128
 """Of columns, from each of which the best may enter a restricted program in one round."""
-_LARGEST = 300_000_000
-"""Numbers in a restricted program, each of which takes some twenty bytes."""
+_LARGEST = 50_000_000
+"""Numbers in a restricted program, each of which takes 83 bytes while HiGHS solves it."""
 _VAIN = 10.0
 """How many times work counts while the gap is wider than when a program took over: an optimum of
 many columns shows so, and in the suite no game that a program ended first."""
@@ -256,6 +256,14 @@ class ProgramRun(Booster):
         self._begun = False
         return self
 
+    def rested(self) -> Booster:
+        """Keep the basis alone, from which the program is made again."""
+        self._from = self.basis() or self._from
+        self._slots, self._keys, self._begun = [], [], False
+        self.active.forget()
+        self._prepare()
+        return self
+
     @property
     def knows(self) -> bool:
         """Whether it has a basis to begin with."""
@@ -349,11 +357,18 @@ class LinearRun(ProgramRun):
     """The restricted program of a polyhedral f, kept warm in HiGHS."""
 
     inner = "lp"
+    _made: RestrictedMaster | None
 
     def _prepare(self) -> None:
-        form = self._game.linear_form
-        assert form is not None
-        self._master = RestrictedMaster(form, self._game.m, self.active.over)
+        self._made = None  # until it has columns: many never do
+
+    @property
+    def _master(self) -> RestrictedMaster:
+        if self._made is None:
+            form = self._game.linear_form
+            assert form is not None
+            self._made = RestrictedMaster(form, self._game.m, self.active.over)
+        return self._made
 
     def warmed(self, start: WarmStart) -> Booster:
         """Take the program itself over from the run before, where a path brings one."""
@@ -363,11 +378,11 @@ class LinearRun(ProgramRun):
         if not (
             isinstance(old, LinearRun)
             and old._game.matrix is self._game.matrix
-            and len(old._slots) <= _LOOSE * old.active.used
+            and 0 < len(old._slots) <= _LOOSE * old.active.used
             and old._master.become(form, self.active.over)
         ):
             return super().warmed(start)
-        self.active, self._master, self._wide = old.active, old._master, True
+        self.active, self._made, self._wide = old.active, old._master, True
         self._slots, self._keys = old._slots, old._keys
         self._begun = self._pending = True
         self.d = self.d if start.d is None else start.d

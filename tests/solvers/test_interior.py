@@ -8,9 +8,11 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
+from relaxboost._core.loop import Clock
 from relaxboost.matrices.bulk import DenseBulk, by_rows
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint, combined
+from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior import run
 from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal, Rows
@@ -19,6 +21,7 @@ from relaxboost.solvers.interior.factor import Factor, RoundedFactor, factor
 from relaxboost.solvers.interior.iterate import Iterate
 from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling, Right
 from relaxboost.solvers.interior.polyhedron import Polyhedron
+from relaxboost.solvers.totally_corrective import LinearRun
 from tests.conformance.families import FAMILIES
 
 
@@ -399,6 +402,25 @@ def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypa
     assert alone.status == "stalled"
     assert alone.lower <= found.upper
     assert alone.upper >= found.lower
+
+
+def test_what_waits_keeps_its_basis_and_no_columns():
+    """The program, made again from its basis, ends at the same optimum."""
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    program = LinearRun(game, Clock(None), active_set(game, store=True))
+    assert program._made is None
+    for _ in range(8):
+        program.advance(game.matrix.best(program.d))
+    known, columns = program.basis(), program.active.columns[:, :8].copy()
+    assert program.rested() is program
+    assert program._made is program.active._H is None
+    assert np.array_equal(program.active.columns[:, :8], columns)
+    program.advance(game.matrix.best(program.d))
+    assert set(known.columns) < set(program._keys)
+    while program.advance(game.matrix.best(program.d)):
+        pass
+    truth = rb.solve(game, 1e-9).upper
+    assert game.matrix.best(program.d).edge == pytest.approx(truth, abs=1e-9)
 
 
 def test_the_time_limit_keeps_the_best_bracket():

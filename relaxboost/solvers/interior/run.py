@@ -206,7 +206,7 @@ class InteriorRun(Booster):
         assert form is not None
         assert isinstance(over, AtomicSet)
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
-        self._fallback = fallback
+        self._fallback = fallback and fallback.rested()
         self._sieve: Sieve | None = None
         if _sifts(game):
             known = np.arange(0)
