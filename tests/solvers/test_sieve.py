@@ -211,6 +211,43 @@ def test_corrections_bend_products_far_from_their_centre(rng):
             assert np.isclose(s * x + bent, 0.2 if s * x < 0.2 else max(20, s * x - 20))
 
 
+def test_a_correction_that_spoils_the_direction_is_left_out(monkeypatch, rng):
+    """Pairs far from their centre, as columns have that entered with next to no slack."""
+    game = rb.Game(margins(60, 20), rb.Capped(10))
+    form, center = game.linear_form, game.relaxation.center(game.m)
+    it = iterate.Iterate(form, game.matrix.bulk(), game.over, center)
+    it.step()
+    it._columns.mult *= 10.0 ** rng.uniform(-4, 0, it._columns.mult.shape)
+    normal = it._factorised()
+    first = it._newton(normal, iterate._NOTHING)
+    centre = it._centre(first)
+    lengths = {}
+    for part in (0.0, 1e9):  # of the predictor's steps: never, and always tried
+        monkeypatch.setattr(iterate, "_SPOILT", part)
+        lengths[part] = sum(it._longest(it._corrected(normal, centre, first, rough=True)))
+    plain = sum(it._longest(it._newton(normal, (centre, centre, centre))))
+    assert lengths[1e9] == plain > lengths[0.0]
+
+
+def test_a_matrix_is_not_widened_beyond_the_largest(monkeypatch):
+    """Passes over the examples take over in the middle of a step."""
+    wide, widened = [], ByColumns._widened
+
+    def watched(self, before, old):
+        wide.append(self._bulk.n)
+        return widened(self, before, old)
+
+    monkeypatch.setattr(ByColumns, "_widened", watched)
+    monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 0.0)
+    game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100))
+    rb.solve(game, 1e-4, "interior-point")
+    largest = max(wide) - 1
+    wide.clear()
+    monkeypatch.setattr(iterate, "LARGEST", largest)
+    assert rb.solve(game, 1e-4, "interior-point").status == "optimal"
+    assert 0 < max(wide) <= largest
+
+
 def room(monkeypatch, count):
     """Let so many columns be in play, and matrices of that order be factorised."""
     for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):

@@ -29,16 +29,16 @@ _BLOCK = 2048
 """Examples at a time, whose margins stay in the cache."""
 _TOGETHER = 1000
 """Cuts that are solved for together."""
-_TOL, MOST = 1e-4, 1000
+TOL, LEFT, MOST = 1e-4, 1e-3, 1000
 """What may be left of the right-hand side, in the norm of the preconditioner, since solutions are
-refined; and iterations at most."""
+refined; of what that leaves, in the refinement; and iterations at most."""
 _JITTER = 1e-12
 """Relative addition to the diagonal of the cuts together, which may be equal on the examples."""
 MULTIPLY = 2e-11
 """Seconds on one core of a multiplication in a dense factorisation."""
-_ENTRY, _SCATTER, _TRIANGLES = 1e-9, 1.5e-9, 4e-4
+_ENTRY, _SCATTER, _TRIANGLES = 6e-10, 1.5e-9, 4e-4
 """Those of a level in a product, of an entry of a histogram, and of the cuts solved together."""
-_SOLVES = 10
+_SOLVES = 8
 """Right-hand sides of a step."""
 
 
@@ -192,6 +192,7 @@ class Additive:
         gram.flat[:: len(gram) + 1] *= 1.0 + _JITTER
         with one_blas_thread():
             self._together = cho_factor(gram, lower=True, check_finite=False)
+        self.tol = TOL
         self.iterations = 0
         """The most that a right-hand side took."""
 
@@ -210,12 +211,12 @@ class Additive:
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution up to `_TOL`, or the last iterate."""
+        """Return the solution up to `tol`, or the last iterate."""
         x, r = np.zeros_like(h), h.copy()
         p = z = self._near(r)
         size = first = float(r @ z)
         count = 0
-        while size > _TOL**2 * first and count < MOST:
+        while size > self.tol**2 * first and count < MOST:
             q = self._times(p)
             step = size / float(p @ q)
             x += step * p

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.game.domains import AtomicSet
+from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_bounds import ConeProof
@@ -37,12 +38,16 @@ each is to allow, of which a tenth is enough."""
 _AROUND, _LEAST = 3.0, 1e-3
 """How many times the value at the centre products begin at, and the least of what they could be:
 larger ones take steps to fall."""
+_SPOILT = 0.5
+"""The part of the predictor's steps below which its correction is tried without."""
 _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
-_WORSE = 1.2
+_WORSE = 1.05
 """The factor by which iterations are expected to rise in a step."""
+_WIDER = 2.0
+"""How many times a matrix costs itself with the columns that enter."""
 _MANY = 100
 """Iterations from which equations are so ill-conditioned that a matrix ends sooner."""
 _FRESH = 0.1
@@ -50,7 +55,7 @@ _FRESH = 0.1
 equations."""
 _BEYOND = 1.2
 """How far a look for columns that block a step goes beyond that of a rough direction, since better
-ones go further. Where a factor makes it cheap, a second look is along the better one."""
+ones go further. A second look is along the better one."""
 _NOTHING = 0.0, 0.0, 0.0
 """The products that the predictor aims at."""
 
@@ -136,6 +141,8 @@ class Iterate:
         """What at most is left of what the equations lacked at the start, above roundings."""
         self._iterations: float = 20
         """The most that a right-hand side of the last step by passes took."""
+        self.by_passes = False
+        """Whether the last step was one, which costs as much as many with a small factor."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
         # that is as far off in r v keeps the products near each other.
         slopes = float(np.abs(form.cost).max())
@@ -150,8 +157,8 @@ class Iterate:
         else:
             self._part = Conic(form, center, size)
         self.edges = bulk.edges(self.d)
-        highest = np.abs((whole or bulk).edges(self.d)).max()
-        self.v = float(highest) + 0.1 * size / over.scale
+        highest = abs(kernels.first_largest((whole or bulk).edges(self.d))[1])
+        self.v = highest + 0.1 * size / over.scale
         slack = self.v - self._signs * self.edges
         self._columns = Barrier(slack, centre, np.ones(slack.shape, dtype=bool))
         own = np.full(int(over.holds_zero and not over.two_sided), self.v)
@@ -217,6 +224,8 @@ class Iterate:
             normal, first, change = self._unblocked(others, normal, first)
         if change is None:
             change = self._corrected(normal, self._centre(first), first)
+        equations = change.equations
+        change = self._change(equations, normal.refined(equations.right, change.move))
         self._counted(normal)
         length, dual = self._longest(change)
         if others is not None:
@@ -237,21 +246,21 @@ class Iterate:
             entered = others.enter(*self._heading(change), min(length, 1.0))
             if not (rough or entered):
                 return normal, first, change
-            passes = self._counted(normal)
+            self._counted(normal)
+            if not entered and self.by_passes:  # the next would be the same
+                return normal, first, change
             if entered:
                 bulk, place = entered
                 self._take(bulk, self._columns.slack, self._columns.mult, place)
                 normal = self._factorised((normal, place))
                 first = self._newton(normal, _NOTHING)
-            if passes:
-                break
         return normal, first, None
 
-    def _counted(self, normal: Normal) -> bool:
-        """Note what iterations a step by passes took; return whether it is one."""
-        if normal.iterations:
+    def _counted(self, normal: Normal) -> None:
+        """Note whether a step is one by passes, and what iterations it took."""
+        self.by_passes = normal.iterations > 0
+        if self.by_passes:
             self._iterations = normal.iterations if normal.iterations < _MANY else np.inf
-        return normal.iterations > 0
 
     def _heading(self, change: _Change) -> tuple[Vector, float, float]:
         """Return the direction of d, v, and how far v rises."""
@@ -272,11 +281,18 @@ class Iterate:
         """Return the direction corrected by the predictor, and again while its steps get longer.
 
         Products that longer steps would bring far from `centre` are bent towards it (Gondzio 1996,
-        Comput. Optim. Appl. 6). A `rough` one is corrected once.
+        Comput. Optim. Appl. 6). A `rough` one is corrected once. Where pairs are far from their
+        centre already, the predictor's products may be so large that they spoil the direction.
         """
         aims: tuple[Any, Any, Any] = (centre, centre, centre)
-        change = self._newton(normal, aims, first)
+        predictor: _Change | None = first
+        change = self._newton(normal, aims, predictor)
         lengths = self._longest(change)
+        if sum(lengths) < _SPOILT * sum(self._longest(first)):
+            plain = self._newton(normal, aims)
+            others = self._longest(plain)
+            if sum(others) > sum(lengths):
+                change, lengths, predictor = plain, others, None
         for _ in range(0 if rough or normal.iterations else _CORRECTORS):
             further = (*(min(1.0, length + _FURTHER) for length in lengths), centre)
             bent = self._part.bent(change.part, *further)
@@ -287,14 +303,12 @@ class Iterate:
                 aims[1] + self._columns.bent(change.slack, change.mult, *further),
                 aims[2] + self._floor.bent(*change.floor, *further),
             )
-            other = self._newton(normal, aims, first)
+            other = self._newton(normal, aims, predictor)
             longer = self._longest(other)
             if sum(longer) < sum(lengths) + 0.1 * _FURTHER:
                 break
             change, lengths = other, longer
-        if rough:
-            return change
-        return self._change(change.equations, normal.refined(change.equations.right, change.move))
+        return change
 
     def _factorised(self, before: tuple[Normal, Whole] | None = None) -> Normal:
         m, bulk, block = self.bulk.m, self.bulk, self._part.block()
@@ -308,12 +322,13 @@ class Iterate:
         bulk.rounded &= diagonal
         if bulk.n > m or (block.written and bulk.array is None):
             return ByExamples(bulk, block, made)
-        if diagonal and before is not None and type(before[0]) is ByColumns:
+        small = bulk.levels is None or bulk.n <= LARGEST
+        if diagonal and small and before is not None and type(before[0]) is ByColumns:
             return ByColumns(bulk, block, made, (before[0], before[1]))
         if bulk.levels is None or not diagonal:
             return ByColumns(bulk, block, made)
         features = len(bulk.levels.codes)
-        dense = seconds_dense(features, m, bulk.n)
+        dense = _WIDER * seconds_dense(features, m, bulk.n)
         if bulk.n <= LARGEST and dense < seconds_of_passes(features, m, self._iterations):
             self._iterations *= _WORSE
             return ByColumns(bulk, block, made)

@@ -22,7 +22,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior.additive import Additive
+from relaxboost.solvers.interior.additive import LEFT, TOL, Additive
 from relaxboost.solvers.interior.block import Block, Diagonal
 from relaxboost.solvers.interior.factor import Factor, WiderFactor, add_outer, factor
 
@@ -213,6 +213,14 @@ class ByPasses(ByColumns):
     def iterations(self) -> int:
         assert isinstance(self._factor, Additive)
         return self._factor.iterations
+
+    def refined(self, right: Right, first: Move) -> Move:
+        """Return a solution refined once, to few digits of what is left."""
+        assert isinstance(self._factor, Additive)
+        self._factor.tol = LEFT
+        move = super().refined(right, first)
+        self._factor.tol = TOL
+        return move
 
     def _factorised(self, before: object) -> Additive:
         assert isinstance(self._block, Diagonal)

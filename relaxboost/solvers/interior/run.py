@@ -232,7 +232,8 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or some; return the fallback where rounding no longer lets anything shrink.
 
-        At the end take a few more, until the columns in use are enough without the others.
+        At the end take a few more, until the columns in use are enough without the others, where
+        a factor makes them cheap.
         """
         taken = 0
         while not taken or self._iterate.product > self._goal:
@@ -243,7 +244,7 @@ class InteriorRun(Booster):
                 break
             taken += 1
         enough = self._show()
-        for _ in range(_POLISH):
+        for _ in range(0 if self._iterate.by_passes else _POLISH):
             active = self.active
             shown = self.d, self.witness, active.columns, active.w, active.u
             if enough or not self._step():
