@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
-from relaxboost.matrices.kernels import first_largest
 
 
 def fixed_point(signs: Vector, d: Vector) -> tuple[Whole, int, float]:
@@ -86,6 +85,17 @@ def _all_edges(total: int, sums: Whole) -> Array:
     return out
 
 
+@njit(nogil=True)
+def _largest_edge(total: int, sums: Whole) -> tuple[int, float]:
+    place, largest, below = 0, 0.0, 0
+    for b in range(sums.shape[0] - 1):
+        below += sums[b]
+        edge = float(total - 2 * below)
+        if abs(edge) > abs(largest):
+            place, largest = b, edge
+    return place, largest
+
+
 # Plain functions, which travel to workers by their names; compiled ones would travel whole.
 def all_edges(total: int, sums: Whole) -> Array:
     """Return the edge of each cut of a feature: all that is above it less all that is below."""
@@ -97,5 +107,4 @@ def largest_edge(total: int, sums: Whole) -> tuple[int, float]:
 
     (0, 0) where there is no cut.
     """
-    edges = _all_edges(total, sums)
-    return first_largest(edges) if edges.size else (0, 0.0)
+    return _largest_edge(total, sums)
