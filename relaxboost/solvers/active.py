@@ -64,13 +64,13 @@ class ActiveSet(MovingHypothesis):
 
     Weights are non-negative and sum to at most the size of the atoms; where w = 0 is in the
     domain, what is missing to it lies there. A run starts from w = 0, else from the atom that
-    is best at the center. With `store` the signed columns are kept side by side, for the updates
-    that price or re-weigh them.
+    is best at the center. The signed columns are kept side by side once an update prices or
+    re-weighs them.
     """
 
     over: AtomicSet
 
-    def __init__(self, matrix: MarginMatrix, over: AtomicSet, center: Vector, store: bool) -> None:
+    def __init__(self, matrix: MarginMatrix, over: AtomicSet, center: Vector) -> None:
         self.matrix = matrix
         self.over = over
         self.u = np.zeros(matrix.m)
@@ -78,7 +78,6 @@ class ActiveSet(MovingHypothesis):
         self.weights = np.zeros(16)
         self._numbers, self._signs = np.zeros(16, dtype=np.int64), np.zeros(16)
         self._slots: dict[tuple[int, int], int] = {}
-        self._store = store
         self._H: NDArray[Any] | None = None
         self._made = 0  # how many columns stand in it
         self.load(*over.start(matrix, center))
@@ -96,7 +95,6 @@ class ActiveSet(MovingHypothesis):
     @property
     def columns(self) -> NDArray[Any]:
         """The signed columns, Fortran-ordered; only the first len(self) are in use."""
-        assert self._store
         used = len(self)
         for slot in range(self._made, used):
             j, sign = self.keys[slot]
@@ -139,13 +137,15 @@ class ActiveSet(MovingHypothesis):
             self.weights[slot] = abs(c)
         self.u = self.matrix.margins(support, coefficients)
 
+    def column(self, slot: int) -> NDArray[Any]:
+        """Return the signed column of a slot."""
+        if self._H is not None and slot < self._made:
+            return self._H[:, slot]
+        j, sign = self.keys[slot]
+        return sign * self.matrix.column(j)
+
     def direction(self, best: Best) -> Vector:
-        if self._store:
-            slot = self.slot(best)
-            column = self.columns[:, slot]
-        else:
-            column = best.sign * self.matrix.column(best.id)
-        scale = self.over.scale
+        column, scale = self.column(self.slot(best)), self.over.scale
         return (column if scale == 1.0 else scale * column) - self.u
 
     def bend(self, best: Best) -> tuple[float, float]:

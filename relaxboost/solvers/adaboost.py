@@ -126,7 +126,7 @@ class Votes(ActiveSet):
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
-        super().__init__(game.matrix, game.over, game.relaxation.center(game.m), store=False)
+        super().__init__(game.matrix, game.over, game.relaxation.center(game.m))
         self._votes = np.zeros(16)
         self.raw = np.zeros(game.m)
         self.norm = 0.0

@@ -109,7 +109,7 @@ class Combined(SmoothedMethod):
             soon = tol < loose and expected(game) < _SOON and not (steep or few)
             loose = tol if steep or few else loose
             if soon or game.relaxation.from_solver:
-                program = PROGRAMS[inner](game, clock, active_set(game, store=True))
+                program = PROGRAMS[inner](game, clock, active_set(game))
                 program.rival = rival
                 return rival.first(program).named("combined (interior)")
         beta, smoother, suffix = self.smoother(game, loose)

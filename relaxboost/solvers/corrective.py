@@ -120,7 +120,7 @@ class CorrectiveRun(Booster):
         self._rule = rule
         self._round = 0
         if active is None:
-            self.active = starting_point(game, store=rule in EXCHANGING)
+            self.active = starting_point(game)
         else:
             self.active = active
         self._found = Step(float("nan"))
@@ -206,9 +206,9 @@ class CorrectiveRun(Booster):
         """Move weight from the worst atom in use to the best one."""
         active, worst = self.atoms, self._worst_in_use()
         slot = active.slot(best)
-        v = active.columns[:, slot].astype(np.float64)
+        v = active.column(slot).astype(np.float64)
         if worst.slot is not None:
-            v -= active.columns[:, worst.slot]
+            v -= active.column(worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight)
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
@@ -228,7 +228,7 @@ class CorrectiveRun(Booster):
             return
         v = active.u.copy()
         if worst.slot is not None:
-            v -= scale * active.columns[:, worst.slot]
+            v -= scale * active.column(worst.slot)
         longest = worst.weight / (scale - worst.weight)
         segment = Segment(active.u, v, slope, longest)
         self._found = line_search(
@@ -257,15 +257,15 @@ class CorrectiveRun(Booster):
         return kernels.along(self.active.u, v, eta) if there is None else there
 
 
-def starting_point(game: Game, store: bool = False) -> MovingHypothesis:
+def starting_point(game: Game) -> MovingHypothesis:
     """Return the point that runs start from, over any domain."""
     if isinstance(game.over, AtomicSet):
-        return active_set(game, store)
+        return active_set(game)
     assert isinstance(game.over, EuclideanSet)
     return DensePoint(game.matrix, game.over)
 
 
-def active_set(game: Game, store: bool) -> ActiveSet:
+def active_set(game: Game) -> ActiveSet:
     """Return the point that runs start from, for a game over a set with atoms."""
     assert isinstance(game.over, AtomicSet)
-    return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m), store)
+    return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))

@@ -132,7 +132,7 @@ class TotallyCorrective(SmoothedMethod):
         if inner == "hull":
             return HullRun(game, tol).named("totally-corrective (hull)")
         if inner in PROGRAMS:
-            program = PROGRAMS[inner](game, clock, active_set(game, store=True))
+            program = PROGRAMS[inner](game, clock, active_set(game))
             if self.interior and not unfit(game):
                 program.rival = Rival(game, tol, clock)
             return program.begin().named(f"totally-corrective ({inner})")
@@ -172,7 +172,7 @@ class SmoothedRun(Booster):
         target: float,
         clock: Clock,
     ) -> None:
-        self.active = active_set(game, store=True)
+        self.active = active_set(game)
         self._clock = clock  # when it has run out, a round ends where it stands
         self._pairwise = CorrectiveRun(game, beta, "pairwise", smoother, self.active)
         self._target = target

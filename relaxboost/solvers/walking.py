@@ -38,7 +38,7 @@ class Walking(Booster):
     ) -> None:
         self._game, self._clock, self._near = game, clock, start.near
         self._most, self._otherwise = most, otherwise
-        self.active = active_set(game, store=False)
+        self.active = active_set(game)
         self.d = game.relaxation.center(game.m) if start.d is None else start.d
         last = None if start.relay is None else start.relay.booster
         self.walk: Walk | None = last.walk if isinstance(last, Walking) else None

@@ -407,7 +407,7 @@ def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypa
 def test_what_waits_keeps_its_basis_and_no_columns():
     """The program, made again from its basis, ends at the same optimum."""
     game = rb.Game(margins(60, 40), rb.Capped(10))
-    program = LinearRun(game, Clock(None), active_set(game, store=True))
+    program = LinearRun(game, Clock(None), active_set(game))
     assert program._made is None
     for _ in range(8):
         program.advance(game.matrix.best(program.d))

@@ -340,7 +340,7 @@ class Opening(Booster):
     ) -> None:
         self._game, self._clock = game, clock
         self._following: Any = partial(InteriorRun, game, tol, clock, fallback)
-        self.active = active_set(game, store=False)
+        self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
