@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
 
+PASS = 6e-10
+"""Seconds on one core for each entry of A that is read, for estimates of work."""
 _ROWS, _FEW = 4096, 128
 """Rows of A at least that are multiplied at a time, and that are rounded at a time."""
 _HEAVY = 100.0

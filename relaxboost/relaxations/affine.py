@@ -90,6 +90,9 @@ class _Changed(Relaxation):
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         return self._evaluated_bound(d, total)
 
+    def believed(self, witness: Any, d: Vector) -> str:
+        return numerical.programs(self, d.size).unmet(d)
+
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()
 

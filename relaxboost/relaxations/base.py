@@ -33,7 +33,6 @@ Level = Literal["exact", "enclosed", "numerical"]
 LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
 """Levels of proof, the weakest first."""
 
-
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
 """What operators on relaxations make, by name: `calculus` and `affine` put it here, since they
 build on this file and it cannot import them."""
@@ -266,10 +265,13 @@ class Relaxation(ABC):
         except InputError:  # a witness too far off for the solver proves nothing
             return -math.inf
 
-    def unproved(self, witness: Any) -> bool:
-        """Whether a cone solver has to be believed for the lower bound of this witness."""
+    def believed(self, witness: Any, d: Vector) -> str:
+        """Return what of a bracket by this witness and d is a solver's word; "" for nothing."""
         alone = isinstance(witness, DualWitness) and witness.proof is None
-        return alone and type(self).lower_bound is Relaxation.lower_bound
+        if alone and type(self).lower_bound is Relaxation.lower_bound:
+            return numerical.BELIEVED
+        evaluated = type(self).penalty is Relaxation.penalty
+        return numerical.programs(self, d.size).unmet(d) if evaluated else ""
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
@@ -289,11 +291,9 @@ class Relaxation(ABC):
         """
         own = [f.name for f in fields(self) if f.compare] if is_dataclass(self) else None
         names = sorted(vars(self)) if own is None else own
-        names = [name for name in names if name != "_programs"]
-        spelled = ", ".join(
-            f"{name}={spell_parameter(getattr(self, name), self)}" for name in names
-        )
-        return f"{self.family}({spelled})"
+        values = {name: getattr(self, name) for name in names if name != "_programs"}
+        spelled = [f"{name}={spell_parameter(value, self)}" for name, value in values.items()]
+        return f"{self.family}({', '.join(spelled)})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_programs"}

@@ -153,8 +153,8 @@ class Scaled(Relaxation):
         inner = self.f.witness(self._inner(u))
         return ScaledWitness(float(self.c) * inner.gamma, inner)
 
-    def unproved(self, witness: ScaledWitness) -> bool:
-        return self.f.unproved(witness.inner)
+    def believed(self, witness: ScaledWitness, d: Vector) -> str:
+        return self.f.believed(witness.inner, d)
 
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
         below = self.f.lower_bound(self._inner(u), witness.inner)
@@ -326,8 +326,11 @@ class Sum(Relaxation):
         with np.errstate(over="ignore", invalid="ignore"):
             return (Interval(first) + second).down
 
-    def unproved(self, witness: SumWitness) -> bool:
-        return self.first.unproved(witness.first) or self.second.unproved(witness.second)
+    def believed(self, witness: SumWitness, d: Vector) -> str:
+        said = self.first.believed(witness.first, d) or self.second.believed(witness.second, d)
+        if said or self.level != "numerical" or math.isfinite(self._common(d, sum_bounds(d))[0]):
+            return said
+        return numerical.programs(self, d.size).unmet(d)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         first, some = self.first.cvxpy_penalty(d)

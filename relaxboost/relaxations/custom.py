@@ -31,8 +31,9 @@ class Custom(Relaxation):
     m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy evaluates, and
     never called certified. Both bounds are evaluated at points that no constraint excludes, and by
     multipliers of its cone program or tangents; where neither proves a lower bound within 1e-7, a
-    solver is believed to 1e-8, and the message of the solution says so. Write a subclass of
-    `Relaxation` with closed forms where that is not enough.
+    solver is believed to 1e-8. Where no point is found inside the constraints, as where two leave
+    no room between them, f is taken at one that breaks them by 1e-9. The message of the solution
+    says so. Write a subclass of `Relaxation` with closed forms where that is not enough.
 
     Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
     its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
@@ -221,12 +222,14 @@ class Custom(Relaxation):
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
         return super().lower_bound(u, witness)
 
-    def unproved(self, witness: Any) -> bool:
-        """Whether a cone solver has to be believed; for f* as given also for the upper bound."""
+    def believed(self, witness: Any, d: Vector) -> str:
+        """Return what `Relaxation.believed` does; for f* as given both bounds are by f* alone."""
         if self._mirror is None:
-            return witness.proof is None
-        programs = numerical.programs(self._mirror, witness.x.size)
-        return programs.form is None or programs.near(witness.x) is None
+            alone = witness.proof is None
+            return numerical.BELIEVED if alone else numerical.programs(self, d.size).unmet(d)
+        programs = numerical.programs(self._mirror, d.size)
+        proved = programs.form is not None and programs.near(witness.x) is not None
+        return "" if proved else numerical.BELIEVED
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()

@@ -20,13 +20,18 @@ from relaxboost._core.loop import seconds_left
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
-from relaxboost.relaxations.pointwise import Pointwise, TangentProof
+from relaxboost.relaxations.pointwise import Pointwise, TangentProof, violation
 
 _ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 _TRUST = 1e-8
 """The relative error that a solver which met its tolerances may have."""
 BELIEVED = "a cone solver is believed to 1e-8, since nothing proves what it says of this f"
-"""What is said of a bracket that is `Relaxation.unproved`."""
+"""What is said of a lower bound that has no proof."""
+UNMET = (
+    "no point was found inside the constraints of this f: the upper bound holds if breaking "
+    "them by 1e-9 costs nothing"
+)
+"""What is said of an upper bound at such a point."""
 _LOOSE = 1e-7
 """The relative distance from a solver's optimum beyond which a bound is loose."""
 _INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
@@ -214,7 +219,7 @@ class Programs:
         """Return (value, distance) with f(d') <= value at that distance from d, in the simplex.
 
         d' breaks no constraint of f, nor do the variables that f has. Where no such point is
-        found, the value is as good as the solver.
+        found, the value is as good as the solver, and `unmet` says so.
         """
         pointwise, value, near = self._pointwise, self.penalty(d), d
         if not math.isfinite(value):
@@ -224,10 +229,17 @@ class Programs:
         if math.isfinite(value):
             given = pointwise.joint(near)
             found = pointwise.allowed(given)
+            self.keep("unmet", d, "" if found is not None else UNMET)
             if found is not None:
                 value = pointwise.above(found)
                 apart = math.fsum(np.abs(found[: d.size] - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
+
+    def unmet(self, d: Vector) -> str:
+        """Return what has to be said of `above` at d: "" where no constraint is broken."""
+        if self.known("unmet", d) is None:
+            self.above(d)
+        return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
         """Return (value, x') with f(x') <= value at an x' near x, not only of the simplex.
@@ -288,9 +300,9 @@ class Programs:
             status, value = solve_problem(program.problem)
             return value if status in SOLVED else math.inf
         variable.value = d
-        if any(np.max(c.violation(), initial=0.0) > 1e-9 for c in program.problem.constraints):
+        if any(np.max(violation(c), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
-        if any(np.max(c.violation(), initial=0.0) > 0.0 for c in program.domain):
+        if any(np.max(violation(c), initial=0.0) > 0.0 for c in program.domain):
             return math.inf
         with np.errstate(all="ignore"):  # log(0) is -inf
             value = goal.value if hasattr(goal, "value") else goal

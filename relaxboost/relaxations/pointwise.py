@@ -3,7 +3,8 @@
 No solver has to be believed for either. f may be of d and of variables z of its own, x = (d, z).
 
 * A solver's x breaks constraints by its tolerance, and f is then too low by so much times their
-  multipliers. x is moved towards a point inside until no constraint is broken.
+  multipliers. x is moved towards a point inside until no constraint is broken. Linear constraints
+  that leave each other no room, as d_1 <= 0 and sums that add up to one, hold as equalities.
 * With multipliers λ >= 0 of the constraints h(d) <= 0, and G = ∇f(d0) + Σ λ ∇h(d0),
   F(u) >= f(d0) + Σ λ h(d0) − <G, d0> + min_i (u_i + G_i), at any d0.
 """
@@ -28,6 +29,8 @@ _PROBES, _CANCELLED = 4, 4.0
 """How many points nearby are looked at, and how many times their spread is charged."""
 _PRICES = (1.0, 1e2, 1e4, 1e6)
 """What a unit of room inside the constraints is worth, in units of f."""
+_NO_ROOM = 1e-7
+"""Room that a solver finds where there is none."""
 
 
 class TangentProof(NamedTuple):
@@ -67,8 +70,10 @@ class Pointwise:
         """The variables that f has beside d."""
         inside = [a.domain for c in constraints for a in c.args]
         self.domain = [c for part in (value.domain, *inside) for c in part]
-        self._signs = [c for v in self.own for c in _of_variable(v)]
-        self._equal = [c for c in constraints if isinstance(c, cp.Zero | cp.constraints.Equality)]
+        self._kept = [*constraints, *(c for v in self.own for c in _of_variable(v))]
+        """What x has to meet; `_tie` makes equalities of some of it."""
+        self._free = np.ones(d.size, dtype=np.bool_)
+        """Entries of d that may be positive on the simplex, not only zero."""
 
     @cached_property
     def _atoms(self) -> list[Any]:
@@ -116,6 +121,9 @@ class Pointwise:
             return x
         if self._inside is None:
             return None
+        x = self._onto(x)
+        if self._holds(x):  # some of it is known by now to hold as equalities
+            return x
         towards = self._inside - x
 
         def moved(share: float) -> Vector | None:
@@ -134,10 +142,6 @@ class Pointwise:
             low, share, found = (middle, share, found) if nearer is None else (low, middle, nearer)
         return found
 
-    @property
-    def _limits(self) -> tuple[Any, ...]:
-        return *self.constraints, *self._signs, *self.domain
-
     def _put(self, x: Vector) -> None:
         self.d.value, first = x[: self.d.size], self.d.size
         for v in self.own:
@@ -151,36 +155,85 @@ class Pointwise:
         if not math.isfinite(self.at(x)):
             return False
         with np.errstate(all="ignore"):
-            return all(_excess(c) <= 0.0 for c in self._limits)
+            return all(_excess(c) <= 0.0 for c in (*self._kept, *self.domain))
 
     @cached_property
     def _inside(self) -> Vector | None:
         """A point with room inside the constraints, where f is low; None where there is none."""
+        x, roomy = self._middle()
+        return x if roomy or not self._tie() else self._middle()[0]
+
+    def _middle(self) -> tuple[Vector | None, bool]:
+        """Return a point inside the constraints, None if there is none, and whether it has room."""
         room, d = cp.Variable(), self.d
         limits: list[Any] = [room <= 1.0]
         if self._simplex:
-            limits += [cp.sum(d) == 1.0, d >= 0.1 * room / d.size]
-        for constraint in (*self.constraints, *self._signs):
+            limits += [cp.sum(d) == 1.0, d >= 0.1 * room / d.size * self._free]
+        for constraint in self._kept:
             kept = _with_room(constraint, room)
             if kept is None:
-                return None
+                return None, True
             limits.append(kept)
+        inside = None
         for price in _PRICES:
             problem = cp.Problem(cp.Minimize(self.value - price * room), limits)
             if not self._solve(problem) or any(v.value is None for v in self.own):
                 continue
-            found = np.asarray(d.value, dtype=np.float64)
+            found, wide = np.asarray(d.value, dtype=np.float64), float(room.value)
             if self._simplex:
                 found = np.maximum(found, 0.0)
                 found = found / math.fsum(found.tolist())
             x = self._onto(self.joint(found))
-            if self._holds(x):
-                return x
+            if inside is None and self._holds(x):
+                inside = x
+            if inside is not None and wide > _NO_ROOM:
+                return inside, True
         even = np.full(d.size, 1.0 / d.size)
-        return even if self._simplex and not self.own and self._holds(even) else None
+        if inside is None and self._simplex and not self.own and self._holds(even):
+            inside = even
+        return inside, False
+
+    def _tie(self) -> bool:
+        """Make equalities of linear constraints that no point meets with room; tell if any is."""
+        linear, kept = [], []
+        for constraint in self._kept:
+            below = _not_positive(constraint)
+            if below is not None and below.is_affine():
+                linear.append(cp.vec(below, order="F"))
+            else:
+                kept.append(constraint)
+        limits = list(kept)
+        if self._simplex:
+            linear.append(-self.d)
+            limits.append(cp.sum(self.d) == 1.0)
+        rooms = [cp.Variable(below.size) for below in linear]
+        for below, room in zip(linear, rooms, strict=True):
+            limits += [below + room <= 0.0, room <= 1.0]
+        # A root is steep at zero, so that whatever can have room has some.
+        goal = cp.Maximize(sum(cp.sum(cp.sqrt(room)) for room in rooms))
+        with np.errstate(invalid="ignore"):  # of roots of what is below zero by a rounding
+            if not rooms or not self._solve(cp.Problem(goal, limits)):
+                return False
+        tight = [np.asarray(room.value) <= _NO_ROOM for room in rooms]
+        if self._simplex:
+            linear.pop()
+            self._free = ~tight[-1]
+        for below, no in zip(linear, tight, strict=False):
+            kept += [below[no] == 0.0] if no.any() else []
+            kept += [below[~no] <= 0.0] if not no.all() else []
+        self._kept = kept
+        vars(self).pop("_equalities", None)
+        return any(no.any() for no in tight)
+
+    @property
+    def _equal(self) -> list[Any]:
+        return [c for c in self._kept if isinstance(c, cp.Zero | cp.constraints.Equality)]
 
     def _onto(self, x: Vector) -> Vector:
         """Return x moved to where the equalities hold; entries move in proportion to their size."""
+        if self._simplex and not self._free.all():
+            d = np.where(self._free, x[: self.d.size], 0.0)
+            x = np.concatenate([d / math.fsum(d.tolist()), x[self.d.size :]])
         if not self._equal:
             return x
         from scipy import sparse
@@ -321,9 +374,20 @@ def _excess(constraint: Any) -> float:
     elif isinstance(constraint, cp.Zero | cp.constraints.Equality):
         over, rounding = np.abs(difference(constraint).value), 1e-13 * (1.0 + float(sizes))
     else:
-        over = np.asarray(constraint.violation())
+        over = violation(constraint)
     largest = float(np.max(over, initial=-math.inf))
     return math.inf if math.isnan(largest) else largest - rounding
+
+
+def violation(constraint: Any) -> Vector:
+    """Return by how much a constraint is broken, as cvxpy has it; that of a power cone by itself,
+    which cvxpy has from a solver, within 1e-8."""
+    if not isinstance(constraint, cp.PowCone3D):
+        return np.asarray(constraint.violation(), dtype=np.float64)
+    x, y, z = (np.asarray(a.value, dtype=np.float64) for a in constraint.args)
+    share = np.asarray(constraint.alpha.value)
+    above = np.abs(z) - np.maximum(x, 0.0) ** share * np.maximum(y, 0.0) ** (1.0 - share)
+    return np.maximum(np.maximum(-x, -y), above)
 
 
 def _with_room(constraint: Any, room: Any) -> Any:
@@ -339,6 +403,8 @@ def _with_room(constraint: Any, room: Any) -> Any:
         return args[0] - room * np.eye(args[0].shape[0]) >> 0
     if isinstance(constraint, cp.ExpCone):
         return cp.ExpCone(args[0] + room, args[1] - room, args[2] - room)
+    if isinstance(constraint, cp.PowCone3D):
+        return cp.PowCone3D(args[0] - room, args[1] - room, args[2], constraint.alpha)
     return None
 
 

@@ -12,12 +12,12 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
+from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
     PART,
-    PASS,
     PIVOT,
     PROJECTIONS,
     STEP,

@@ -20,7 +20,6 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.relaxations import Witness
-from relaxboost.relaxations.numerical import BELIEVED
 from relaxboost.solvers.external import Answer, ask, check_solver
 
 _ALL_COLUMNS = 600_000
@@ -265,9 +264,8 @@ class _Search:
             wrong = [v for v in values if not self.lower - tol <= v <= self.upper + tol]
             if wrong:
                 verdict = f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
-        if self.game.relaxation.unproved(self.witness):
-            verdict += f"; {BELIEVED}"
-        return f"{claim}; {proof}{verdict}"
+        believed = self.game.relaxation.believed(self.witness, self.d)
+        return f"{claim}; {proof}{verdict}" + (f"; {believed}" if believed else "")
 
 
 def _curved(game: Game) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.blas import threads_for
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import ClusterError, InputError
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run, until
@@ -23,7 +24,6 @@ from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
-from relaxboost.relaxations.numerical import BELIEVED
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.master import ProgramError
@@ -146,8 +146,17 @@ def solve(
                 status, reason = "failed", f"out of memory: {error}" if out else str(error)
         if begin.relay is not None:
             begin.relay.booster = states.booster
-    best.write()
-    return best.solution(label, status, reason, chosen.rounds_bound(game, tol))
+
+    def made(status: str) -> Solution:
+        best.write()
+        return best.solution(label, status, reason, chosen.rounds_bound(game, tol))
+
+    try:
+        return made(status)
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
+        return made("interrupted")
 
 
 def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
@@ -322,14 +331,19 @@ class _Best:
             rounds=self._rounds,
             seconds=self.seconds,
             bound=bound,
-            message=self._message(status, (lower, upper), support.size > 0, reason, witness),
+            message=self._message(status, (lower, upper), support.size > 0, reason, (witness, d)),
             history=history,
             rtol=self._rtol,
             basis=self.basis(),
         )
 
     def _message(
-        self, status: str, bracket: tuple[float, float], weights: bool, reason: str, witness: Any
+        self,
+        status: str,
+        bracket: tuple[float, float],
+        weights: bool,
+        reason: str,
+        proof: tuple[Any, Vector],
     ) -> str:
         """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
         tol, rtol, game = self._tol, self._rtol, self._game
@@ -348,10 +362,9 @@ class _Best:
             idle = bracket[1] - least
             if idle <= self._allowed(least, bracket[1]):
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
-        if game.relaxation.unproved(witness):
-            said += f"; {BELIEVED}"
+        believed = game.relaxation.believed(*proof)
         trouble = "" if self.file is None else self.file.trouble
-        return "; ".join(filter(None, (said, self._begin.said, trouble)))
+        return "; ".join(filter(None, (said, believed, self._begin.said, trouble)))
 
 
 def _shown(state: RoundState) -> RoundState:

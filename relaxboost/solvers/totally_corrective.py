@@ -15,11 +15,12 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
+from relaxboost.matrices.bulk import PASS
 from relaxboost.relaxations.numerical import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.hull import HullRun
-from relaxboost.solvers.interior.run import PASS, PIVOT, Rival, unfit
+from relaxboost.solvers.interior.run import PIVOT, Rival, unfit
 from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster

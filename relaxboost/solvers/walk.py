@@ -31,6 +31,7 @@ from relaxboost._core.loop import Clock, seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
+from relaxboost.matrices.bulk import PASS, Bulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import pivots
 from relaxboost.solvers.tableau import Tableau
@@ -43,7 +44,7 @@ _APART = 1e-3
 """The part of a mean weight, or of a margin a hundredth of it, by which ties are broken."""
 _GOLDEN = 0.6180339887498949
 """Multiples of it, modulo 1, are all apart."""
-_PASSES = 200
+_TURNS = 200
 """Walks to one game: what the first missed is walked again."""
 _BESIDE, _FEW, _FAR = 1, 50, 3
 """How many may be in play beside a basis, for each of it or at all, and how many times that before
@@ -107,6 +108,8 @@ class Walk:
         if near.game.m != game.m or near.game.n != game.n or near.game.over != over:
             raise Lost
         self._form, self._matrix, self._over = form, game.matrix, over
+        self._passed = 0.0
+        """About how many seconds passes over A took, on one core."""
         self._bulk = bulk = game.matrix.bulk()
         m, n = self._m, self._n = bulk.m, bulk.n
         self._total = m + n + 1
@@ -122,7 +125,8 @@ class Walk:
     def _begin(self, near: Solution, most: float) -> None:
         """Exchange for a basis of examples between bounds and of columns with weight."""
         m, d, w, form, bulk = self._m, near.d, near.w, self._form, self._bulk
-        edges, price = bulk.edges(d), form.cost + bulk.margins(w)
+        edges = self._for_a_pass().edges(d)
+        price = form.cost + self._for_a_pass().margins(w)
         self._sign = np.where(
             self._over.two_sided & (np.where(w == 0.0, edges, w) < 0.0), -1.0, 1.0
         )
@@ -179,6 +183,12 @@ class Walk:
             raise Lost
         self._seconds = _CALL + _ENTRY * size
 
+    def _for_a_pass(self) -> Bulk:
+        """Return the matrix, for one pass more; raise TimeUp where there is no time for it."""
+        seconds_left()
+        self._passed += PASS * self._matrix.entries
+        return self._bulk
+
     def fits(self, game: Game) -> bool:
         """Whether it can go on to a game."""
         return game.matrix is self._matrix and game.over == self._over
@@ -192,7 +202,8 @@ class Walk:
         old, new, short = self._form, form_of(game), False
         if new is None:
             raise Lost
-        for turn in range(_PASSES):
+        self._passed = 0.0
+        for turn in range(_TURNS):
             entered = self._admit(turn == 0, short)
             if short and not entered:
                 break
@@ -204,6 +215,8 @@ class Walk:
             self._settle()
             if not short and self._worst() >= -_ROUNDING:
                 return self._d, self._sign * self._w
+            if self._passed > most:
+                break
         raise Lost
 
     # What is in play
@@ -317,7 +330,7 @@ class Walk:
     def _solved(self, kind: int) -> Vector:
         """Return x_B, from x_N and rough basic (d, v), by what these miss of the equations in A."""
         x = self._spread(kind)
-        slack = x[-1] - self._sign * self._bulk.edges(x[:-1])
+        slack = x[-1] - self._sign * self._for_a_pass().edges(x[:-1])
         whole = np.concatenate([x, slack, [x[:-1].sum()]])
         miss = np.where(self._cols > self._m, self._N[kind] - whole[self._cols], 0.0)
         return np.asarray(whole[self._rows] + self._tableau.T @ miss)
@@ -335,7 +348,8 @@ class Walk:
         """Mend x and z by what they miss of their equations in A, and make them for all."""
         self._X[0] = self._solved(0)
         x = self._spread(0)
-        self._d, self._value, self._edges = x[:-1], float(x[-1]), self._bulk.edges(x[:-1])
+        self._d, self._value = x[:-1], float(x[-1])
+        self._edges = self._for_a_pass().edges(self._d)
         self._s = self._value - self._sign * self._edges
         self._reduce()
 
@@ -355,7 +369,7 @@ class Walk:
         z = np.zeros(self._n + 1)
         z[self._cols[own] - self._m - 1] = self._Z[0, own]
         self._w = z[:-1]
-        self.margins = self._bulk.margins(self._sign * self._w)
+        self.margins = self._for_a_pass().margins(self._sign * self._w)
         return np.append(self._cost + self.margins - z[-1], self._over.scale - self._w.sum())
 
     def _rooms(self) -> Array:
@@ -411,7 +425,7 @@ class Walk:
                 t,
             )
             count += tableau.waiting - before
-            tired = count / max(1.0 - t, 0.25) * self._seconds > most
+            tired = self._passed + count / max(1.0 - t, 0.25) * self._seconds > most
             if state == pivots.LOST or (tired and state == pivots.FULL):
                 raise Lost
             if state != pivots.FULL:

@@ -62,6 +62,66 @@ def test_an_upper_bound_pays_for_what_a_solver_leaves_outside(make, twin, rng):
             assert known.lower <= upper <= known.lower + 3e-4
 
 
+def spread(d):
+    """What leaves the sum no more than the simplex has."""
+    z = cp.Variable(M)
+    return cp.sum_squares(z), [z >= d, cp.sum(z) <= 1]
+
+
+NO_ROOM = {
+    "a value": (lambda d: [d[0] <= 0.2, d[0] >= 0.2], lambda d: [d[0] == 0.2]),
+    "zeros": (lambda d: [d[:3] <= 0], lambda d: [d[:3] == 0]),
+    "sums": (lambda d: [cp.sum(d[:5]) <= 0.5, cp.sum(d[5:]) <= 0.5, d <= 0.4],
+             lambda d: [cp.sum(d[:5]) == 0.5, d <= 0.4]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("limits", "equal"), NO_ROOM.values(), ids=NO_ROOM)
+def test_linear_constraints_that_leave_no_room_hold_as_equalities(limits, equal, rng):
+    A = rng.uniform(-1, 1, (M, 3))
+    game = rb.Game(A, rb.Custom(lambda d: (cp.sum_squares(d), limits(d))))
+    twin = rb.Game(A, rb.Custom(lambda d: (cp.sum_squares(d), equal(d))))
+    found, truth = rb.solve(game, 1e-6), rb.reference(twin)
+    assert found.status == "optimal"
+    assert "no point was found" not in found.message
+    assert found.lower - 1e-8 <= truth.upper <= truth.lower + 1e-6 <= found.upper + 2e-6
+
+
+def test_variables_of_f_that_have_no_room_are_where_they_must_be(rng):
+    A = rng.uniform(-1, 1, (M, 3))
+    found = rb.solve(rb.Game(A, rb.Custom(spread)), 1e-6)
+    truth = rb.reference(rb.Game(A, rb.Custom(cp.sum_squares)))
+    assert found.status == "optimal"
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+
+
+def test_a_message_says_where_no_point_is_inside_the_constraints(rng):
+    """None can be, and the constraint is not linear; of sums, multiples and shifts as well."""
+    A = rng.uniform(-1, 1, (M, 3))
+    f = rb.Custom(lambda d: (cp.sum_squares(d), [cp.abs(d[0] - 0.2) <= 0]))
+    for made in (f, 2 * f, f + rb.NormPenalty(2, 0.1), f.shifted(0.0)):
+        for found in (rb.solve(rb.Game(A, made), 1e-5), rb.reference(rb.Game(A, made))):
+            assert found.message.endswith(numerical.UNMET)
+    for made in (rb.Custom(ball), rb.NormPenalty(2, 0.1).shifted(-0.1)):
+        assert numerical.UNMET not in rb.reference(rb.Game(A, made)).message
+
+
+def test_a_power_cone_is_no_reason_to_be_infinite(rng):
+    """cvxpy finds violations of it by a solver, and 1e-9 is less than what that leaves."""
+    A = rng.uniform(-1, 1, (M, 3))
+
+    def cone(d):
+        return cp.sum_squares(d), [cp.PowCone3D(d[:1], d[1:2], d[2:3] - 0.1, [0.5])]
+
+    def mean(d):
+        return cp.sum_squares(d), [cp.abs(d[2] - 0.1) <= cp.geo_mean(d[:2])]
+
+    found, truth = (rb.solve(rb.Game(A, rb.Custom(f)), 1e-6) for f in (cone, mean))
+    assert found.status == truth.status == "optimal"
+    assert max(found.lower, truth.lower) <= min(found.upper, truth.upper)
+
+
 @pytest.mark.filterwarnings("ignore:pnorm with p:UserWarning")
 @pytest.mark.parametrize("p", [8, 20, 878 / 323])
 def test_high_norms_have_bounds_by_their_tangents(p, rng):

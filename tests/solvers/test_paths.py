@@ -116,6 +116,28 @@ def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
     assert [s.status for s in found] == ["interrupted", "interrupted", "optimal"]
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
+    from relaxboost.solvers import solving
+
+    own, calls = solving._Best.solution, []
+
+    def pressed(*args):
+        calls.append(args)
+        if len(calls) == 2:
+            if compiled:
+                raise SystemError from KeyboardInterrupt()
+            raise KeyboardInterrupt
+        return own(*args)
+
+    monkeypatch.setattr(solving._Best, "solution", pressed)
+    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-9, k=[5, 10, 20])
+    assert found[2].status == "optimal"
+    assert found[1].status == "interrupted"
+    assert found[1].gap <= 1e-9
+    assert found[0].rounds <= 1
+
+
 def test_a_cap_between_two_that_are_solved_anew_takes_no_round(monkeypatch):
     """Where a mixture of both does; else it is solved, from the nearer one."""
     monkeypatch.setattr("relaxboost.solvers.walk._SMALL", 0)

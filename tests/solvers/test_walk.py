@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,37 @@ def exchanged(T, r, q):
     new[r], new[:, q] = -T[r] / T[r, q], T[:, q] / T[r, q]
     new[r, q] = 1.0 / T[r, q]
     return new
+
+
+@pytest.mark.parametrize("passes", [1, 4, 7, 9])
+def test_no_pass_over_the_matrix_begins_once_time_is_up(rng, monkeypatch, passes):
+    """Of all stumps, where a pass is what takes time: here a second each, and nothing else any."""
+    labels = rng.choice([-1.0, 1.0], 60)
+    stumps = rb.matrices.stumps(rng.normal(size=(60, 3)) + 0.5 * labels[:, None], labels)
+    first, game = (rb.Game(stumps, rb.Capped(k)) for k in (20, 12))
+    near = rb.solve(first, 1e-6, "interior-point")
+    now, bulk = [0.0], type(stumps.bulk())
+
+    def slow(own):
+        def taken(*args):
+            now[0] += 1.0
+            return own(*args)
+
+        return taken
+
+    monkeypatch.setattr("relaxboost._core.loop.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(bulk, "edges", slow(bulk.edges))
+    monkeypatch.setattr(bulk, "margins", slow(bulk.margins))
+    with until(passes - 0.5), pytest.raises(TimeUp):
+        Walk(first, near, 10.0).to(game, Clock(None), 10.0)
+    assert now[0] == passes
+
+
+def test_passes_over_the_matrix_count_as_time_that_a_walk_may_take(rng, monkeypatch):
+    A = signs(rng, 60, 20)
+    monkeypatch.setattr("relaxboost.solvers.walk.PASS", 10.0 / A.size)
+    with pytest.raises(Lost):
+        walk(rb.Game(A, rb.Capped(20)), rb.Game(A, rb.Capped(10)), most=9.0)
 
 
 def test_a_tableau_solves_its_equations(rng):

@@ -12,6 +12,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.active import ActiveSet, FullWeights
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
@@ -27,9 +28,9 @@ MOST_CONES = 100_000
 """Examples up to which an f that is not polyhedral is written down, and iterates are kept."""
 MOST_ENTRIES = 200_000_000
 """Entries of A that are written down at most, 8 bytes each."""
-# Seconds on one core, for estimates of work (`relaxboost bench`): of reading an entry of A, of
-# a pivot of the restricted program for each of its entries, and of the same in a pairwise step.
-PASS, PIVOT, STEP = 6e-10, 3e-9, 3e-10
+# Seconds on one core, for estimates of work (`relaxboost bench`): of a pivot of the restricted
+# program for each of its entries, and of the same in a pairwise step.
+PIVOT, STEP = 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
 _STEP, _ROW = 5e-3, 4e-7
