@@ -37,7 +37,8 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 _STEEP = 1e4
-"""The largest f on the simplex that a cone solver is asked for in its own units."""
+"""The largest f on the simplex, and the largest Q or its inverse, that a cone solver is asked for
+in its own units."""
 
 
 class EllipsoidWitness(NamedTuple):
@@ -219,12 +220,22 @@ class Mahalanobis(WithNorm):
         tolerance = 1e-10 * max(1.0, float(np.max(np.abs(theta))))
         return float(np.linalg.norm(v)) if miss <= tolerance else math.inf
 
+    @cached_property
+    def _scaled(self) -> tuple[Matrix, float]:
+        """Q and 1, or where a cone solver cannot scale it Q / s and its size s."""
+        size = self._largest
+        if size == 0.0 or 1.0 / _STEEP <= size <= _STEEP:
+            return self.matrix, 1.0
+        return self.matrix / size, size
+
     def cvxpy_dual(self, x: Any) -> tuple[Any, list[Any]]:
-        v = cp.Variable(self.matrix.shape[0])
-        return cp.norm2(v), [self.matrix.T @ v == x]
+        Q, size = self._scaled
+        v = cp.Variable(len(Q))
+        return cp.norm2(v) / size, [Q.T @ v == x]
 
     def cvxpy_norm(self, d: Any) -> Any:
-        return cp.norm2(self.matrix @ d)
+        Q, size = self._scaled
+        return size * cp.norm2(Q @ d)
 
 
 def _product(matrix: Matrix, x: Interval) -> Interval:
@@ -314,6 +325,10 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
         least = self.size(self.center(m))
         radius = fit(self, self.radius, least) if least > 0.0 else self.radius
         return self if radius == self.radius else MahalanobisBall(self.matrix, radius)
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        Q, size = self._scaled
+        return 0.0, [cp.norm2(Q @ d) <= float(self.radius) / size]
 
     @cached_property
     def _flattest(self) -> Vector:

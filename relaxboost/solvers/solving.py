@@ -31,6 +31,8 @@ from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.rounds import Rounds, RoundState
 from relaxboost.solvers.starts import Relay, WarmStart, Weights, read_start
 
+_FINE = 1e-10
+"""Gaps that are near the rounding of the bounds, relative to these."""
 _FLOOR = 1e-8
 """What `tol` is where only `rtol` is given: a value that small counts as zero."""
 
@@ -362,6 +364,9 @@ class _Best:
             idle = bracket[1] - least
             if idle <= self._allowed(least, bracket[1]):
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
+        part = gap / max(abs(bracket[0]), abs(bracket[1]), math.ulp(0.0))
+        if status in ("stalled", "failed") and not rtol and 0.0 <= part <= _FINE:
+            said += f"; that is {part:.1g} of |rho|, about what doubles can tell: ask for rtol"
         believed = game.relaxation.believed(*proof)
         trouble = "" if self.file is None else self.file.trouble
         return "; ".join(filter(None, (said, believed, self._begin.said, trouble)))

@@ -319,6 +319,34 @@ def test_a_steep_mahalanobis_norm_is_minimised_first(weight):
         assert -1.0 <= lower - weight * least <= 1.0 + 1e-9 * weight
 
 
+@pytest.mark.parametrize("size", [1e-90, 1e-9, 1e9, 1e20])
+def test_the_size_of_q_is_no_matter_where_the_bound_makes_up_for_it(size):
+    """A solver refused large ones as +inf everywhere, and took other d for the best."""
+    A = np.random.default_rng(0).uniform(-1, 1, (5, 4))
+    games = [
+        (rb.relaxations.MahalanobisBall(size * np.eye(5), 0.5 * size), rb.NormBall(2, 0.5)),
+        (rb.relaxations.MahalanobisPenalty(size * np.eye(5), 0.5 / size), rb.NormPenalty(2, 0.5)),
+    ]
+    for f, twin in games:
+        truth = rb.reference(rb.Game(A, twin))
+        for found in (rb.solve(rb.Game(A, f), 1e-6), rb.reference(rb.Game(A, f))):
+            assert found.gap <= 1e-6
+            assert max(found.lower, truth.lower) <= min(found.upper, truth.upper) + 1e-12
+
+
+def test_a_gap_that_doubles_cannot_tell_is_named():
+    A = np.random.default_rng(0).uniform(-1, 1, (5, 4))
+    game = rb.Game(A, rb.relaxations.MahalanobisPenalty(1e14 * np.eye(5), 0.5))
+    found = rb.solve(game, 1e-6)
+    assert found.status in ("failed", "stalled")
+    assert "of |rho|, about what doubles can tell: ask for rtol" in found.message
+    near = rb.solve(game, rtol=1e-9)
+    assert near.status == "optimal"
+    least = 0.5e14 / 5**0.5  # by f alone; edges add at most 1
+    assert near.lower <= least + 1.0
+    assert near.upper >= least
+
+
 @pytest.mark.parametrize("beta", [1e-3, 1.0])
 def test_distributions_of_a_steep_mahalanobis_norm_are_where_it_is_zero(beta):
     f = rb.relaxations.MahalanobisPenalty([[-0.25, 1.5]], 1e11).resolve(2)

@@ -189,6 +189,21 @@ def test_rows_that_already_say_what_d_sums_to_do_not_stop_it():
     assert found.status == "optimal"
 
 
+@pytest.mark.parametrize("kind", ["stumps", "signs"])
+def test_mixtures_of_soft_margins_reach_what_doubles_can_tell(kind):
+    """Of more columns than examples, whose matrix has no factor near the end, and of few."""
+    rng = np.random.default_rng(0)
+    if kind == "stumps":
+        y = rng.choice([-1.0, 1.0], 300)
+        A = rb.matrices.stumps(rng.normal(size=(300, 6)) + 0.2 * y[:, None], y)
+        f = rb.relaxations.SpectralRisk([1, 30], [0.2, 0.8])
+    else:
+        A = np.where(rng.random((600, 60)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (600, 60)))
+        f = rb.relaxations.SpectralRisk(np.linspace(1, 600, 8), [1 / 8] * 8)
+    found = rb.solve(rb.Game(A, f), 1e-9, "interior-point")
+    assert found.status == "optimal"
+
+
 def products_agree(rng, bulk, A):
     """Hold the products of `bulk` to those of A written down."""
     m, n = A.shape

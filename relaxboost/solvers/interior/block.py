@@ -20,6 +20,8 @@ class Block(ABC):
 
     written = False
     """Whether `gram` needs A written down."""
+    uncancelled: Vector | None = None
+    """The diagonal of the last `gram` before something of its size was taken off it."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:

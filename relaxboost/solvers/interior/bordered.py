@@ -156,8 +156,9 @@ class Bordered(Block):
         # Where rows of f already say what Σd is, all of that cancels: a trace of it stays.
         place = np.arange(len(gram))
         gram[place, place] *= 1.0 + _TRACE
+        self.uncancelled = gram.diagonal().copy()
         whole = gram + across.T @ np.linalg.solve(self._T, across)
-        if bulk.single and (whole[place, place] < _LOST * gram[place, place]).any():
+        if bulk.single and (whole[place, place] < _LOST * self.uncancelled).any():
             bulk.single = False
             return self.gram(bulk)
         return np.asarray(whole)

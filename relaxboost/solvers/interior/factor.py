@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,16 +22,16 @@ _ROUNDED = 128
 class Factor:
     """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it.
 
-    What is added to the diagonal is a part of `size`, by default of the diagonal itself.
+    What is added to the diagonal is a part of one of `sizes`, in turn, None for the diagonal itself.
     """
 
-    def __init__(self, gram: Array, size: Vector | None = None) -> None:
+    def __init__(self, gram: Array, *sizes: Vector | None) -> None:
         from scipy.linalg.lapack import dpotrf
 
         place = np.arange(len(gram))
         diagonal = gram[place, place]
         _mirror(gram)
-        for jitter in _JITTERS:
+        for size, jitter in product(sizes or (None,), _JITTERS):
             grown = diagonal * (1.0 + jitter) if size is None else diagonal + jitter * size
             gram[place, place] = grown
             with threads_for(*gram.shape):
@@ -120,9 +122,9 @@ class WiderFactor(Factor):
         return out
 
 
-def factor(gram: Array, single: bool) -> Factor:
+def factor(gram: Array, single: bool, *sizes: Vector | None) -> Factor:
     """Return the factor, with `single` one of single precision where that is faster."""
-    return RoundedFactor(gram) if single and len(gram) > _ROUNDED else Factor(gram)
+    return RoundedFactor(gram) if single and len(gram) > _ROUNDED else Factor(gram, *sizes)
 
 
 def add_outer(matrix: Array, left: Vector, right: Vector, more: float = 0.0) -> None:

@@ -44,6 +44,8 @@ _LIGHT = 1e-3
 """The part of the mean weight that is next to none."""
 LARGEST = 12_000
 """Order up to which a dense matrix is factorised."""
+_WIDE = 10
+"""How many columns there may be for each example where a matrix in the examples has no factor."""
 _WORSE = 1.05
 """The factor by which iterations are expected to rise in a step."""
 _WIDER = 2.0
@@ -321,7 +323,11 @@ class Iterate:
         bulk.single &= not block.written  # a K that does not fall apart has too little to lose
         bulk.rounded &= diagonal
         if bulk.n > m or (block.written and bulk.array is None):
-            return ByExamples(bulk, block, made)
+            try:
+                return ByExamples(bulk, block, made)
+            except np.linalg.LinAlgError:  # rows of f say too much of d for a matrix in d alone
+                if diagonal or block.written or bulk.n > min(_WIDE * m, LARGEST):
+                    raise
         small = bulk.levels is None or bulk.n <= LARGEST
         if diagonal and small and before is not None and type(before[0]) is ByColumns:
             return ByColumns(bulk, block, made, (before[0], before[1]))

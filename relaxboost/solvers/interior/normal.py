@@ -170,7 +170,8 @@ class ByColumns(Normal):
             place = np.arange(n)
             gram[place, place] += 1.0 / self._columns.D
             self._gram = gram
-        return factor(self._gram, self._bulk.rounded)
+        whole = self._block.uncancelled
+        return factor(self._gram, self._bulk.rounded, *(() if whole is None else (None, whole)))
 
     def _widened(self, before: ByColumns, old: Whole) -> WiderFactor:
         assert isinstance(before._factor, Factor)
