@@ -21,7 +21,7 @@ from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
-from relaxboost.estimators.margin_columns import CutColumns, Features, first_word
+from relaxboost.estimators.margin_columns import CutColumns, Features, check_rounded, first_word
 from relaxboost.estimators.margin_games import Examples, Voter, made, proof
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped
@@ -244,6 +244,8 @@ class MarginBoost(BaseEstimator, ABC):
 
             X = pd.DataFrame(np.asarray(X, dtype=object))
         if not hasattr(X, "iloc"):
+            if isinstance(X, np.ndarray):
+                check_rounded(X)
             try:
                 Z: Array = validate_data(self, X, reset=reset, **given)
             except ValueError as error:

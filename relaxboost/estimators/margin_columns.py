@@ -12,6 +12,7 @@ import numpy as np
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import StumpColumn, StumpMatrix
+from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 _RARE = 10.0
 """A category of this weight has its share of +1 drawn half the way to that of all."""
@@ -68,6 +69,16 @@ def first_word(X: Any) -> str:
     return ""
 
 
+def check_rounded(x: Any, name: object = None) -> None:
+    """Raise for an integer of an array, or of a column of this name, that no double is."""
+    given = np.asarray(x)
+    if (at := rounded_integer(given)) is not None:
+        feature = at[-1] if name is None else repr(name)
+        raise InputError(
+            f"feature {feature} has {given[at]}, an integer that doubles round; {ROUNDED}"
+        )
+
+
 def _levels(x: Any) -> tuple[Any, ...] | None:
     from pandas.api import types
 
@@ -101,6 +112,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     import pandas as pd
 
     if levels is None:
+        check_rounded(x.dropna(), name)
         try:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError, OverflowError) as error:

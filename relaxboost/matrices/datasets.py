@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, missing
+from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
 class Dataset(NamedTuple):
@@ -224,6 +225,12 @@ def _check_features(features: Any, path: str | os.PathLike[str], words: bool) ->
     for name, column in features.items():
         if column.dtype.kind in "biuf":
             bad[name] |= np.isinf(column.to_numpy(dtype=np.float64))
+            if (at := rounded_integer(column.dropna().to_numpy())) is not None:
+                row = int(np.flatnonzero(column.notna())[at[0]])
+                raise InputError(
+                    f"{path}: the value at {_where(features, row)}, column {name!r}, "
+                    f"{column.iloc[row]}, is an integer that doubles round; {ROUNDED}"
+                )
             continue
         # Not what Python's float refuses: that reads 1_0 and other scripts' digits.
         odd = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]

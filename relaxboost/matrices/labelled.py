@@ -46,6 +46,23 @@ def check_labelled(
     return data, labels.astype(np.float64), names
 
 
+ROUNDED = "drop the column, or subtract from it what its values share"
+"""What is to be done about integers that no double is: different ones would become equal."""
+
+
+def rounded_integer(X: NDArray[Any]) -> tuple[int, ...] | None:
+    """Return the index of the first integer beyond 2^53 that no double is, None without any."""
+    if X.dtype.kind not in "iu" or X.dtype.itemsize < 8:
+        return None
+    size = X.astype(np.uint64)
+    size = np.where(X < 0, ~size + np.uint64(1), size)
+    # All bits from the lowest that is set have to fit into 53.
+    rounded = (size >> np.uint64(53)) >= np.maximum(size & (~size + np.uint64(1)), 1)
+    if not rounded.any():
+        return None
+    return tuple(map(int, np.unravel_index(int(np.argmax(rounded)), X.shape)))
+
+
 def finite_doubles(
     where: str, X: NDArray[Any], names: tuple[str, ...], row: str = "row", first: int = 0
 ) -> Array:
@@ -55,6 +72,11 @@ def finite_doubles(
     """
     if X.dtype.kind not in "biuf":
         raise InputError(f"{where} has dtype {X.dtype}; features must be numbers")
+    if (at := rounded_integer(X)) is not None:
+        raise InputError(
+            f"{where} has {X[at]} at {row} {first + at[0]}, feature {names[at[1]]!r}, an integer "
+            f"that doubles round; {ROUNDED}"
+        )
     data = X.astype(np.float64)
     finite = np.isfinite(data)
     if not finite.all():

@@ -436,7 +436,17 @@ def test_a_page_has_its_limits():
     wide = rb.Game(np.eye(11), rb.HardMargin())
     assert "this has 11 x 11" in refused(optimum(wide), "latex")
     long = rb.certify(rb.Game(np.eye(2) / 3, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
-    assert "denominators of 33 digits" in refused(long, "latex")
+    assert "denominators of 33 digits; A, or f, has such itself" in refused(long, "latex")
+    rough = rb.certify(rb.Game(np.eye(2) / 2, rb.HardMargin()), d=[0.3, 0.7], w=[0.3, 0.7])
+    assert "digits; certify exact_optimum(game), or" in refused(rough, "latex")
+
+
+def test_what_helps_a_game_of_floats_onto_a_page_is_what_the_message_says(rng):
+    A = rng.uniform(-1, 1, (5, 4))
+    for game in (rb.Game(A, rb.Capped(2)), rb.Game(A, rb.Capped(2.5))):
+        assert "numpy.round(16 * A) / 16" in refused(optimum(game), "latex")
+        rounded = rb.Game(np.round(16 * A) / 16, game.relaxation)
+        assert optimum(rounded).export("latex")
     transport = dict(POLYHEDRAL)["transport"]
     many = rb.Game(np.eye(9), transport)
     assert "of these" in refused(optimum(many), "latex")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+import relaxboost as rb
 from relaxboost import InputError
 from relaxboost.matrices import stumps
 from relaxboost.matrices.datasets import breast_cancer, labels, read_csv, read_table
+from relaxboost.matrices.labelled import rounded_integer
 
 
 def test_breast_cancer():
@@ -194,3 +197,37 @@ def test_unreadable_files(tmp_path):
     binary.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe\x00\x80")
     with pytest.raises(InputError, match="line 1: not in UTF-8"):
         read_csv(binary, "y")
+
+
+WHOLE = [2**53, 2**53 + 2, 2**60, -(2**63), 0, -1, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 2**62 + 1]
+
+
+def test_integers_that_doubles_round_are_told_from_those_that_they_do_not():
+    for x in WHOLE:
+        exact = int(float(x)) == x
+        assert (rounded_integer(np.array([[5, x]])) is None) == exact
+    for x in (2**64 - 1, 2**63 + 1, 2**64 - 2**11):
+        at = rounded_integer(np.array([x], dtype=np.uint64))
+        assert (at is None) == (int(float(x)) == x)
+
+
+def test_integers_that_doubles_would_make_equal_are_refused_by_name(tmp_path):
+    ids, y = np.array([[2**53], [2**53 + 1], [2**53 + 2]]), np.array([-1, 1, -1])
+    said = "9007199254740993.* an integer that doubles round; drop the column, or subtract"
+    file = tmp_path / "ids.csv"
+    file.write_text("id,y\n" + "".join(f"{x},{s}\n" for (x,), s in zip(ids, y, strict=True)))
+    for read in (
+        lambda: rb.matrices.stumps(ids, y),
+        lambda: rb.matrices.chunked(ids, y),
+        lambda: rb.online.stream(ids, y).head(2),
+        lambda: rb.estimators.MarginBoostClassifier(fraction=0.5, folds=None).fit(ids, y),
+        lambda: rb.estimators.MarginBoostClassifier(fraction=0.5, folds=None).fit(
+            pd.DataFrame({"id": ids[:, 0]}), y
+        ),
+        lambda: rb.matrices.datasets.read_csv(file, "y"),
+    ):
+        with pytest.raises(rb.InputError, match=said):
+            read()
+    with pytest.raises(rb.InputError, match="line 3, column 'id'"):
+        rb.matrices.datasets.read_csv(file, "y")
+    assert rb.matrices.stumps(ids - ids[0], y).n == 2

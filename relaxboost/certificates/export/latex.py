@@ -14,6 +14,8 @@ from relaxboost.certificates.export.program import LinearProgram, Row, Sparse
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _MOST, _DIGITS, _TERMS = 10, 12, 40
 """Rows and columns of A, digits of a denominator, and terms in rows of f, that fit half a page."""
+_OF_A = 3
+"""Digits of the denominators of A with which those of an optimum are mostly short enough."""
 _ACROSS = 4
 """Rows of f on a line, and terms of the derivation."""
 _COMMON = 10_000
@@ -101,7 +103,16 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
     )
     if has:
         long = has.startswith("denominators")
-        remedy = "certify exact_optimum(game), or solve to a smaller tol" if long else "use vipr"
+        given = [v for row in program.rows for v in row.coefficients.values()]
+        short = max(len(str(x.denominator)) for x in given) <= _OF_A
+        remedy = (
+            "use vipr"
+            if not long
+            else "certify exact_optimum(game), or solve to a smaller tol"
+            if short
+            else "A, or f, has such itself, as most floats are: certify exact_optimum of the game "
+            "of numpy.round(16 * A) / 16, or use vipr"
+        )
         raise InputError(
             f"half a page takes games of at most {_MOST} x {_MOST} in short fractions, with "
             f"{_TERMS} terms in the rows of f, and this has {has}; {remedy}"

@@ -22,7 +22,7 @@ _ROUNDED = 128
 class Factor:
     """The Cholesky factor of a positive definite matrix, in the lower triangle that gives it.
 
-    What is added to the diagonal is a part of one of `sizes`, in turn, None for the diagonal itself.
+    What is added to the diagonal is a part of one of `sizes`, in turn; None is the diagonal itself.
     """
 
     def __init__(self, gram: Array, *sizes: Vector | None) -> None:
