@@ -100,6 +100,16 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
         return _header(path, file, sep)[0]
 
 
+def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
+    """Return what `read_header` does of an open binary file, which is read no further."""
+    try:
+        return _header(name, (line.decode("utf-8-sig") for line in iter(file.readline, b"")), sep)[
+            0
+        ]
+    except UnicodeDecodeError:
+        raise InputError(f"{name} begins with what is not in UTF-8; write it as UTF-8") from None
+
+
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet: by its first bytes, or by its name."""
     with path.open("rb") as file:
@@ -147,7 +157,7 @@ def _one(sep: str) -> str:
     return sep
 
 
-def _header(path: Path, file: Any, sep: str) -> tuple[list[str], int]:
+def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
     """Return the names of columns, and the line that they end at."""
     rows = csv.reader(file, skipinitialspace=True, delimiter=_one(sep))
     try:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from relaxboost.commands.plan_inputs import finite, largest, spoken
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
+    PipedFile,
     check_name,
     number_of,
     say,
@@ -77,7 +79,8 @@ class StreamOptions(SimpleNamespace):
             stumps = base == "stumps"
             made = StumpBasis.at_quantiles(X, self.cuts) if stumps else LinearBasis.spanning(X)
         found = given.through(made)
-        found.name = spoken_input(found.name)
+        piped = not isinstance(self.stream, Path)
+        found.name = "standard input" if piped else spoken_input(found.name)
         return found
 
     def _classes(self) -> tuple[Any, Any] | None:
@@ -118,7 +121,9 @@ class StreamOptions(SimpleNamespace):
         return replace(made, bound=bound), size
 
 
-def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def stream_options(
+    command: Callable[..., Any], kind: type[InputFile] = InputFile
+) -> Callable[..., Any]:
     """Give a command the options of a stream and of a learner, with all others as one argument."""
 
     @wraps(command)
@@ -126,13 +131,12 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
         with spoken({re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}):
             return command(StreamOptions(**given))
 
-    for option in reversed(_OPTIONS):
+    for option in (*reversed(_OPTIONS), click.argument("stream", type=kind())):
         collected = option(collected)
     return collected
 
 
 _OPTIONS = [
-    click.argument("stream", type=InputFile()),
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
@@ -212,18 +216,25 @@ Examples:
   relaxboost online run data.parquet --label y --base stumps --radius 10
   relaxboost online run big.csv --label y --save model.npz --resume
   relaxboost online run costs.csv --loss inner --over simplex
+  tail -f -n +1 log.csv | relaxboost online run - --label y --every 1000
 """
 )
-@stream_options
+@partial(stream_options, kind=PipedFile)
 @_method
 @click.option("--save", type=click.Path(path_type=Path), help="Keep the learner in this file.")
 @click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
+@click.option(
+    "--every",
+    type=click.IntRange(1),
+    help="Print how well it does after every so many examples, too; with --json, an object a line.",
+)
 @_time_limit
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
     Prints the loss and the errors of these predictions, a bound of what any fixed weights could
-    have done better, and the largest weights.
+    have done better, and the largest weights. CSV from standard input is learned as it comes;
+    linear functions and stumps are made when its first thousand rows are there.
     """
     save = options.save
     if save is not None:
@@ -233,7 +244,7 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume goes on from the file of --save; give it")
     stream = options.opened()
-    found = _learned(options, options.method, stream, options.time_limit, save)
+    found = _learned(options, options.method, stream, options.time_limit, save, options.every)
     content = run_data(found, stream)
     saved = "" if save is None else f"\nsaved:      {save}"
     show(options.as_json, content, run_text(found, stream, content) + saved)
@@ -385,9 +396,12 @@ def _learned(
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
+    lines = getattr(options, "every", None)
     with bar(name) as progress:
 
         def show(record: Any) -> None:
+            if lines and record.rows % lines == 0:
+                _say_progress(options.as_json, record)
             progress(record.rows, stream.rows, f"mean loss {record.loss / record.rows:.4g}")
 
         return progressive(
@@ -398,6 +412,16 @@ def _learned(
             time_limit=time_limit,
             callback=show,
         )
+
+
+def _say_progress(as_json: bool, record: Any) -> None:
+    """Print a record as a line."""
+    rows, mean, wrong = record.rows, record.loss / record.rows, record.mistakes
+    if as_json:
+        click.echo(json.dumps({"rows": rows, "mean_loss": mean, "mistakes": wrong}))
+        return
+    errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"
+    say(f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}")
 
 
 def run_data(found: Any, stream: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import re
@@ -45,13 +46,26 @@ class InputFile(click.Path):
             raise InputError("standard input is closed; name a file in place of -")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
             raise InputError("standard input is read once only; name a file in place of one -")
+        if pipe:
+            return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
+        return self.taken(sys.stdin.buffer, ctx)
+
+    def taken(self, given: Any, ctx: click.Context) -> Any:
+        """Return a file with what is in a pipe."""
         path = _beside(ctx, _INPUT)
-        with (
-            path.open("wb") as file,
-            Path(value).open("rb") if pipe else contextlib.nullcontext(sys.stdin.buffer) as given,
-        ):
+        with path.open("wb") as file:
             shutil.copyfileobj(given, file)
         return path
+
+
+class PipedFile(InputFile):
+    """A path; - stands for standard input, which is handed on as it comes where it is CSV."""
+
+    def taken(self, given: Any, ctx: click.Context) -> Any:
+        """Return the pipe itself, or a file with what is in it."""
+        given = given if hasattr(given, "peek") else io.BufferedReader(given)
+        packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
+        return super().taken(given, ctx) if packed else given
 
 
 class OutputFile(click.Path):

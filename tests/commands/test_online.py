@@ -72,6 +72,72 @@ def test_files_are_told_by_what_is_in_them(data, tmp_path, capsys, monkeypatch):
     assert loss[0] in told(capsys, "run", "-", *LABEL)
 
 
+class Pipe(io.RawIOBase):
+    """What has come so far of a CSV, a row or some at a time; then Ctrl-C."""
+
+    def __init__(self, text, sizes, then=()):
+        self.left, self.sizes, self.then = text, iter(sizes), iter(then)
+
+    def readable(self):
+        return True
+
+    def readinto(self, into):
+        size = next(self.sizes, None)
+        if size is None:
+            raise KeyboardInterrupt
+        next(self.then, int)()
+        part, self.left = self.left[:size], self.left[size:]
+        into[: len(part)] = part
+        return len(part)
+
+
+@pytest.mark.parametrize("base", [["--base", "stumps"], ["--every", 500], ["--json"]])
+def test_a_pipe_is_learned_as_a_file_is(data, capsys, monkeypatch, base):
+    """However it is cut, in rows too."""
+    path, _, _ = data
+    monkeypatch.setattr("relaxboost.commands.online._SAMPLE", 700)
+    text = path.read_bytes()
+    sizes = [7, 1, 100, *[4000] * 40]
+    pipe = io.TextIOWrapper(io.BufferedReader(Pipe(text, sizes)))
+    monkeypatch.setattr("sys.stdin", pipe)
+    got = told(capsys, "run", "-", *LABEL, *base)
+    want = told(capsys, "run", path, *LABEL, *base).replace(str(path), "standard input")
+    assert no_times(got) == no_times(want)
+    assert base[0] != "--every" or got.startswith("500 examples: loss 0.")
+
+
+def no_times(text):
+    return re.sub(r'(status: .*|"seconds": .*)', "", text)
+
+
+def test_a_pipe_that_never_ends_answers_as_it_goes_and_to_ctrl_c(data, capsys, monkeypatch):
+    path, X, y = data
+    text, out = path.read_bytes(), []
+    rows = text.split(b"\n")
+    first = len(b"\n".join(rows[:1102]))
+    sizes = [*[4000] * (first // 4000), first % 4000, *(len(row) + 1 for row in rows[1102:1302])]
+
+    def look():
+        out.append(capsys.readouterr().out)
+
+    waits = [*[int] * (first // 4000 + 1), *[look] * 200]
+    pipe = io.TextIOWrapper(io.BufferedReader(Pipe(text, sizes, waits)))
+    monkeypatch.setattr("sys.stdin", pipe)
+    out.append(told(capsys, "run", "-", *LABEL, "--every", 50, "--json", status=1))
+    came = "".join(out)
+    records = [json.loads(line) for line in came.splitlines() if line.startswith('{"rows"')]
+    assert [record["rows"] for record in records] == list(range(50, 1301, 50))
+    assert '"rows": 1200' in "".join(out[:101])  # before the row after it has come
+    last = json.loads(came[came.index("{\n") :])
+    assert (last["status"], last["rows"]) == ("interrupted", 1300)
+    want = progressive(
+        MirrorDescent("logistic", rb.L1Ball(1)),
+        stream(X[:1300], y[:1300], base=LinearBasis.spanning(X[:1000])),
+    )
+    assert last["mistakes"] == want.last.mistakes
+    assert list(last["weights"].values()) == want.learner.average.tolist()
+
+
 def test_run_is_what_the_library_says(data, capsys):
     path, X, y = data
     got = json.loads(told(capsys, "run", path, *LABEL, "--radius", 5, "--json"))

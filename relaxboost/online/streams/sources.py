@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import MISSING, is_parquet, listed, read_header
+from relaxboost._core.tables import MISSING, is_parquet, listed, next_header, read_header
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
@@ -25,6 +26,8 @@ from relaxboost.matrices.chunks.sources import (
 ROWS = 4096
 """Rows taken at once from frames and Parquet files."""
 _CSV_BYTES = 2**20
+_HEAD = 1000
+"""Rows of a pipe that can be read again, for base functions to be made of."""
 
 
 class ExampleSource:
@@ -38,16 +41,22 @@ class ExampleSource:
         What errors call it.
     once : bool
         Whether it can be read once only.
+    live : bool
+        Whether rows are to be handed on as they come; some at its beginning can be read again.
     opened : callable
         Returns the batches from the first one on.
     """
 
     def __init__(self, given: Any, y: Any, text: bool, sep: str = ",") -> None:
         self.name, self.once = type(given).__name__, False
+        self.live = hasattr(given, "read1")
         self.opened: Callable[[], Iterator[Batch]]
         if isinstance(given, str | os.PathLike):
             self.name = str(given)
             self.opened = _file(Path(given), y, text, sep)
+        elif self.live:
+            self.name, self.once = str(getattr(given, "name", "the file")), True
+            self.opened = _Pipe(self.name, given, y, text, sep).batches
         elif isinstance(given, np.ndarray):
             if isinstance(y, str):
                 raise InputError(f"an array has no column {y!r}; give y as an array of labels")
@@ -77,54 +86,133 @@ class ExampleSource:
         else:
             raise InputError(
                 "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
-                "iterable of (x, y), a function that returns one, or an object with next and "
-                f"reset; got {self.name}"
+                "open binary file of CSV, an iterable of (x, y), a function that returns one, or "
+                f"an object with next and reset; got {self.name}"
             )
 
 
 def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator[Batch]]:
     """Return what opens a file; it must be there already."""
-    if not (label is None or isinstance(label, str)):
-        raise InputError(f"for a file, y is the name of the label column, got {label!r}")
+    label = _named(label)
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
         return lambda: parquet(path, label, ROWS)
     return lambda: _csv(path, label, text, sep)
 
 
+def _named(label: Any) -> str | None:
+    if not (label is None or isinstance(label, str)):
+        raise InputError(f"for a file, y is the name of the label column, got {label!r}")
+    return label
+
+
 def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
     """Yield the rows of a CSV file with a header, about a megabyte at a time."""
     try:
-        import pyarrow as pa
         from pyarrow import csv
     except ImportError:
         raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
     header = read_header(path, sep)
+    options = _options(str(path), header, label, text, sep)
+    yield from _blocks(str(path), header, label, lambda: csv.open_csv(path, *options(1)))
+
+
+def _options(
+    name: str, header: list[str], label: str | None, text: bool, sep: str
+) -> Callable[[int], tuple[Any, Any, Any]]:
+    """Return what makes options of Arrow, for a CSV below so many lines that are to be skipped."""
+    import pyarrow as pa
+    from pyarrow import csv
+
     if label is not None and label not in header:
-        raise InputError(f"{path} has no column {label!r}; it has {listed(header)}")
-    names = [name for name in header if name not in ("", label)]
+        raise InputError(f"{name} has no column {label!r}; it has {listed(header)}")
     kinds = {name: pa.string() if text and name == label else pa.float64() for name in header}
+    return lambda skip: (
+        csv.ReadOptions(
+            column_names=header, skip_rows=skip, block_size=_CSV_BYTES, use_threads=False
+        ),
+        csv.ParseOptions(delimiter=sep.replace("\\t", "\t")),
+        csv.ConvertOptions(column_types=kinds, null_values=MISSING),
+    )
+
+
+def _blocks(
+    name: str, header: list[str], label: str | None, read: Callable[[], Iterable[Any]]
+) -> Iterator[Batch]:
+    """Yield what Arrow reads, or raise what it says."""
+    import pyarrow as pa
+
+    names = [column for column in header if column not in ("", label)]
     try:
-        reader = csv.open_csv(
-            path,
-            csv.ReadOptions(
-                column_names=header, skip_rows=1, block_size=_CSV_BYTES, use_threads=False
-            ),
-            csv.ParseOptions(delimiter=sep.replace("\\t", "\t")),
-            csv.ConvertOptions(column_types=kinds, null_values=MISSING),
-        )
-        for number, batch in enumerate(reader):
+        for number, batch in enumerate(read()):
             y = None if label is None else values(batch, label)
-            yield Batch(f"block {number} of {path}", numbers(str(path), names, batch), y, names)
+            yield Batch(f"block {number} of {name}", numbers(name, names, batch), y, names)
     except pa.ArrowInvalid as error:
-        if "Empty CSV" in str(error):  # a header and no rows
+        if "Empty CSV" in str(error):  # no rows
             return
-        raise _refused(path, header, label, str(error)) from None
+        raise _refused(name, header, label, str(error)) from None
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read as CSV: {error}") from None
+        raise InputError(f"{name} cannot be read as CSV: {error}") from None
 
 
-def _refused(path: Path, header: list[str], label: str | None, said: str) -> InputError:
+class _Pipe:
+    """CSV from an open binary file, whose rows are handed on as they come.
+
+    The first `_HEAD` of them can be read again.
+    """
+
+    def __init__(self, name: str, file: Any, label: Any, text: bool, sep: str) -> None:
+        self._name, self._file, self._sep = name, file, sep
+        self._label, self._text = _named(label), text
+        self._reading = self._read()
+        self._kept: list[Batch] = []
+        self._rows = 0
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield those that are kept, then what comes."""
+        if self._rows > _HEAD and not self._kept:
+            raise InputError(f"{self._name} can be read once only, and has been; give a file")
+        yield from list(self._kept)
+        for batch in self._reading:
+            if self._rows <= _HEAD:
+                self._kept.append(batch)
+            else:
+                self._kept = []
+            self._rows += len(batch.X)
+            yield batch
+
+    def _read(self) -> Iterator[Batch]:
+        try:
+            import pyarrow as pa
+            from pyarrow import csv
+        except ImportError:
+            raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
+        header = next_header(self._name, self._file, self._sep)
+        options = _options(self._name, header, self._label, self._text, self._sep)
+
+        def parsed(rows: bytes) -> Any:
+            return csv.read_csv(pa.BufferReader(rows), *options(0)).to_batches()
+
+        for rows in _whole_rows(self._file):
+            yield from _blocks(self._name, header, self._label, partial(parsed, rows))
+
+
+def _whole_rows(file: Any) -> Iterator[bytes]:
+    """Yield what a binary file has, as it comes, cut after rows; breaks in quotes end none."""
+    left = b""
+    while came := file.read1(_CSV_BYTES):
+        left += came
+        cut = left.rfind(b"\n") + 1
+        while left.count(b'"', 0, cut) % 2:
+            cut = left.rfind(b"\n", 0, cut - 1) + 1
+        if cut:
+            yield left[:cut]
+            left = left[cut:]
+    if left:
+        yield left
+
+
+def _refused(path: str, header: list[str], label: str | None, said: str) -> InputError:
     """Return the error for what Arrow could not read, with the column by its name."""
     found = re.match(r"In CSV column #(\d+): (?:Row #\d+: )?.*invalid value '(.*)'", said)
     if not found:

@@ -95,7 +95,7 @@ class Stream:
         InputError
             For a stream that cannot be replayed, or an empty one.
         """
-        if not self.replayable:
+        if not (self.replayable or self._source.live):
             raise InputError(f"{self.name} can be read once, so that its head would be lost")
         for _, X, y in self._rows(self.start, count("rows", rows)):
             return X, y
@@ -134,12 +134,14 @@ class Stream:
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
         """Yield (first row, X, y) in pages of one size, whatever the source has."""
-        if self._begun and not self.replayable:
+        live = self._source.live
+        if self._begun and not (self.replayable or live):
             raise InputError(
                 f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
                 "a function that opens it anew"
             )
         self._begun = True
+        live = live and not size
         seen, held, rows = 0, [], 0
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
@@ -153,6 +155,9 @@ class Stream:
                     yield self._page(seen + b - rows, held)
                     held, rows = [], 0
             seen += len(X)
+            if live and held:
+                yield self._page(seen - rows, held)
+                held, rows = [], 0
         if held:
             yield self._page(seen - rows, held)
         self.rows = seen
@@ -233,20 +238,21 @@ def stream(
 
     Parameters
     ----------
-    source : array, frame, path, iterable, function, or object with next and reset
+    source : array, frame, path, open file, iterable, function, or object with next and reset
         A NumPy array or memory map of shape (m, features), or with its targets (X, y); a pandas
         frame; a file ``.csv`` with a
         header, ``.parquet``, or a folder of Parquet files, of any size, read by pyarrow. An
         iterable has items (x, y) or x, of an example or a block; x may be a dict of features. A
-        function returns an iterable, anew at each call. An object with ``next(input_data)`` and
-        ``reset()`` has the shape of xgboost's DataIter.
+        function returns an iterable, anew at each call. A CSV that is open as a binary file, such
+        as ``sys.stdin.buffer``, is handed on as it comes, once, but for its head. An object with
+        ``next(input_data)`` and ``reset()`` has the shape of xgboost's DataIter.
     y : array of shape (m,) or str, optional
         Targets; for frames and files the name of a column. None where the source hands them over,
         and for costs of experts, which have none.
     base : BaseFunctions, optional
         By default `Experts`: the features as they are.
     page : int, optional
-        Rows at a time, by default as many as a megabyte holds. One is for sources that are
+        Rows at a time, by default as many as a megabyte holds. One is for iterators that are
         live: with more, so many examples are waited for before the first is predicted.
     classes : (negative, positive), optional
         Labels that stand for −1 and +1.
