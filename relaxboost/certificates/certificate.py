@@ -173,7 +173,7 @@ class Certificate:
         form : {"vipr", "lean", "latex"}
             "vipr" gives two files, one for the derivation of each bound; "lean" one for LPVerify,
             which proves the optimum where lower = upper; "latex" half a page.
-        A : array of shape (m, n), a matrix of `relaxboost.matrices`, or a path; optional
+        A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
             The margin matrix, where the certificate has only its SHA-256.
 
         Raises
@@ -214,7 +214,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     ----------
     path : path
         The certificate.
-    A : array of shape (m, n), a matrix of `relaxboost.matrices`, or a path; optional
+    A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
         The margin matrix, where the certificate has only its SHA-256; for a path, a file as
         FORMAT.md describes.
 
@@ -251,6 +251,7 @@ def _write_matrix(A: Any, folder: Path) -> str | None:
     if isinstance(A, MarginMatrix):
         rows = A.data()
     else:
+        A = A.toarray() if hasattr(A, "toarray") else A  # of scipy.sparse
         rows = np.asarray(A)
         if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
             raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")

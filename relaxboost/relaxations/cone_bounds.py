@@ -311,8 +311,10 @@ class ConeBounds:
         solved = str(answer.status) == "Solved"
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
         below = self.below(u, proof, box=box)
-        found = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
-        loose = solved and not found - below <= _LOOSE * (1.0 + abs(found))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
+            found = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
+        near = math.isfinite(found) and found - below <= _LOOSE * (1.0 + abs(found))
+        loose = solved and not near
         return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, loose), solved, back
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:

@@ -277,7 +277,8 @@ class _Table(Programs):
             least, best = _meeting(rising, falling, ends[1] - ends[0]), np.maximum(best, line[0])
             if (least - best <= 2.0 * line[2]).all():
                 break  # further tangents would gain but their rounding
-            moved = t + off / np.interp(t, self._t, bend)
+            with np.errstate(over="ignore"):  # beyond the ends it is halfway between them
+                moved = t + off / np.interp(t, self._t, bend)
             inside = (moved > ends[0]) & (moved < ends[1])
             t = np.where(inside, moved, 0.5 * (ends[0] + ends[1]))
         if not (np.isfinite(rising).all() and np.isfinite(falling).all()):

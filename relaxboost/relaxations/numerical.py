@@ -38,6 +38,8 @@ _INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
 """How far a solver's point is moved inside for a tangent; at an end f may be infinitely steep."""
 _SAME = 1e-14
 """How far apart, relatively, arguments are that count as the same."""
+_LARGE = 1e5
+"""Margins beyond which a solver may take any f for infeasible or unbounded."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -400,12 +402,14 @@ class Programs:
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
-        if "infeasible" in status:
+        if max(np.abs(p.value).max() for p in program.parameters) > _LARGE:
+            status += f" (margins or a temperature above {_LARGE:g} are hard to scale)"
+        elif "infeasible" in status:
             raise InputError(
                 f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
                 "no distribution is left to play"
             )
-        if "unbounded" in status:
+        elif "unbounded" in status:
             raise InputError(
                 f"{self._name()} is not bounded below on the simplex for m = {self._m}"
             )

@@ -366,7 +366,7 @@ class _Best:
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
         part = gap / max(abs(bracket[0]), abs(bracket[1]), math.ulp(0.0))
         if status in ("stalled", "failed") and not rtol and 0.0 <= part <= _FINE:
-            said += f"; that is {part:.1g} of |rho|, about what doubles can tell: ask for rtol"
+            said += f"; that is {part:.1g} of |rho|, near the rounding of bounds: ask for rtol"
         believed = game.relaxation.believed(*proof)
         trouble = "" if self.file is None else self.file.trouble
         return "; ".join(filter(None, (said, believed, self._begin.said, trouble)))

@@ -13,6 +13,7 @@ import cvxpy as cp
 import flint
 import numpy as np
 import pytest
+from scipy import sparse
 
 import relaxboost as rb
 from relaxboost.certificates import Certificate, check
@@ -207,6 +208,7 @@ def test_files(tmp_path, rng):
     other[3, 4] = np.nextafter(A[3, 4], 0)
     assert rb.check_certificate(path, other).reason == "the SHA-256 of A is another one"
     assert "A has 29 rows" in rb.check_certificate(path, A[1:]).reason
+    assert rb.check_certificate(path, sparse.csr_array(A))
     with pytest.raises(rb.InputError, match="does not exist; check the path"):
         rb.check_certificate(tmp_path / "none.json")
 

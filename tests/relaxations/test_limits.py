@@ -7,6 +7,7 @@ import math
 import pickle
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -339,7 +340,7 @@ def test_a_gap_that_doubles_cannot_tell_is_named():
     game = rb.Game(A, rb.relaxations.MahalanobisPenalty(1e14 * np.eye(5), 0.5))
     found = rb.solve(game, 1e-6)
     assert found.status in ("failed", "stalled")
-    assert "of |rho|, about what doubles can tell: ask for rtol" in found.message
+    assert "of |rho|, near the rounding of bounds: ask for rtol" in found.message
     near = rb.solve(game, rtol=1e-9)
     assert near.status == "optimal"
     least = 0.5e14 / 5**0.5  # by f alone; edges add at most 1
@@ -357,3 +358,23 @@ def test_what_rounding_leaves_of_a_steep_game_is_no_warning():
     game = rb.Game([[-0.96694473]], rb.relaxations.MahalanobisPenalty([[0.64042265]], 1e10))
     sol = rb.solve(game, 1e-4)
     assert sol.lower <= 0.64042265e10 + 0.96694473 <= sol.upper <= sol.lower + 1.0
+
+
+def test_a_solver_that_cannot_scale_margins_says_nothing_of_f():
+    f = rb.relaxations.MahalanobisPenalty(np.eye(20), 0.3).resolve(20)
+    with pytest.raises(rb.InputError, match=r"status \w+ \(margins .* hard to scale\) on F\(u\)"):
+        f.witness(1e11 * np.random.default_rng(0).normal(size=20))
+
+
+def test_margins_next_to_nothing_and_huge_ones_have_bounds():
+    """Spreads below 1e-300 of the hottest tilt, and slopes that a table does not reach."""
+    rng = np.random.default_rng(2)
+    f = rb.KLBall(5).resolve(6)
+    for size in (1e-24, 1e-290, 5e-324):
+        u = size * rng.integers(0, 3, 6)
+        bound = f.lower_bound(u, f.witness(u))
+        assert u.min() - 1e-12 * size - 1e-300 <= bound <= u.mean() + 1e-300
+    g = rb.f_divergence(lambda t: cp.square(cp.pos(t - 1)), weight=0.1).resolve(3)
+    for size in (1e12, 1e200):
+        u = size * np.array([-1.0, 0.0, 1.0])
+        assert g.lower_bound(u, g.witness(u)) <= u.max()

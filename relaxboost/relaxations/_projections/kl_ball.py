@@ -20,6 +20,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 _HOTTEST = 1e300  # of η times the spread of the margins; beyond it d does not change any more
+_COLDEST = math.ulp(0.0)
+"""The least temperature, where margins are so small that theirs would be 0."""
 _MILD = 1e-3
 """The spread of g/T below which the sum is taken by what its terms differ from one."""
 
@@ -67,9 +69,9 @@ def kl_ball_distribution(
     hottest = min(spread / beta, _HOTTEST) if beta > 0.0 else _HOTTEST
     divergence = _Divergence(s, log_prior, radius < 0.01)
     if divergence.at_most(hottest, radius):
-        return tilt(g, spread / hottest, log_prior)[0], 0.0
+        return tilt(g, max(spread / hottest, _COLDEST), log_prior)[0], 0.0
     eta = _root(divergence, radius, hottest)
-    temperature = spread / eta
+    temperature = max(spread / eta, _COLDEST)
     return tilt(g, temperature, log_prior)[0], max(temperature - beta, 0.0)
 
 
