@@ -426,6 +426,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     attempts fail. The optimum is the solver's own where its point is outside the domain of the
     objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
     """
+    for variable in problem.variables():
+        variable.value = None  # of which cvxpy would make starts, and fails at all of sum_largest
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):

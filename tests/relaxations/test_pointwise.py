@@ -107,6 +107,16 @@ def test_a_message_says_where_no_point_is_inside_the_constraints(rng):
         assert numerical.UNMET not in rb.reference(rb.Game(A, made)).message
 
 
+def test_values_that_variables_have_are_no_starts(rng):
+    """cvxpy fails at a `sum_largest` of all entries once they have values."""
+    A = rng.uniform(-1, 1, (M, 3))
+    f = rb.Custom(lambda d: (cp.sum_largest(d, M), [cp.norm2(d) <= 2.0 * STEEP]))
+    found, truth = rb.solve(rb.Game(A, f), 1e-6), rb.solve(rb.Game(A, rb.NormBall(2, 2.0 * STEEP)))
+    assert found.status == "optimal"
+    assert truth.lower + 1.0 <= found.upper
+    assert found.lower <= truth.upper + 1.0
+
+
 def test_a_power_cone_is_no_reason_to_be_infinite(rng):
     """cvxpy finds violations of it by a solver, and 1e-9 is less than what that leaves."""
     A = rng.uniform(-1, 1, (M, 3))
