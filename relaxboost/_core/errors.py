@@ -10,6 +10,10 @@ class InputError(ValueError):
     it can be known then."""
 
 
+class SolverError(InputError):
+    """A solver gives no answer, most often since entries are of too different sizes for it."""
+
+
 class RowError(InputError):
     """A row of a block cannot be used. Who knows where the block begins can say which it is.
 

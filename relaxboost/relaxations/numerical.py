@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, SolverError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
 from relaxboost._core.rounding import UNIT
@@ -39,7 +39,7 @@ _INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
 _SAME = 1e-14
 """How far apart, relatively, arguments are that count as the same."""
 _LARGE = 1e5
-"""Margins beyond which a solver may take any f for infeasible or unbounded."""
+"""Margins beyond which a solver may take any f for infeasible."""
 SOLVED = ("optimal", "optimal_inaccurate")
 
 
@@ -78,7 +78,7 @@ class Programs:
     """The compiled problems of one relaxation for one m; see `programs`."""
 
     def __init__(self, relaxation: InCvxpy, m: int) -> None:
-        self._relaxation, self._m = relaxation, m
+        self._relaxation, self._m, self._even = relaxation, m, np.full(m, 1.0 / m)
         self._compiled: dict[str, _Program] = {}
         self.center: Vector | None = None
         """What the relaxation found to be its center; kept here, since it may take solvers."""
@@ -125,7 +125,8 @@ class Programs:
 
     def _trusted(self, name: str) -> bool:
         """Whether the solver met its tolerances when it was last asked, and for f itself."""
-        return self._content(name) and not self._pointwise.approximate
+        problem = self._get(name).problem
+        return str(problem.status) == "optimal" and not self._pointwise.approximate
 
     def _tangent(
         self, u: Vector, d: Vector, name: str, box: bool = False
@@ -144,10 +145,6 @@ class Programs:
             if worth > best[0]:
                 best = worth, proof
         return best
-
-    def _content(self, name: str) -> bool:
-        """Whether the solver met its tolerances when it was last asked."""
-        return str(self._get(name).problem.status) == "optimal"
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return what `margin` does, as good as the cone solver says: nothing proves it."""
@@ -327,9 +324,11 @@ class Programs:
     def interior(self) -> Vector:
         """Return the uniform distribution, or where f is infinite there one of `inside`."""
         if self._interior is None:
-            d = np.full(self._m, 1.0 / self._m)
+            d = self._even
             if not math.isfinite(self._relaxation.penalty(d)):
                 inside = [x for x in self.inside() if math.isfinite(self._relaxation.penalty(x))]
+                if not inside and self._pointwise.inside is not None:
+                    inside = [self._pointwise.inside[: self._m]]
                 if not inside:
                     raise InputError(
                         f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
@@ -402,25 +401,25 @@ class Programs:
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
-        if max(np.abs(p.value).max() for p in program.parameters) > _LARGE:
-            status += f" (margins or a temperature above {_LARGE:g} are hard to scale)"
+        name, large = self._name(), max(np.abs(p.value).max() for p in program.parameters) > _LARGE
+        bounded = not self._pointwise.own and math.isfinite(self.penalty(self._even))
+        if large or bounded:  # a closed f that is finite there has a minimum
+            status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
             raise InputError(
-                f"{self._name()} is +inf on the whole simplex for m = {self._m}: "
+                f"{name} is +inf on the whole simplex for m = {self._m}: "
                 "no distribution is left to play"
             )
         elif "unbounded" in status:
-            raise InputError(
-                f"{self._name()} is not bounded below on the simplex for m = {self._m}"
-            )
-        raise InputError(f"cvxpy ended with status {status} on {what} of {self._name()}")
+            raise InputError(f"{name} is not bounded below on the simplex for m = {self._m}")
+        raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")
 
 
 def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
 
-    Where it fails with both, it is asked once more, without the scaling of its rows and columns.
-    All attempts together take no longer than `until` allows; then `TimeUp` is raised.
+    Where both fail it is asked once more, unscaled. All take as long as `until` allows; then
+    `TimeUp` is raised.
 
     Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where all
     attempts fail. The optimum is the solver's own where its point is outside the domain of the
@@ -498,7 +497,7 @@ def split(total: Any, u: Vector) -> Vector:
     program.parameters[0].value = u
     status, _ = solve_problem(program.problem)
     if status not in SOLVED:
-        raise InputError(f"cvxpy ended with status {status} on F(u) of {total!r}")
+        raise SolverError(f"cvxpy ended with status {status} on F(u) of {total!r}")
     return u + np.asarray(program.simplex.dual_value)
 
 

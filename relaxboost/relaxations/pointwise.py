@@ -27,8 +27,8 @@ _ROUNDED = 64.0 * UNIT
 """What values and slopes may be off by, relative to the sizes of their terms."""
 _PROBES, _CANCELLED = 4, 4.0
 """How many points nearby are looked at, and how many times their spread is charged."""
-_PRICES = (1.0, 1e2, 1e4, 1e6)
-"""What a unit of room inside the constraints is worth, in units of f."""
+_PRICES = (1.0, 1e2, 1e4, 1e6, math.inf)
+"""What a unit of room inside the constraints is worth, in units of f; at last f counts nothing."""
 _NO_ROOM = 1e-7
 """Room that a solver finds where there is none."""
 
@@ -119,12 +119,12 @@ class Pointwise:
         x = self._onto(x)
         if self._holds(x):
             return x
-        if self._inside is None:
+        if self.inside is None:
             return None
         x = self._onto(x)
         if self._holds(x):  # some of it is known by now to hold as equalities
             return x
-        towards = self._inside - x
+        towards = self.inside - x
 
         def moved(share: float) -> Vector | None:
             point = self._onto(x + share * towards)
@@ -134,7 +134,7 @@ class Pointwise:
         while (found := moved(share)) is None:
             share *= 10.0
             if share > 1.0:
-                return self._inside
+                return self.inside
         low = 0.1 * share
         for _ in range(12):
             middle = 0.5 * (low + share)
@@ -158,7 +158,7 @@ class Pointwise:
             return all(_excess(c) <= 0.0 for c in (*self._kept, *self.domain))
 
     @cached_property
-    def _inside(self) -> Vector | None:
+    def inside(self) -> Vector | None:
         """A point with room inside the constraints, where f is low; None where there is none."""
         x, roomy = self._middle()
         return x if roomy or not self._tie() else self._middle()[0]
@@ -176,7 +176,8 @@ class Pointwise:
             limits.append(kept)
         inside = None
         for price in _PRICES:
-            problem = cp.Problem(cp.Minimize(self.value - price * room), limits)
+            goal = self.value - price * room if math.isfinite(price) else -room
+            problem = cp.Problem(cp.Minimize(goal), limits)
             if not self._solve(problem) or any(v.value is None for v in self.own):
                 continue
             found, wide = np.asarray(d.value, dtype=np.float64), float(room.value)

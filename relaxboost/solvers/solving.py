@@ -15,7 +15,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt
-from relaxboost._core.errors import ClusterError, InputError
+from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, run, until
 from relaxboost._core.parameters import positive
@@ -96,7 +96,7 @@ def solve(
     -------
     Solution
         Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
-        evaluated afresh from d and w, whatever the booster believed. If the solver of the
+        evaluated afresh from d and w, whatever the booster believed. If the solver of f or of the
         restricted program gives up, memory does not suffice, or a cluster goes away, the status
         is ``"failed"`` and the bracket holds all the same. Deterministic, except for the clock.
 
@@ -143,7 +143,7 @@ def solve(
             try:
                 with until(clock.deadline):
                     status = run(states, best.keep, limits, clock, empty=True) or "stalled"
-            except (ProgramError, ClusterError, MemoryError) as error:
+            except (ProgramError, SolverError, ClusterError, MemoryError) as error:
                 out = isinstance(error, MemoryError)
                 status, reason = "failed", f"out of memory: {error}" if out else str(error)
         if begin.relay is not None:

@@ -362,8 +362,23 @@ def test_what_rounding_leaves_of_a_steep_game_is_no_warning():
 
 def test_a_solver_that_cannot_scale_margins_says_nothing_of_f():
     f = rb.relaxations.MahalanobisPenalty(np.eye(20), 0.3).resolve(20)
-    with pytest.raises(rb.InputError, match=r"status \w+ \(margins .* hard to scale\) on F\(u\)"):
+    with pytest.raises(
+        rb.InputError, match=r"status \w+ \(f or margins are too large to scale\) on F\(u\)"
+    ):
         f.witness(1e11 * np.random.default_rng(0).normal(size=20))
+
+
+def test_an_f_too_steep_for_a_solver_leaves_its_bracket():
+    A = np.random.default_rng(0).uniform(-1, 1, (12, 3))
+    game = rb.Game(A, rb.Custom(lambda d: 1e6 * cp.tv(d)))
+    found = rb.solve(game, 1e-6, rb.solvers.Corrective(step="pairwise"), max_rounds=20)
+    assert found.status == "failed"
+    assert "cvxpy ended with status" in found.message
+    known = rb.reference(game)
+    assert found.lower <= known.upper
+    assert known.lower <= found.upper
+    with pytest.raises(rb.InputError, match="f or margins are too large to scale"):
+        rb.Game(A, rb.Custom(lambda d: 1e14 * cp.sum(cp.kl_div(d, np.full(12, 1 / 12)))))
 
 
 def test_margins_next_to_nothing_and_huge_ones_have_bounds():

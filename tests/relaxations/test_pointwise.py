@@ -107,6 +107,21 @@ def test_a_message_says_where_no_point_is_inside_the_constraints(rng):
         assert numerical.UNMET not in rb.reference(rb.Game(A, made)).message
 
 
+def test_a_steep_f_with_little_room_has_a_point_inside(rng):
+    """Near the price of room, or where solvers leave more of d than f allows."""
+    A = rng.uniform(-1, 1, (M, 3))
+    prior = rng.dirichlet(np.ones(M))
+    tv = rb.Custom(lambda d: (8e5 * cp.tv(d), [cp.sum(cp.kl_div(d, prior)) <= 0.1]))
+    found, known = rb.solve(rb.Game(A, tv), rtol=1e-7), rb.reference(rb.Game(A, tv))
+    assert numerical.UNMET not in found.message
+    assert max(found.lower, known.lower) <= min(found.upper, known.upper)
+    entropy = rb.Custom(lambda d: (-2e5 * cp.sum(cp.entr(d)), [d[-1] <= 0]))
+    bracket = rb.solve(rb.Game(A, entropy), rtol=1e-6)
+    least = -2e5 * math.log(M - 1)
+    assert bracket.lower <= least + 1.0
+    assert least <= bracket.upper
+
+
 def test_values_that_variables_have_are_no_starts(rng):
     """cvxpy fails at a `sum_largest` of all entries once they have values."""
     A = rng.uniform(-1, 1, (M, 3))
