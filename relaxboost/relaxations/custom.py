@@ -220,7 +220,20 @@ class Custom(Relaxation):
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
-        return super().lower_bound(u, witness)
+        found_below = super().lower_bound(u, witness)
+        if math.isfinite(found_below) or not math.isfinite(witness.gamma):
+            return found_below
+        least, of_zero = float(np.min(u)), self._least(len(u))  # F(u) >= F(0) + min u
+        return least + of_zero - 4.0 * UNIT * (abs(least) + abs(of_zero))
+
+    def _least(self, m: int) -> float:
+        """Return what `lower_bound` proves of F(0), the minimum of f."""
+        programs, zero = numerical.programs(self, m), np.zeros(m)
+        found: float | None = programs.known("least", zero)
+        if found is None:
+            found = super().lower_bound(zero, self.witness(zero))
+            programs.keep("least", zero, found)
+        return found
 
     def believed(self, witness: Any, d: Vector) -> str:
         """Return what `Relaxation.believed` does; for f* as given both bounds are by f* alone."""

@@ -295,3 +295,20 @@ def one_variable(d):
 def test_an_equality_of_single_numbers_has_slopes(f, m):
     sol = rb.solve(rb.Game(np.full((m, 1), 0.5), rb.Custom(f)), tol=1e-6)
     assert sol.lower <= 0.5 <= sol.upper <= sol.lower + 1e-6
+
+
+def test_where_no_solver_answers_f_at_zero_and_the_least_margin_are_a_bound(monkeypatch, rng):
+    """It was −inf where the solver of f* met no tolerance."""
+    f = rb.Custom(lambda d: -0.1 * cp.log_det(cp.diag(d) + 0.1 * np.eye(5))).resolve(5)
+    own = numerical.Programs.conjugate_above
+    flat = 1e-4  # of x at margins of zero
+    monkeypatch.setattr(
+        numerical.Programs,
+        "conjugate_above",
+        lambda self, x: own(self, x) if np.ptp(x) < flat else math.inf,
+    )
+    least = f.relaxed_margin(np.zeros(5))[0]
+    for u in rng.uniform(-1, 1, (3, 5)):
+        witness = f.witness(u)._replace(proof=None)
+        bound = f.lower_bound(u, witness)
+        assert u.min() + least - 1e-6 <= bound <= f.relaxed_margin(u)[0]
