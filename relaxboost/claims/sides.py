@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from relaxboost._core.highs import OwnThread
 from relaxboost.claims import Bracket, Instance
 from relaxboost.game.game import Game
-from relaxboost.relaxations.numerical import SOLVED, solve_problem
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 Exact: TypeAlias = NDArray[Any]
 """An array of fractions, so that +, *, @ and max make no rounding errors."""

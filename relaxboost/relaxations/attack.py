@@ -19,7 +19,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost.relaxations.base import Relaxation
-from relaxboost.relaxations.numerical import SOLVED, solve_problem
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 _CLEARLY = 1e-6
 """Relative violation that counts: four orders of magnitude above the accuracy of the solvers."""

@@ -31,8 +31,8 @@ from relaxboost._core.parameters import count
 from relaxboost.relaxations import attack
 from relaxboost.relaxations.attack import Violation
 from relaxboost.relaxations.base import Relaxation
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.custom import Custom
-from relaxboost.relaxations.numerical import SOLVED, solve_problem
 
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 

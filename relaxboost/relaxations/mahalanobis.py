@@ -34,6 +34,7 @@ from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 _STEEP = 1e4
@@ -335,7 +336,7 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
-        numerical.solve_problem(problem)
+        solve_problem(problem)
         if d.value is None:
             raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
         flat = onto_simplex(d.value, "MahalanobisBall")

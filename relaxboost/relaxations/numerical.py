@@ -7,7 +7,6 @@ for each m and then only re-solved; they are slow, and good to the accuracy of t
 from __future__ import annotations
 
 import math
-import warnings
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -16,13 +15,12 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError, SolverError
 from relaxboost._core.lazy import cp
-from relaxboost._core.loop import seconds_left
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
 from relaxboost.relaxations.pointwise import Pointwise, TangentProof, violation
 
-_ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200}
 _TRUST = 1e-8
 """The relative error that a solver which met its tolerances may have."""
 BELIEVED = "a cone solver is believed to 1e-8, since nothing proves what it says of this f"
@@ -40,7 +38,6 @@ _SAME = 1e-14
 """How far apart, relatively, arguments are that count as the same."""
 _LARGE = 1e5
 """Margins beyond which a solver may take any f for infeasible."""
-SOLVED = ("optimal", "optimal_inaccurate")
 
 
 class InCvxpy(Protocol):
@@ -413,42 +410,6 @@ class Programs:
         elif "unbounded" in status:
             raise InputError(f"{name} is not bounded below on the simplex for m = {self._m}")
         raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")
-
-
-def solve_problem(problem: Any) -> tuple[str, float]:
-    """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
-
-    Where both fail it is asked once more, unscaled. All take as long as `until` allows; then
-    `TimeUp` is raised.
-
-    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where all
-    attempts fail. The optimum is the solver's own where its point is outside the domain of the
-    objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
-    """
-    for variable in problem.variables():
-        variable.value = None  # of which cvxpy would make starts, and fails at all of sum_largest
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
-            left = seconds_left()
-            limit = {} if left == math.inf else {"time_limit": left}
-            try:
-                # A warm start would let the answer depend on what was asked before.
-                problem.solve(solver="CLARABEL", warm_start=False, **options, **limit)
-            except cp.SolverError:
-                continue
-            if limit:
-                seconds_left()
-            status, value = str(problem.status), float(problem.value)
-            if status in SOLVED and not math.isfinite(value):
-                value = float(problem.solution.opt_val)
-            return status, value
-    return "solver_error", math.nan
-
-
-def solves(problem: Any) -> bool:
-    """Solve, and return whether that came to an optimum."""
-    return solve_problem(problem)[0] in SOLVED
 
 
 def programs(relaxation: InCvxpy, m: int) -> Programs:

@@ -16,7 +16,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
-from relaxboost.relaxations.numerical import SOLVED, solve_problem
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.hull import HullRun

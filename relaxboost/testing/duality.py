@@ -8,7 +8,7 @@ from typing import Any
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
-from relaxboost.relaxations.numerical import solve_problem
+from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.testing.core import Case, size
 
 _BEYOND = 1e4

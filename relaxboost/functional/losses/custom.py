@@ -131,7 +131,7 @@ class CustomRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return R*(Z) to the accuracy of Clarabel; inf where it finds the program unbounded."""
-        from relaxboost.relaxations.numerical import SOLVED, solve_problem
+        from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
         share = self.measure.p * self.measure.size
         if self._conjugate is None:
