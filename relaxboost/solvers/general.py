@@ -227,9 +227,9 @@ class _Search:
         w = w if self._basis is None else self._basis @ w
         try:
             support, coefficients = self.game.repair_w((self._columns, w))
+            lower, witness = self._lower(support, coefficients)
         except InputError:
-            return  # nothing of the domain is near
-        lower, witness = self._lower(support, coefficients)
+            return  # nothing of the domain is near, or no solver answers at its margins
         self._usable += 1
         if lower > self.lower:
             self.lower, self.witness = lower, witness

@@ -263,3 +263,22 @@ def test_a_solver_that_fails_is_not_asked_for_ever(cancer_stumps, monkeypatch):
     reference = rb.reference(rb.Game(cancer_stumps))
     assert len(calls) == 3
     assert reference.status == "inaccurate"
+
+
+def test_weights_at_whose_margins_no_solver_answers_are_no_points(monkeypatch, rng):
+    """The bracket is then that of the center, and the message says that it is wide."""
+    from relaxboost._core.errors import SolverError
+
+    game = rb.Game(rng.uniform(-1, 1, (6, 4)), rb.Custom(cp.sum_squares))
+    own = type(game.relaxation).witness
+
+    def silent(f, u):
+        if np.any(u):
+            raise SolverError("cvxpy ended with status solver_error")
+        return own(f, u)
+
+    monkeypatch.setattr(type(game.relaxation), "witness", silent)
+    found = rb.reference(game, "CLARABEL")
+    assert found.lower == pytest.approx(1 / 6, abs=1e-6)
+    assert found.lower <= found.upper
+    assert "wider than tol" in found.message
