@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost import relaxations
 from relaxboost.relaxations.cone_bounds import ConeBounds
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.solvers import Combined, InteriorPoint
@@ -76,25 +77,20 @@ def test_the_longest_step_ends_at_the_boundary(kind, size):
     assert not past.all()
 
 
-def test_a_step_leaves_exponential_cones_near_the_centre():
-    cones = inside(ExponentialCones, 3)
-    ds, dz = np.random.default_rng(5).normal(size=(2, *cones.s.shape)) * 9.0
-    longest = cones.longest(ds, dz)
-    step = cones.central(longest, ds, dz)
-    assert 0.0 < step < longest
-    limit = np.maximum(5.0, 1.5 * cones._apart())
-    for length, near in ((step, True), (0.99 * longest, False)):
-        after = inside(ExponentialCones, 3)
-        after.s, after.z = cones.s + length * ds, cones.z + length * dz
-        assert (after._apart() <= limit).all() == near
-
-
 def test_a_large_second_order_cone_is_a_diagonal_and_two_outer_products():
     cones = inside(SecondOrderCones, 6)
     (u, v), eye = cones.rest().transpose(1, 0, 2), np.eye(6)
     H = eye / np.square(cones.eta)[:, :, None]
     H = H + u[:, :, None] * u[:, None, :] - v[:, :, None] * v[:, None, :]
     assert pytest.approx(cones.matrices()) == H
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rows_that_say_what_d_sums_to_beside_exponential_cones(seed):
+    rng = np.random.default_rng(seed)
+    A = np.where(rng.random((1000, 200)) < 0.09, 1.0, rng.choice([-1.0, 1.0], (1000, 200)))
+    f = relaxations.SpectralRisk([10, 100, 500], [0.2, 0.3, 0.5]) + rb.KLPenalty(0.05)
+    assert rb.solve(rb.Game(A, f), 1e-6, "interior-point", time_limit=30).status == "optimal"
 
 
 def every_cone(d):

@@ -8,7 +8,6 @@ lines and second-order cones H is that of Nesterov and Todd; for exponential con
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,6 @@ from relaxboost._core.arrays import Array, Vector
 
 _NEAR, _TRIES = 1.05, 60
 """How near the longest step is found, and with how many trials at most."""
-_BACK = 0.8
-"""What a step is shortened by where it ends far from the centre."""
-_MORE = 1.5
-_FAR = 5.0
-"""How far exponential cones may go from the centre: further out their steps become short."""
 
 
 class Cones(ABC):
@@ -104,10 +98,6 @@ class Cones(ABC):
                 middle = 0.5 * (low + high)
                 low, high = (middle, high) if inside(x + middle * dx).all() else (low, middle)
             step = low
-        return step
-
-    def central(self, step: float, ds: Array, dz: Array) -> float:
-        """Return a step, `step` at most, that leaves the cones near the centre; by default all."""
         return step
 
     def matrices(self) -> Array:
@@ -275,23 +265,6 @@ class ExponentialCones(Cones):
         p = wrightomega(2.0 - v / u - np.log(-u / w)) - 1.0  # p + log(1 + p) = 1 − v/u − log(−u/w)
         y, z = -1.0 / (u * p), (1.0 + 1.0 / p) / w
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
-
-    def central(self, step: float, ds: Array, dz: Array) -> float:
-        """Return one after which no cone is far from the centre, or further than it was."""
-        after = copy(self)
-        limit = np.fmax(_MORE * self._apart(), _FAR)
-        for _ in range(_TRIES):
-            after.s, after.z = self.s + step * ds, self.z + step * dz
-            with np.errstate(all="ignore"):
-                if (after._apart() <= limit).all():
-                    break
-            step *= _BACK
-        return step
-
-    def _apart(self) -> Vector:
-        """Return how far each cone is from where all products are as they are in the mean: 1."""
-        far = (self.polar() * self._dual_polar()).sum(axis=1) / self.degree
-        return np.asarray(far * (self.product / (self.degree * len(far))))
 
     def _hessian(self, s: Array) -> Array:
         """Return ∇²F(s)."""

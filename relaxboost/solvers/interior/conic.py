@@ -180,7 +180,7 @@ class Conic(Part):
         for rows, cones in self._cones:
             shape = cones.s.shape
             ds, dz = change.slack[rows].reshape(shape), change.mult[rows].reshape(shape)
-            step = min(step, cones.central(cones.longest(ds, dz), ds, dz))
+            step = min(step, cones.longest(ds, dz))
         return step, step
 
     def go(self, step: float, dual_step: float, change: _Change) -> None:
