@@ -56,9 +56,10 @@ class Bulk(Pricing):
     levels: CutLevels | None = None
     """The levels of the examples, where columns are cuts."""
     single = False
-    """Whether `gram` and `cross` may round to single precision what has little weight."""
+    """Whether `gram` and `cross` may round to single precision what has little weight: until an
+    interior point method finds that too rough."""
     rounded = False
-    """Whether factors of them may be of single precision."""
+    """Whether factors of them may be of single precision, so long; small ones are not."""
 
     @property
     @abstractmethod

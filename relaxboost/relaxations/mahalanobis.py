@@ -197,7 +197,7 @@ class Mahalanobis(WithNorm):
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
         """Return the v of the last cone, which holds Q d."""
-        v = -np.asarray(proof.y[-self.matrix.shape[0] :])
+        v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
     def describe_norm(self) -> dict[str, Any]:

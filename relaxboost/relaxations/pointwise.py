@@ -161,7 +161,15 @@ class Pointwise:
     def inside(self) -> Vector | None:
         """A point with room inside the constraints, where f is low; None where there is none."""
         x, roomy = self._middle()
-        return x if roomy or not self._tie() else self._middle()[0]
+        before = self._kept, self._free
+        if roomy or not self._tie():
+            return x
+        tied = self._middle()[0]
+        if tied is None:  # what is tight leaves no point as equalities: room of roundings
+            self._kept, self._free = before
+            vars(self).pop("_equalities", None)
+            return x
+        return tied
 
     def _middle(self) -> tuple[Vector | None, bool]:
         """Return a point inside the constraints, None if there is none, and whether it has room."""

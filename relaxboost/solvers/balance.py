@@ -141,7 +141,7 @@ def _entries(game: Game) -> int:
 
 def _products(game: Game) -> int:
     """Return how many products a step may take before a factor costs no more."""
-    n, entries = game.n or 0, _entries(game)
+    n, entries = game.n or 0, max(_entries(game), 1)
     product, multiply = _SPARSE if entries < game.m * n else _DENSE
     price = multiply * entries * (entries / game.m) / 2.0 + _DENSE[1] * n**3 / 3.0
     return int(min(max(price / (2.0 * product * entries), _FEWEST), _PRODUCTS))

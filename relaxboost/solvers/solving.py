@@ -6,6 +6,7 @@ import math
 import operator
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.history import History
-from relaxboost._core.loop import Clock, Limits, run, until
+from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.game import bounds
@@ -212,6 +213,7 @@ class _Best:
         self._w: Callable[[], Weights] = partial(active.coefficients, active.snapshot())
         self._d = game.relaxation.center(game.m)
         self._witness: Witness | None = None  # of w, where its booster knows one
+        self._asks = True  # whether a solver may be asked for a better one
         self._proof: Any = None
         self._rounding = 0.0  # by how much an estimate is to be narrower than asked
 
@@ -289,8 +291,10 @@ class _Best:
         lower, witness = prove(self._witness)
         d = game.repair_d(self._d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
-        if self._witness is not None and upper - lower > self._allowed(lower, upper):
-            lower, witness = max((lower, witness), prove(), key=operator.itemgetter(0))
+        short = upper - lower > self._allowed(lower, upper)
+        if self._witness is not None and short and self._asks:
+            with suppress(SolverError, TimeUp), until(self._clock.deadline):
+                lower, witness = max((lower, witness), prove(), key=operator.itemgetter(0))
         self._proof = points, (w, lower, witness, d, upper)
         return self._proof[1]
 
@@ -310,6 +314,7 @@ class _Best:
 
     def solution(self, name: str, status: str, reason: str, bound: float) -> Solution:
         """Return the best points with their bracket, evaluated afresh."""
+        self._asks = status != "interrupted"
         (support, coefficients), lower, witness, d, upper = self._certify()
         certified = not self._smoothed_test
         tol, gap = self._tol, upper - lower

@@ -312,3 +312,14 @@ def test_where_no_solver_answers_f_at_zero_and_the_least_margin_are_a_bound(monk
         witness = f.witness(u)._replace(proof=None)
         bound = f.lower_bound(u, witness)
         assert u.min() + least - 1e-6 <= bound <= f.relaxed_margin(u)[0]
+
+
+@pytest.mark.parametrize("room", [5e-8, 1e-6])
+def test_a_little_room_is_not_taken_for_none(room):
+    f = rb.Custom(lambda d: (cp.sum_squares(d), [d[0] <= room]))
+    m, good = 6, np.append(room / 2.0, np.full(5, (1.0 - room / 2.0) / 5.0))
+    points = numerical.programs(f, m)._pointwise
+    assert points.allowed(good) is good or np.array_equal(points.allowed(good), good)
+    bad = np.append(room + 5e-10, np.full(5, (1.0 - room - 5e-10) / 5.0))
+    assert points.allowed(bad) is not None
+    assert np.array_equal(points.allowed(good), good)

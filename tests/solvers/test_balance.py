@@ -116,3 +116,9 @@ def test_a_program_that_narrows_nothing_hands_over_sooner(monkeypatch):
     assert inners(patient) == ["smoothed", "lp"]
     assert inners(hasty) == ["smoothed", "lp", "interior"]
     assert rb.compare(patient, hasty)
+
+
+def test_a_sparse_matrix_of_zeros_is_looked_at():
+    found = rb.solve(rb.Game(sparse.csc_array((30, 5)), rb.Capped(k=3)), 1e-6)
+    assert found.status == "optimal"
+    assert found.upper < 1e-9

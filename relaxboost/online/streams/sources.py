@@ -193,17 +193,22 @@ class _Pipe:
         def parsed(rows: bytes) -> Any:
             return csv.read_csv(pa.BufferReader(rows), *options(0)).to_batches()
 
-        for rows in _whole_rows(self._file):
+        for rows in _whole_rows(self._file, options(0)[1].delimiter.encode()):
             yield from _blocks(self._name, header, self._label, partial(parsed, rows))
 
 
-def _whole_rows(file: Any) -> Iterator[bytes]:
-    """Yield what a binary file has, as it comes, cut after rows; breaks in quotes end none."""
+def _whole_rows(file: Any, sep: bytes) -> Iterator[bytes]:
+    """Yield what a binary file has, as it comes, cut after rows; breaks in quotes end none.
+
+    A quote opens a field at its beginning only.
+    """
+    opening = rb"(?:^|(?<=[\n" + re.escape(sep) + rb']))"'
+    closed, opens = re.compile(opening + rb'(?:[^"]|"")*"'), re.compile(opening)
     left = b""
     while came := file.read1(_CSV_BYTES):
         left += came
         cut = left.rfind(b"\n") + 1
-        while left.count(b'"', 0, cut) % 2:
+        while opens.search(closed.sub(b"", left[:cut])):
             cut = left.rfind(b"\n", 0, cut - 1) + 1
         if cut:
             yield left[:cut]

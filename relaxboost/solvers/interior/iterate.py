@@ -143,6 +143,8 @@ class Iterate:
         """What at most is left of what the equations lacked at the start, above roundings."""
         self._iterations: float = 20
         """The most that a right-hand side of the last step by passes took."""
+        self._tied = False
+        """Whether rows of f left a matrix in d alone without a factor."""
         self.by_passes = False
         """Whether the last step was one, which costs as much as many with a small factor."""
         # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
@@ -322,12 +324,14 @@ class Iterate:
         diagonal = isinstance(block, Diagonal)
         bulk.single &= not block.written  # a K that does not fall apart has too little to lose
         bulk.rounded &= diagonal
-        if bulk.n > m or (block.written and bulk.array is None):
+        by_examples = bulk.n > m and not self._tied
+        if by_examples or (block.written and bulk.array is None):
             try:
                 return ByExamples(bulk, block, made)
             except np.linalg.LinAlgError:  # rows of f say too much of d for a matrix in d alone
                 if diagonal or block.written or bulk.n > min(_WIDE * m, LARGEST):
                     raise
+                self._tied = True
         small = bulk.levels is None or bulk.n <= LARGEST
         if diagonal and small and before is not None and type(before[0]) is ByColumns:
             return ByColumns(bulk, block, made, (before[0], before[1]))

@@ -24,7 +24,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.additive import LEFT, TOL, Additive
 from relaxboost.solvers.interior.block import Block, Diagonal
-from relaxboost.solvers.interior.factor import Factor, WiderFactor, add_outer, factor
+from relaxboost.solvers.interior.factor import Factor, RoundedFactor, WiderFactor, add_outer, factor
 
 _POOR, _RATE = 1e-3, 0.05
 """The part of a solution that the last refinement of a rounded matrix may change; and the part that
@@ -73,6 +73,7 @@ class Normal(ABC):
 
     _gram: Array | None = None
     """The matrix, until a factor that is not rounded takes its place."""
+    _factor: Factor | Additive
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk, self._block, self._columns = bulk, block, columns
@@ -93,7 +94,7 @@ class Normal(ABC):
         while True:
             more = self.solve(self._missing(right, move))
             before, change = change, self._sizes(more)
-            rough = self._bulk.rounded or self._bulk.single
+            rough = self._gram is not None or self._bulk.single
             if rough and not (change <= _RATE * before).all():
                 self._sharpen()
                 return self.refined(right, self.solve(right))
@@ -108,12 +109,17 @@ class Normal(ABC):
 
     def _sharpen(self) -> None:
         """Round a factor less, or else its matrix, from now on."""
-        if self._bulk.rounded:
+        if self._gram is not None:
             self._bulk.rounded = False
         else:
             self._bulk.single = False
-            self._gram = None
         self._factorise()
+
+    def _factored(self, gram: Array, *sizes: Vector | None) -> Factor:
+        """Return a factor, and keep the matrix where that is rounded."""
+        made = factor(gram, self._bulk.rounded, *sizes)
+        self._gram = gram if isinstance(made, RoundedFactor) else None
+        return made
 
     def _missing(self, right: Right, first: Move) -> Right:
         """Return what a solution leaves of the right-hand side."""
@@ -171,7 +177,7 @@ class ByColumns(Normal):
             gram[place, place] += 1.0 / self._columns.D
             self._gram = gram
         whole = self._block.uncancelled
-        return factor(self._gram, self._bulk.rounded, *(() if whole is None else (None, whole)))
+        return self._factored(self._gram, *(() if whole is None else (None, whole)))
 
     def _widened(self, before: ByColumns, old: Whole) -> WiderFactor:
         assert isinstance(before._factor, Factor)
@@ -247,7 +253,7 @@ class ByExamples(Normal):
             add_outer(gram, self._b, self._b / -self._sum, self._rho)
             self._block.add_to(gram)
             self._gram = gram
-        self._factor = factor(self._gram, self._bulk.rounded)
+        self._factor = self._factored(self._gram)
         self._g1 = self._factor.solve(np.ones(self._m))
 
     def solve(self, right: Right) -> Move:
