@@ -132,7 +132,7 @@ def solve(
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
     booster = chosen.start(game, tol, clock)
-    label = booster.label
+    label, bound = booster.label, chosen.rounds_bound(game, tol)
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
     status = best.begin(begin)
@@ -150,16 +150,14 @@ def solve(
         if begin.relay is not None:
             begin.relay.booster = states.booster
 
-    def made(status: str) -> Solution:
-        best.write()
-        return best.solution(label, status, reason, chosen.rounds_bound(game, tol))
-
     try:
-        return made(status)
+        best.write()
+        return best.solution(label, status, reason, bound)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interrupt(error):
             raise
-        return made("interrupted")
+    best.write()
+    return best.solution(label, "interrupted", reason, bound)
 
 
 def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:

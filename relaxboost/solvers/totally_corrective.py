@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
@@ -16,6 +18,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
+from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.solvers.active import ActiveSet
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
@@ -333,7 +336,7 @@ class ProgramRun(Booster):
                 f"{_LARGEST:.0e} numbers; ask for a larger tol"
             )
         if new:
-            self._add(new)
+            self._add(self.active.columns, new)
             self._slots += new
             self._keys += [self.active.keys[slot] for slot in new]
             self._pending = True
@@ -346,8 +349,8 @@ class ProgramRun(Booster):
         weights[self._slots] = multipliers
         self.active.set_weights(weights)
 
-    def _add(self, slots: list[int]) -> None:
-        """Add columns to the program, where that outlives a round."""
+    def _add(self, columns: NDArray[Any], slots: list[int]) -> None:
+        """Add those of these slots to the program, where that outlives a round."""
 
     @abstractmethod
     def _optimum(self) -> tuple[Vector, Vector]:
@@ -366,21 +369,23 @@ class LinearRun(ProgramRun):
     @property
     def _master(self) -> RestrictedMaster:
         if self._made is None:
-            form = self._game.linear_form
-            assert form is not None
-            self._made = RestrictedMaster(form, self._game.m, self.active.over)
+            self._made = RestrictedMaster(self._form, self._game.m, self.active.over)
         return self._made
+
+    @property
+    def _form(self) -> LinearForm:
+        form = self._game.linear_form
+        assert form is not None
+        return form
 
     def warmed(self, start: WarmStart) -> Booster:
         """Take the program itself over from the run before, where a path brings one."""
         old = None if start.relay is None else start.relay.booster
-        form = self._game.linear_form
-        assert form is not None
         if not (
             isinstance(old, LinearRun)
             and old._game.matrix is self._game.matrix
             and 0 < len(old._slots) <= _LOOSE * old.active.used
-            and old._master.become(form, self.active.over)
+            and old._master.become(self._form, self.active.over)
         ):
             return super().warmed(start)
         self.active, self._made, self._wide = old.active, old._master, True
@@ -389,10 +394,12 @@ class LinearRun(ProgramRun):
         self.d = self.d if start.d is None else start.d
         return self
 
-    def _add(self, slots: list[int]) -> None:
+    def _add(self, columns: NDArray[Any], slots: list[int]) -> None:
+        if self._made is None:  # not by `_master`, which is one call more
+            self._made = RestrictedMaster(self._form, self._game.m, self.active.over)
         step = max(1, _AT_ONCE // self._game.m)
         for first in range(0, len(slots), step):
-            self._master.add(self.active.columns[:, slots[first : first + step]])
+            self._made.add(columns[:, slots[first : first + step]])
 
     def basis(self) -> Basis | None:
         return self._master.basis(self._keys) if self._keys else None
