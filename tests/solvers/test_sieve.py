@@ -13,7 +13,8 @@ from relaxboost.solvers.interior.barrier import Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling, Right
 from relaxboost.solvers.interior.sieve import Sieve
-from tests.solvers.test_interior import margins, noisy_stumps, solved
+from tests.solvers.test_interior import margins, noisy_stumps
+from tests.solvers.test_normal import solved
 
 
 def into(sizes):
