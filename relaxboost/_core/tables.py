@@ -102,10 +102,9 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
     """Return what `read_header` does of an open binary file, which is read no further."""
+    lines = (line.decode("utf-8-sig") for line in iter(file.readline, b""))
     try:
-        return _header(name, (line.decode("utf-8-sig") for line in iter(file.readline, b"")), sep)[
-            0
-        ]
+        return _header(name, lines, sep)[0]
     except UnicodeDecodeError:
         raise InputError(f"{name} begins with what is not in UTF-8; write it as UTF-8") from None
 

@@ -102,17 +102,16 @@ def _check_size(m: int, n: int, program: LinearProgram) -> None:
         else ""
     )
     if has:
-        long = has.startswith("denominators")
         given = [v for row in program.rows for v in row.coefficients.values()]
-        short = max(len(str(x.denominator)) for x in given) <= _OF_A
-        remedy = (
-            "use vipr"
-            if not long
-            else "certify exact_optimum(game), or solve to a smaller tol"
-            if short
-            else "A, or f, has such itself, as most floats are: certify exact_optimum of the game "
-            "of numpy.round(16 * A) / 16, or use vipr"
-        )
+        if not has.startswith("denominators"):
+            remedy = "use vipr"
+        elif max(len(str(x.denominator)) for x in given) <= _OF_A:
+            remedy = "certify exact_optimum(game), or solve to a smaller tol"
+        else:
+            remedy = (
+                "A, or f, has such itself, as most floats are: certify exact_optimum of the game "
+                "of numpy.round(16 * A) / 16, or use vipr"
+            )
         raise InputError(
             f"half a page takes games of at most {_MOST} x {_MOST} in short fractions, with "
             f"{_TERMS} terms in the rows of f, and this has {has}; {remedy}"
