@@ -44,6 +44,8 @@ def dots(H: NDArray[Any], used: int, d: Array) -> Array:
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return the same as `dots`, to the bit, with the columns shared between threads."""
     pool, threads = thread_pool()
+    if threads == 1:
+        return dots(H, used, d)
     # An array of one column counts as ordered by rows, and is summed in another order.
     cuts = np.linspace(0, used, min(threads, max(used // 2, 1)) + 1).astype(int)
     parts = [H[:, a:b] for a, b in pairwise(cuts.tolist()) if b > a]
@@ -374,6 +376,17 @@ def sum_stumps(
         for i in range(u.size):
             u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
     return u
+
+
+@njit()
+def least_in_use(weights: Array, edges: Array) -> tuple[int, float]:
+    """Return where the least edge of those with weight is, -1 if none has, and Σ weights."""
+    slot, total = -1, 0.0
+    for place in range(weights.shape[0]):
+        total += weights[place]
+        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
+            slot = place
+    return slot, total
 
 
 @njit()

@@ -191,13 +191,14 @@ class CorrectiveRun(Booster):
     def _worst_in_use(self) -> _Worst:
         active = self.atoms
         weights = active.weights[: len(active)]
-        unused = active.over.scale - float(weights.sum())
+        edges = self.edges
+        if edges is None:
+            edges = active.edges(self.d) if weights.any() else weights
+        slot, total = kernels.least_in_use(weights, edges)
+        unused = active.over.scale - total
         zero = _Worst(None, 0.0, unused)
-        if not weights.any():
+        if slot < 0:
             return zero
-        edges = active.edges(self.d) if self.edges is None else self.edges
-        edges = np.where(weights > 0.0, edges, np.inf)
-        slot = int(np.argmin(edges))
         if active.over.holds_zero and unused > 1e-12 * active.over.scale and edges[slot] >= 0.0:
             return zero
         return _Worst(slot, float(edges[slot]), float(weights[slot]))

@@ -26,6 +26,8 @@ from relaxboost.testing.bench.suite import BenchGame
 
 MOST_POINTS = 200
 """How many points of a history are kept."""
+_WARM = (600, 5000)
+"""Examples of games that warm our own solvers; projections of more than 4096 have own kernels."""
 _PARENT_DIED = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 
@@ -59,8 +61,8 @@ def play(given: dict[str, Any], peer: Peer, say: Any) -> None:
     say(m=game.m, n=game.n)
     try:
         with suppress(Exception):  # what is compiled or loaded late is so before the clock starts
-            warm = entry.small(40 if peer.kind == "general" else 600)
-            peer.prepare(warm)(peer.ladder[0] if peer.ladder else tol, 2.0)
+            for rows in (40,) if peer.kind == "general" else _WARM:
+                peer.prepare(entry.small(rows))(peer.ladder[0] if peer.ladder else tol, 2.0)
         run = peer.prepare(game)
     except InputError as error:
         say(unfit=str(error))
