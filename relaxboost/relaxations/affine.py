@@ -56,7 +56,7 @@ class _Changed(Relaxation):
         if math.isfinite(witness.gamma) and np.isfinite(x).all():
             try:
                 value = self.conjugate(x)
-            except InputError:  # too far off for the solver
+            except (InputError, OverflowError):  # too far off for the solver, or for doubles
                 return -math.inf
             if math.isfinite(value):
                 return float(witness.gamma) - value

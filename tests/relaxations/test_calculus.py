@@ -1,9 +1,8 @@
-"""Multiples, sums, shifts and dilations: against closed forms, the definitions and each other."""
+"""Multiples, sums, shifts and dilations: against closed forms, and as relaxations."""
 
 from __future__ import annotations
 
 import math
-import pickle
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -88,57 +87,6 @@ TERMS = [
     rb.Capped(1).scaled(Fraction(5, 2)),
     0.5 * (rb.Capped(2) + SQUARE.scaled(2).shifted(-0.1)),
 ]
-
-
-@pytest.mark.parametrize("f", TERMS, ids=repr)
-def test_the_methods_agree_with_the_penalty(f, rng):
-    """F, its lower bounds, the distribution and f* against plain cvxpy programs in f."""
-    f = f.resolve(M)
-    d, u = cp.Variable(M), rng.uniform(-1, 1, M)
-    expression, constraints = f.cvxpy_penalty(d)
-    simplex = [cp.sum(d) == 1, d >= 0, *constraints]
-    truth = cp.Problem(cp.Minimize(u @ d + expression), simplex).solve("CLARABEL")
-    value, best = f.relaxed_margin(u)
-    assert value == pytest.approx(truth, abs=1e-6)
-    assert best @ u + f.penalty(best) == pytest.approx(truth, abs=1e-6)
-    assert f.lower_bound(u, f.witness(u)) == pytest.approx(truth, abs=1e-6)
-    for _ in range(5):  # every witness is a lower bound, also one of another u
-        other = f.witness(rng.uniform(-1, 1, M))
-        assert f.lower_bound(u, other) <= truth + 1e-7
-    goal = cp.Minimize(u @ d + expression - 0.1 * cp.sum(cp.entr(d)))
-    cp.Problem(goal, [cp.sum(d) == 1, *constraints]).solve("CLARABEL")
-    assert f.distribution(u, 0.1) == pytest.approx(d.value, abs=1e-4)
-    gamma = cp.Variable()
-    expression, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
-    dual = cp.Problem(cp.Maximize(expression), constraints).solve("CLARABEL")
-    assert dual == pytest.approx(truth, abs=1e-6)
-
-
-@pytest.mark.parametrize("f", TERMS, ids=repr)
-def test_conjugates_agree_with_the_definition(f, rng):
-    f = f.resolve(M)
-    d, theta = cp.Variable(M), rng.uniform(-1, 1, M)
-    if "Linear" in repr(f) and "Capped" not in repr(f):
-        theta = 0.7 * np.array(COST)  # its conjugate is an indicator
-    expression, constraints = f.cvxpy_penalty(d)
-    truth = cp.Problem(cp.Maximize(theta @ d - expression), constraints).solve("CLARABEL")
-    assert f.conjugate(theta) == pytest.approx(truth, abs=1e-6)
-    x = cp.Variable(M)
-    expression, constraints = f.cvxpy_conjugate(x)
-    problem = cp.Problem(cp.Minimize(expression), [x == theta, *constraints])
-    assert problem.solve("CLARABEL") == pytest.approx(truth, abs=1e-6)
-
-
-@pytest.mark.parametrize("f", TERMS, ids=repr)
-def test_games_are_bracketed_and_both_solvers_agree(f, rng):
-    A = np.clip(rng.uniform(-1, 1, (M, 6)) + 0.2, -1, 1)
-    game = rb.Game(A, f)
-    reference = rb.reference(game)
-    assert reference.gap <= 1e-5
-    solution = rb.solve(game, tol=0.05, max_rounds=200)
-    assert rb.compare(reference, solution)
-    if game.relaxation.linear_form(M) is not None:
-        assert rb.compare(reference, rb.reference(game, solver="CLARABEL", tol=1e-5))
 
 
 def exact_average(u, k):
@@ -283,18 +231,6 @@ def test_linear_forms_are_stacked(rng):
         assert value == pytest.approx(f.relaxed_margin(u)[0], abs=1e-6)
 
 
-@pytest.mark.parametrize("f", [f for f in TERMS if "square" not in repr(f)], ids=repr)
-def test_repr_pickle_and_keys(f):
-    names = {"Capped": rb.Capped, "Linear": Linear, "Fraction": Fraction}
-    assert eval(repr(f), names) == f
-    f = f.resolve(M)
-    f.witness(np.zeros(M))
-    again = pickle.loads(pickle.dumps(f))
-    assert again == f
-    assert again.key() == f.key()
-    assert f.resolve(M) == f
-
-
 def test_keys_differ():
     keys = {f.resolve(M).key() for f in TERMS}
     assert len(keys) == len(TERMS)
@@ -340,7 +276,7 @@ def test_other_operands_are_refused():
     assert isinstance(SQUARE.scaled(1), Dilated)
 
 
-@pytest.mark.parametrize("f", [TERMS[0], TERMS[4], TERMS[6], TERMS[9]], ids=repr)
+@pytest.mark.parametrize("f", TERMS, ids=repr)
 def test_conformance(f):
     assert check_relaxation(f, (M,))
 
