@@ -15,6 +15,7 @@ from relaxboost.claims.dek11.derandomised import errors, vote_errors
 from relaxboost.claims.dek11.runs import LAWS, Samples, never_more
 from relaxboost.claims.instance import Instance
 from relaxboost.online import ExponentiatedGradient, Horizon
+from tests.claims.figures import complete, refuted
 
 FIGURES = {
     "DEK11-E1-order": [(1.0, 0.8745)],
@@ -42,20 +43,13 @@ FIGURES = {
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_counterexamples_refute_with_the_figures_of_the_record(id):
-    claim, expected = SOURCE.claims[id], FIGURES[id]
-    for written, (left, right) in zip(claim.counterexamples, expected, strict=True):
-        slacks = claim.stated.measure(claim.instance(written))
-        worst = min(slacks, key=lambda s: s.high)
-        assert worst.high < 0.0
-        assert worst.left == pytest.approx(left, rel=2e-3, abs=1e-6), str(worst)
-        assert worst.right == pytest.approx(right, rel=2e-3, abs=1e-6), str(worst)
-        for correction in claim.corrections[: 2 if claim.status == "ambiguous" else None]:
-            found = correction.measure(claim.instance(written))
-            assert all(s.high >= 0.0 for s in found)
+    claim = SOURCE.claims[id]
+    mended = claim.corrections[: 2 if claim.status == "ambiguous" else None]
+    refuted(claim, FIGURES[id], mended, rel=2e-3, abs=1e-6)
 
 
 def test_every_claim_that_fails_has_its_figures_and_every_claim_a_line():
-    assert set(FIGURES) == {id for id, claim in SOURCE.claims.items() if claim.counterexamples}
+    complete(SOURCE, FIGURES)
     named = {id for line in SOURCE.lines for id in line.ids}
     assert named == {*SOURCE.claims, *(one.id for one in SOURCE.not_checked)}
 

@@ -15,6 +15,7 @@ from relaxboost.claims.gb11.example import run as example
 from relaxboost.claims.gb11.problems import Bowl, Descent, Kinks
 from relaxboost.claims.gb11.repeated import bound4
 from relaxboost.functional import Naive, Repeated, Residual
+from tests.claims.figures import complete, refuted
 
 FIGURES = {
     "GB11-subgradient": [(0.5, 0.0)],
@@ -57,13 +58,7 @@ FIGURES = {
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_counterexamples_refute_with_the_figures_of_the_record(id):
-    claim, expected = SOURCE.claims[id], FIGURES[id]
-    for written, (left, right) in zip(claim.counterexamples, expected, strict=True):
-        slacks = claim.stated.measure(claim.instance(written))
-        worst = min(slacks, key=lambda s: s.high)
-        assert worst.high < 0.0
-        assert worst.left == pytest.approx(left, rel=3e-4, abs=1e-8)
-        assert worst.right == pytest.approx(right, rel=3e-4, abs=1e-8)
+    refuted(SOURCE.claims[id], FIGURES[id], rel=3e-4, abs=1e-8)
 
 
 def test_it_is_listed_after_the_margins():
@@ -102,9 +97,7 @@ def test_every_line_of_the_paper_has_claims_or_a_reason():
 
 
 def test_every_failing_claim_has_figures_and_a_correction():
-    failing = {claim.id for claim in SOURCE.claims.values() if claim.counterexamples}
-    assert failing == set(FIGURES)
-    assert all(SOURCE.claims[id].corrections for id in failing)
+    complete(SOURCE, FIGURES)
 
 
 def test_edges_of_sets_known_in_closed_form():

@@ -14,6 +14,7 @@ from relaxboost.claims.jntv05.formulas import MIRRORS, VALUES, LabelledLaw, grow
 from relaxboost.claims.jntv05.setting import bayes
 from relaxboost.game.domains import Simplex
 from relaxboost.online import Growing, MirrorDescent, MirrorSteps
+from tests.claims.figures import complete, refuted
 
 FIGURES = {
     "JNTV05-measurable": [(0.0577647, 0.0)],
@@ -39,17 +40,11 @@ FIGURES = {
 
 @pytest.mark.parametrize("id", FIGURES)
 def test_counterexamples_refute_with_the_figures_of_the_record(id):
-    claim, expected = SOURCE.claims[id], FIGURES[id]
-    for written, (left, right) in zip(claim.counterexamples, expected, strict=True):
-        worst = min(claim.stated.measure(claim.instance(written)), key=lambda s: s.high)
-        assert worst.high < 0.0
-        assert (worst.left, worst.right) == pytest.approx((left, right), rel=1e-5, abs=1e-9)
+    refuted(SOURCE.claims[id], FIGURES[id], rel=1e-5, abs=1e-9)
 
 
 def test_every_failing_claim_has_figures_and_a_correction():
-    failing = {claim.id for claim in SOURCE.claims.values() if claim.counterexamples}
-    assert failing == set(FIGURES)
-    assert all(SOURCE.claims[id].corrections for id in failing)
+    complete(SOURCE, FIGURES)
 
 
 def test_the_table_has_every_number_of_the_paper_and_every_claim():
