@@ -84,10 +84,6 @@ class AdaBoost(_HardMarginMethod):
     def __post_init__(self) -> None:
         self.choice("step", ADABOOST_STEPS)
 
-    def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return nan: no number of rounds need be enough."""
-        return math.nan
-
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         return AdaBoostRun(game, self.step).named(f"adaboost ({self.step})")
 

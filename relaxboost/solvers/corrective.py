@@ -119,10 +119,7 @@ class CorrectiveRun(Booster):
         self._beta = beta
         self._rule = rule
         self._round = 0
-        if active is None:
-            self.active = starting_point(game)
-        else:
-            self.active = active
+        self.active = starting_point(game) if active is None else active
         self._found = Step(float("nan"))
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)

@@ -11,7 +11,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import CombinedHypothesis, FullWeights
+from relaxboost.solvers.active import FullWeights
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
@@ -26,7 +26,6 @@ class Walking(Booster):
     """
 
     inner = "walk"
-    active: CombinedHypothesis
 
     def __init__(
         self,

@@ -59,9 +59,9 @@ class Cones(ABC):
     def inside(self, s: Array) -> NDArray[np.bool_]:
         """Return which points are in the interior of the cone."""
 
-    @abstractmethod
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return which points are in the interior of the dual cone."""
+        """Return which points are in the interior of the dual cone, by default the same."""
+        return self.inside(z)
 
     @abstractmethod
     def polar(self) -> Array:
@@ -115,9 +115,6 @@ class HalfLines(Cones):
     def inside(self, s: Array) -> NDArray[np.bool_]:
         return np.asarray(s[:, 0] > 0.0)
 
-    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        return self.inside(z)
-
     def polar(self) -> Array:
         """Return 1/s."""
         return 1.0 / self.s
@@ -164,10 +161,6 @@ class SecondOrderCones(Cones):
     def inside(self, s: Array) -> NDArray[np.bool_]:
         """Return s_0 > |s_1|."""
         return np.asarray((s[:, 0] > 0.0) & (_det(s) > 0.0))
-
-    def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return z_0 > |z_1|."""
-        return self.inside(z)
 
     def polar(self) -> Array:
         """Return J s / det s."""
