@@ -17,6 +17,10 @@ def rational(x: float | Fraction) -> fmpq:
     return fmpq(q.numerator, q.denominator)
 
 
+def ball(x: float | Fraction) -> arb:
+    return arb(rational(x))
+
+
 def fraction(q: fmpq) -> Fraction:
     return Fraction(int(q.p), int(q.q))
 

@@ -1,7 +1,7 @@
 """Every relaxation of the package, to be held to the interface: add a family here, nowhere else.
 
 Each entry is a name and a function from the number of examples m to the relaxation, so that
-parameters can depend on m.
+parameters can depend on m. What the suite checks needs no test beside the family.
 """
 
 from __future__ import annotations

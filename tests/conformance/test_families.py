@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import pytest
 
+import relaxboost as rb
 from relaxboost.testing import check_relaxation, checks
 from tests.conformance import samples
 from tests.conformance.families import FAMILIES, SIZES
@@ -26,6 +30,15 @@ def test_it_conforms(name, m):
     report = check_relaxation(dict(FAMILIES)[name], sizes=(m,))
     assert [row.check for row in report.rows] == list(checks())
     assert {row.status for row in report.rows} <= {"passed", "not claimed"}
+
+
+def test_what_they_print_makes_them_again():
+    names = {name: getattr(rb.relaxations, name) for name in rb.relaxations.__all__}
+    made = [f for f in (make(3) for _, make in FAMILIES) if not isinstance(f, rb.Custom)]
+    assert len(made) == len(FAMILIES) - 3
+    for f in made:
+        again = eval(repr(f), {**names, "Fraction": Fraction, "math": math})
+        assert again.resolve(3) == f.resolve(3)
 
 
 @pytest.mark.parametrize(

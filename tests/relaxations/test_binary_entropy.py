@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from fractions import Fraction
 
 import cvxpy as cp
@@ -13,11 +12,11 @@ from flint import arb, ctx
 from scipy.special import softmax
 
 import relaxboost as rb
-from relaxboost import BinaryEntropy, Capped, InputError, KLPenalty
+from relaxboost import BinaryEntropy, Capped, InputError
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import Traits, Witness
 from relaxboost.relaxations._projections import binary_entropy, logistic_distribution
-from tests.twins import average_of_smallest, rational
+from tests.twins import average_of_smallest, ball
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0, 7.0]
 
@@ -27,10 +26,6 @@ def precision():
     previous, ctx.prec = ctx.prec, 200
     yield
     ctx.prec = previous
-
-
-def ball(x):
-    return arb(rational(x))
 
 
 def bound_at(u, gamma, f):
@@ -171,34 +166,6 @@ def test_many_examples_are_guessed_from_few(rng):
         assert np.abs(level - gamma).max() <= 1e-9 * T + 1e-14
 
 
-def test_cvxpy_agrees(rng):
-    m = 5
-    for k, weight in ((1, 0.3), (2.5, 0.1), (4, 2)):
-        f = BinaryEntropy(k, weight)
-        u = rng.uniform(-1, 1, m)
-        value = f.relaxed_margin(u)[0]
-        d = cp.Variable(m, nonneg=True)
-        penalty, constraints = f.cvxpy_penalty(d)
-        simplex = [cp.sum(d) == 1, *constraints]
-        primal = cp.Problem(cp.Minimize(u @ d + penalty), simplex)
-        assert primal.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-        smoothed = cp.Problem(cp.Minimize(u @ d + penalty - 0.3 * cp.sum(cp.entr(d))), simplex)
-        smoothed.solve(solver="CLARABEL")
-        assert d.value == pytest.approx(f.distribution(u, 0.3), abs=2e-4)
-        gamma, x = cp.Variable(), cp.Variable(m)
-        conjugate, constraints = f.cvxpy_conjugate(x)
-        dual = cp.Problem(cp.Maximize(gamma - conjugate), [x >= gamma - u, *constraints])
-        assert dual.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-        shortcut, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
-        short = cp.Problem(cp.Maximize(shortcut), constraints)
-        assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-        theta = rng.normal(size=m)
-        point = cp.Variable(m)
-        penalty, constraints = f.cvxpy_penalty(point)
-        sup = cp.Problem(cp.Maximize(theta @ point - penalty), constraints)
-        assert sup.solve(solver="CLARABEL") == pytest.approx(f.conjugate(theta), abs=1e-6)
-
-
 def test_fenchel_young_and_minimum(rng):
     f = BinaryEntropy(2.5, 0.3)
     assert f.penalty(np.full(6, 0.2)) == pytest.approx(0.0, abs=1e-15)  # x = 1/2
@@ -243,44 +210,14 @@ def games(rng):
 def test_value_is_that_of_the_log_loss(rng):
     """max over ‖w‖_1 <= 1 and γ of γ − (c/k) Σ log((1 + exp((γ − (Aw)_i)/c))/2), by cvxpy."""
     for A in games(rng):
-        for k, c in ((2, 0.3), (3.5, 0.05)):
+        for k, c in ((1, 0.3), (2, 0.3), (3.5, 0.05), (4, 1), (7, 0.05)):
             w, gamma = cp.Variable(4), cp.Variable()
             loss = cp.sum(cp.logistic((gamma - A @ w) / c)) - 10 * math.log(2)
             goal = cp.Maximize(gamma - c / k * loss)
             rho = cp.Problem(goal, [cp.norm1(w) <= 1]).solve(solver="CLARABEL")
-            solution = rb.solve(rb.Game(A, BinaryEntropy(k, c)), tol=1e-3)
+            solution = rb.solve(rb.Game(A, BinaryEntropy(k, c)), tol=1e-6)
             assert solution.status == "optimal"
             assert solution.lower - 1e-6 <= rho <= solution.upper + 1e-6
-
-
-def test_reference_and_booster_agree(rng):
-    for A in games(rng):
-        for f in (BinaryEntropy(2, 0.1), BinaryEntropy(fraction=0.35), BinaryEntropy(10, 0.5)):
-            game = rb.Game(A, f)
-            booster = rb.solve(game, tol=0.01)
-            assert booster.status == "optimal"
-            for solver in ("CLARABEL", "SCS", "ECOS"):
-                reference = rb.reference(game, solver=solver)
-                assert reference.gap <= 1e-3
-                assert max(reference.lower, booster.lower) <= min(reference.upper, booster.upper)
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        BinaryEntropy(3),
-        BinaryEntropy(2.5, weight=0.1),
-        BinaryEntropy(Fraction(10, 3), Fraction(1, 3)),
-        BinaryEntropy(fraction=0.25, weight=2),
-        BinaryEntropy(fraction=Fraction(1, 3)),
-    ],
-)
-def test_repr_pickle_hash_and_key(f):
-    again = eval(repr(f))
-    assert again == f
-    assert hash(again) == hash(f)
-    assert again.key() == f.key()
-    assert pickle.loads(pickle.dumps(f)) == f
 
 
 def test_fraction_resolves_at_the_game():
@@ -297,25 +234,11 @@ def test_fraction_resolves_at_the_game():
         (lambda: BinaryEntropy(2, 1, 0.5), "needs either k or fraction"),
         (lambda: BinaryEntropy(0.5), r"BinaryEntropy\(k=0.5\) needs k >= 1"),
         (lambda: BinaryEntropy("2"), "finite real number"),
-        (lambda: BinaryEntropy(2, 0), "needs weight > 0, got 0"),
-        (lambda: BinaryEntropy(2, math.inf), "finite real number"),
         (lambda: BinaryEntropy(fraction=0), "0 < fraction <= 1"),
         (lambda: BinaryEntropy(fraction=0.01).resolve(50), "use a fraction of at least"),
-        (lambda: rb.Game(np.eye(2), BinaryEntropy(3)), "needs 1 <= k <= m, .* m = 2 examples"),
         (lambda: BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before a game"),
-        (lambda: BinaryEntropy(2).distribution(np.ones(2), -1.0), "beta must be a positive"),
-        (lambda: BinaryEntropy(2).relaxed_margin(np.array([0, math.inf])), "nan or infinities"),
     ],
 )
 def test_wrong_arguments(make, message):
     with pytest.raises(InputError, match=message):
         make()
-
-
-def test_penalty_and_smoothing_of_one_example():
-    for f in (BinaryEntropy(1), KLPenalty(1)):
-        assert np.array_equal(f.distribution(np.array([0.3]), 0.1), [1.0])
-        assert (
-            f.lower_bound(np.array([0.3]), f.witness(np.array([0.3])))
-            <= f.relaxed_margin(np.array([0.3]))[0]
-        )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import pickle
 from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from flint import arb, ctx
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 import relaxboost as rb
-from relaxboost import HardMargin, InputError, KLBall, KLPenalty
+from relaxboost import InputError, KLBall, KLPenalty
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import BallWitness, Traits, Witness
-from tests.twins import rational
+from relaxboost.testing import check_relaxation
+from tests.twins import ball
 
 ABSURD = [math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-320, 0.0, -3.0]
 
@@ -27,10 +26,6 @@ def precision():
     previous, ctx.prec = ctx.prec, 200
     yield
     ctx.prec = previous
-
-
-def ball(x):
-    return arb(rational(x))
 
 
 def priors(rng, m):
@@ -196,49 +191,15 @@ def test_distributions_meet_their_optimality_conditions(beta, rng):
                 assert d.sum() == pytest.approx(1.0, abs=1e-14)
 
 
-def test_cvxpy_agrees(rng):
-    m = 5
-    for prior in priors(rng, m)[:4]:
-        for f in (KLPenalty(0.1, prior), KLPenalty(2, prior), KLBall(0.2, prior)):
-            u = rng.uniform(-1, 1, m)
-            value = f.relaxed_margin(u)[0]
-            d = cp.Variable(m, nonneg=True)
-            penalty, constraints = f.cvxpy_penalty(d)
-            simplex = [cp.sum(d) == 1, *constraints]
-            primal = cp.Problem(cp.Minimize(u @ d + penalty), simplex)
-            assert primal.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-            smoothed = cp.Problem(cp.Minimize(u @ d + penalty - 0.3 * cp.sum(cp.entr(d))), simplex)
-            smoothed.solve(solver="CLARABEL")
-            assert d.value == pytest.approx(f.distribution(u, 0.3), abs=2e-4)
-            gamma, x = cp.Variable(), cp.Variable(m)
-            conjugate, constraints = f.cvxpy_conjugate(x)
-            dual = cp.Problem(cp.Maximize(gamma - conjugate), [x >= gamma - u, *constraints])
-            assert dual.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-            shortcut, constraints = f.cvxpy_relaxed_margin(cp.Constant(u), gamma)
-            short = cp.Problem(cp.Maximize(shortcut), constraints)
-            assert short.solve(solver="CLARABEL") == pytest.approx(value, abs=1e-6)
-            theta = rng.normal(size=m) * 0.3
-            number, constraints = f.cvxpy_conjugate(cp.Constant(theta))
-            problem = cp.Problem(cp.Minimize(number), constraints)
-            at_theta = problem.solve(solver="CLARABEL")
-            assert at_theta == pytest.approx(f.conjugate(theta), abs=1e-6)
-            point = cp.Variable(m)
-            penalty, constraints = f.cvxpy_penalty(point)
-            sup = cp.Problem(cp.Maximize(theta @ point - penalty), constraints)
-            assert sup.solve(solver="CLARABEL") == pytest.approx(f.conjugate(theta), abs=1e-6)
+@pytest.mark.parametrize("kind", [KLPenalty, KLBall])
+def test_a_prior_with_zeros_conforms(kind):
+    assert check_relaxation(kind(0.2, (0, 0.25, 0.5, 0, 0.25)), (5,))
 
 
-def test_fenchel_young(rng):
-    """f(d) + f*(θ) >= <d, θ>, with equality at d = π exp(θ/c)."""
+def test_fenchel_young_is_attained(rng):
+    """f(d) + f*(θ) = <d, θ> at d = π exp(θ/c)."""
     for prior in priors(rng, 6):
-        for f in (KLPenalty(0.3, prior), KLBall(0.3, prior), KLBall(3, prior)):
-            assert f.conjugate(np.zeros(6)) == 0.0
-            for _ in range(20):
-                theta = rng.normal(size=6) * 10.0 ** rng.uniform(-3, 1)
-                d = rng.exponential(size=6) * f.center(6)
-                d = f.repair(d) if isinstance(f, KLBall) else d
-                assert f.penalty(d) + f.conjugate(theta) >= d @ theta - 1e-12
-        f = KLPenalty(0.3, prior)
+        f, theta = KLPenalty(0.3, prior), rng.normal(size=6)
         d = f.center(6) * np.exp(theta / 0.3)
         young = f.penalty(d) + f.conjugate(theta) - d @ theta
         assert abs(young) <= 1e-13 * max(1.0, f.conjugate(theta))
@@ -246,15 +207,8 @@ def test_fenchel_young(rng):
     assert KLBall(0.5).conjugate(np.array([0.0, -2.0])) == 0.0  # d = (1/2, 0) just so
 
 
-def test_limits(rng):
+def test_weak_ones_are_soft_max(rng):
     u = rng.uniform(-1, 1, 7)
-    prior = rng.dirichlet(np.ones(7))
-    assert KLPenalty(1e-9, prior).relaxed_margin(u)[0] == pytest.approx(u.min(), abs=1e-7)
-    assert KLPenalty(1e7, prior).relaxed_margin(u)[0] == pytest.approx(prior @ u, abs=1e-6)
-    assert KLBall(1e-16, prior).relaxed_margin(u)[0] == pytest.approx(prior @ u, abs=1e-7)
-    binding = math.log(1 / prior[u.argmin()])
-    assert KLBall(binding * 1.0001, prior).relaxed_margin(u)[0] == u.min()
-    assert KLBall(binding * 0.99, prior).relaxed_margin(u)[0] > u.min()
     assert np.array_equal(
         KLBall(50).distribution(u, 0.1), KLBall(math.log(7) * 1.001).distribution(u, 0.1)
     )
@@ -270,73 +224,15 @@ def games(rng):
 
 
 def test_value_is_that_of_the_exponential_loss(rng):
-    """rho = −c log of the least mean exponential loss over ‖v‖_1 <= 1/c (scipy, v = p − q)."""
+    """rho = −c log of the least mean exponential loss over ‖w‖_1 <= 1, by cvxpy."""
     for A in games(rng):
-        n = A.shape[1]
         for c in (0.2, 1.0):
-            signed = np.hstack([A, -A])
-
-            def loss(x, signed=signed):
-                e = np.exp(-signed @ x) / signed.shape[0]
-                return e.sum(), -signed.T @ e
-
-            budget = {"type": "ineq", "fun": lambda x, c=c: 1 / c - x.sum()}
-            best = minimize(
-                loss,
-                np.full(2 * n, 0.1 / n),
-                jac=True,
-                method="SLSQP",
-                bounds=[(0, None)] * (2 * n),
-                constraints=[budget],
-                options={"ftol": 1e-14, "maxiter": 1000},
-            )
-            solution = rb.solve(rb.Game(A, KLPenalty(c)), tol=1e-3)
+            w = cp.Variable(6)
+            loss = cp.log_sum_exp(-A @ w / c) - math.log(12)
+            rho = cp.Problem(cp.Maximize(-c * loss), [cp.norm1(w) <= 1]).solve(solver="CLARABEL")
+            solution = rb.solve(rb.Game(A, KLPenalty(c)), tol=1e-6)
             assert solution.status == "optimal"
-            rho = -c * math.log(best.fun)
-            assert solution.lower - 1e-7 <= rho <= solution.upper + 1e-7
-
-
-def test_reference_and_booster_agree(rng):
-    for A in games(rng):
-        prior = rng.dirichlet(np.ones(12))
-        zero = (0.0, 0.5, 0.5, *[0.0] * 9)
-        for f in (
-            KLPenalty(0.1),
-            KLPenalty(1, prior),
-            KLBall(0.3),
-            KLBall(1, prior),
-            KLBall(1, zero),
-        ):
-            game = rb.Game(A, f)
-            booster = rb.solve(game, tol=0.01)
-            assert booster.status == "optimal"
-            for solver in ("CLARABEL", "SCS", "ECOS"):
-                reference = rb.reference(game, solver=solver)
-                assert reference.gap <= 1e-3
-                assert max(reference.lower, booster.lower) <= min(reference.upper, booster.upper)
-            assert rb.reference(game).gap <= 1e-5
-
-
-def test_repair(rng):
-    for prior in priors(rng, 5):
-        for f in (KLPenalty(1, prior), KLBall(0.1, prior)):
-            for d in (rng.normal(size=5) + 1, np.eye(5)[0], np.eye(5)[-1] * 3):
-                fixed = f.repair(d)
-                assert math.isfinite(f.penalty(fixed))
-                assert fixed.sum() == pytest.approx(1.0, abs=1e-14)
-                assert np.abs(f.repair(fixed) - fixed).max() <= 1e-15
-            with pytest.raises(InputError, match="nan or infinite"):
-                f.repair(np.array([0.5, math.nan, 0, 0, 0]))
-
-
-def test_entropy_range_bounds_the_entropy(rng):
-    for prior in priors(rng, 5):
-        for f in (KLPenalty(1, prior), KLBall(0.1, prior), KLBall(5, prior)):
-            values = []
-            for _ in range(50):
-                d = f.repair(rng.dirichlet(np.full(5, 0.2)))
-                values.append(np.sum(d[d > 0] * np.log(d[d > 0])))
-            assert max(values) - min(values) <= f.entropy_range(5) + 1e-12
+            assert solution.lower - 1e-6 <= rho <= solution.upper + 1e-6
 
 
 def test_the_prior_is_divided_by_its_sum():
@@ -362,25 +258,6 @@ def test_penalty_and_traits():
     assert f.level == "enclosed"
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        KLPenalty(1),
-        KLPenalty(0.1, (0.5, Fraction(1, 4), 0.25)),
-        KLBall(Fraction(1, 3), np.array([0.5, 0.5])),
-        KLBall(2, [1]),
-    ],
-)
-def test_repr_pickle_hash_and_key(f):
-    again = eval(repr(f))
-    assert again == f
-    assert hash(again) == hash(f)
-    assert again.key() == f.key()
-    f.center(1 if f.prior is None else len(f.prior))
-    assert pickle.loads(pickle.dumps(f)) == f
-    assert HardMargin() != f
-
-
 def test_keys_tell_parameters_apart():
     assert KLBall(0.5, (0.5, 0.5)).key() == KLBall(Fraction(1, 2), (Fraction(1, 2), 0.5)).key()
     keys = {KLBall(1).key(), KLPenalty(1).key(), KLBall(2).key(), KLBall(1, (0.5, 0.5)).key()}
@@ -390,14 +267,7 @@ def test_keys_tell_parameters_apart():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: KLPenalty(0), "needs weight > 0, got 0"),
-        (lambda: KLPenalty(-1), "needs weight > 0, got -1"),
-        (lambda: KLPenalty(math.nan), "finite real number"),
-        (lambda: KLPenalty("1"), "finite real number"),
-        (lambda: KLPenalty(Fraction(1, 10**200)), "1e-100 <= weight"),
         (lambda: KLBall(0), "a ball of radius 0 is the prior alone"),
-        (lambda: KLBall(-1), "needs radius > 0"),
-        (lambda: KLBall(1e200), "radius <= 1e100"),
         (lambda: KLPenalty(1, (0.5, 0.4)), "priors must sum to one"),
         (lambda: KLBall(1, ()), "priors must sum to one"),
         (lambda: KLBall(1, (1.5, -0.5)), r"needs prior\[1\] >= 0"),
@@ -405,9 +275,6 @@ def test_keys_tell_parameters_apart():
         (lambda: KLBall(1, "ab"), "vector of numbers"),
         (lambda: KLBall(1, 0.5), "vector of numbers"),
         (lambda: rb.Game(np.eye(3), KLBall(1, (0.5, 0.5))), "2 entries in prior, .* m = 3"),
-        (lambda: KLPenalty(1).distribution(np.ones(2), 0.0), "beta must be a positive"),
-        (lambda: KLBall(1).distribution(np.array([math.nan]), 1.0), "nan or infinities"),
-        (lambda: KLBall(1).relaxed_margin(np.ones((2, 2))), "non-empty vector"),
     ],
 )
 def test_wrong_arguments(make, message):

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost.solvers import Corrective, TotallyCorrective
-
-
-@dataclass(frozen=True)
-class TwoNormBall(rb.Relaxation):
-    """The indicator of ‖d‖_2 <= radius; cvxpy does the rest."""
-
-    radius: float
-
-    def cvxpy_penalty(self, d):
-        return 0.0, [cp.norm2(d) <= self.radius]
+from tests.conformance.samples import Ball
 
 
 @pytest.fixture
 def game(rng):
     A = np.clip(rng.uniform(-1, 1, (6, 8)) + 0.2, -1, 1)
-    return rb.Game(A, TwoNormBall(0.5))
+    return rb.Game(A, Ball(0.5))
 
 
 def test_reference_and_booster_agree_and_the_ball_binds(game):

@@ -13,7 +13,7 @@ from relaxboost.solvers.corrective import CorrectiveRun
 from relaxboost.solvers.hull import reweigh
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.totally_corrective import exact_program
-from tests.relaxations.test_own import TwoNormBall
+from tests.conformance.samples import Ball
 
 ATOMIC = [rb.L1Ball(4), rb.L1Ball(0.1), rb.Simplex(), rb.Simplex(3), rb.FullSimplex(2)]
 EUCLIDEAN = [rb.L2Ball(), rb.L2Ball(0.1), rb.SquaredNorm(0.5), rb.SquaredNorm(20)]
@@ -205,7 +205,7 @@ def test_the_hull_drops_points_without_weight(rng):
     "over", [rb.L1Ball(2), rb.FullSimplex(2), rb.L2Ball(), rb.SquaredNorm(0.5)]
 )
 def test_a_curved_relaxation_over_every_set(over, rng):
-    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 5)) + 0.2, -1, 1), TwoNormBall(0.5), over=over)
+    game = rb.Game(np.clip(rng.uniform(-1, 1, (6, 5)) + 0.2, -1, 1), Ball(0.5), over=over)
     reference, solution = rb.reference(game), rb.solve(game, 0.02)
     assert solution.status == "optimal"
     assert rb.compare(reference, solution)
