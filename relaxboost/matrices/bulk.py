@@ -148,6 +148,17 @@ def spread(start: int, stop: int, count: int) -> Whole:
     return np.unique(inner.round().astype(np.int64))
 
 
+def varied(ranked: Whole, size: int) -> Whole:
+    """Return the first third of `size` columns from `ranked`, the rest evenly spread over it.
+
+    Columns of nearly equal edge are often nearly equal columns; a spread brings in others.
+    """
+    if ranked.size <= size:
+        return ranked
+    picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
+    return ranked[np.unique(picks.astype(np.int64))]
+
+
 def by_rows(
     written: Callable[[slice], Array], weights: Vector, out: Array, single: bool = False
 ) -> None:

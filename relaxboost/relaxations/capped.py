@@ -29,7 +29,7 @@ from relaxboost.relaxations.base import (
     box_around,
     onto_simplex,
 )
-from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
+from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 
 
@@ -279,8 +279,7 @@ class CVaR(Capped):
     @property
     def alpha(self) -> Fraction:
         """The level α, exactly."""
-        fraction = self.fraction
-        return 1 - Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
+        return 1 - exact_share(self.fraction)
 
     def __repr__(self) -> str:
         short = repr(float(self.alpha))

@@ -19,6 +19,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
+from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.external import Answer, ask, check_solver
 
@@ -282,7 +283,7 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
     if game.m * n <= _ALL_COLUMNS or not isinstance(game.over, AtomicSet):
         return np.arange(n)
     prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
-    return np.sort(_spread(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
+    return np.sort(varied(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
 
 
 def _largest(prices: Vector, columns: NDArray[np.int64], apart: float) -> NDArray[np.int64]:
@@ -297,15 +298,4 @@ def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     outside[columns] = -np.inf
     inside = float(prices[columns].max())
     candidates = np.flatnonzero(outside > inside)
-    return _spread(candidates[np.argsort(-outside[candidates], kind="stable")], _MORE)
-
-
-def _spread(ranked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the first third of `size` from `ranked` and the rest evenly spread over it.
-
-    Columns of nearly equal edge are often nearly equal columns; a spread brings in others.
-    """
-    if ranked.size <= size:
-        return ranked
-    picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
-    return ranked[np.unique(picks.astype(np.int64))]
+    return varied(candidates[np.argsort(-outside[candidates], kind="stable")], _MORE)

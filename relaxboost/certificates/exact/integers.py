@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
@@ -36,13 +33,10 @@ def flint() -> Any:
     return module
 
 
-def integer_columns(
-    matrix: MarginMatrix, columns: Sequence[int], rows: NDArray[np.int64] | None = None
-) -> Columns:
-    """Return columns of A, on all rows or some, in integers."""
-    block = matrix.columns(columns)
+def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
+    """Return columns of A in integers."""
     found = Columns([], [])
-    for column in (block if rows is None else block[rows]).T.tolist():
+    for column in matrix.columns(columns).T.tolist():
         ratios = [x.as_integer_ratio() for x in column]
         below = max(q for _, q in ratios)  # powers of two
         found.entries.append([p * (below // q) for p, q in ratios])

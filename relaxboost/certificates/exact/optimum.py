@@ -169,7 +169,7 @@ class _Search:
         self._point, self._dual = point, dual
         self.value = self.lower = self.upper = self._cost(point)
 
-    def _report(self, point: BasicPoint, dual: Multipliers, feasible: bool, optimal: bool) -> None:
+    def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
         """Keep the bounds that a basis proves: fewer columns make the game's value smaller."""
         if optimal:
             cost = self._cost(point)

@@ -78,7 +78,7 @@ class ExactSimplex:
         One for each variable and then for each row; repaired where they are no basis.
     limits : PivotLimits
     report : callable
-        Called with (point, multipliers, feasible, dual feasible) at every basis.
+        Called with (point, feasible, dual feasible) at every basis.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ExactSimplex:
         program: ExactProgram,
         status: list[int],
         limits: PivotLimits,
-        report: Callable[[BasicPoint, Multipliers, bool, bool], None],
+        report: Callable[[BasicPoint, bool, bool], None],
     ) -> None:
         self.program, self.status, self._limits, self._report = program, status, limits, report
         self._cost: list[Integer] = program.cost
@@ -223,7 +223,7 @@ class ExactSimplex:
                 (abs(a), k, step) for k, a in enumerate(dual.prices) if (step := self._gain(k, a))
             ]
             if self._cost is self.program.cost:
-                self._report(point, dual, not excess, not gains)
+                self._report(point, not excess, not gains)
                 if not excess and not gains:
                     return point, dual
             elif not excess:

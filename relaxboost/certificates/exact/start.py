@@ -15,6 +15,7 @@ from relaxboost._core.highs import WarmProgram
 from relaxboost._core.loop import Clock
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import BASIC, FREE, LOWER, UPPER
+from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations.linear import Bound
 
 _ALL_COLUMNS = 600_000
@@ -48,7 +49,7 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
     worth = np.abs(edges) if program.two_sided else edges
     order = np.argsort(-worth, kind="stable")
     if game.m * n > _ALL_COLUMNS:
-        order = _spread(order[: 10 * _FIRST], _FIRST)
+        order = varied(order[: 10 * _FIRST], _FIRST)
     # One sign of each: with both, HiGHS takes up to six times as long.
     master.add((j, master.sign(edges[j])) for j in order.tolist())
     for _ in range(_ROUNDS):
@@ -60,21 +61,13 @@ def first_basis(program: ExactProgram, seconds: float) -> Start:
         beyond = np.flatnonzero(worth > v + 1e-9)
         new = [
             pair
-            for j in _spread(beyond[np.argsort(-worth[beyond], kind="stable")], _MORE).tolist()
+            for j in varied(beyond[np.argsort(-worth[beyond], kind="stable")], _MORE).tolist()
             if (pair := (j, master.sign(edges[j]))) not in master.known
         ]
         if not new:
             break
         master.add(new)
     return master.basis()
-
-
-def _spread(ranked: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the first third of `size` from `ranked` and the rest evenly spread over it."""
-    if ranked.size <= size:
-        return ranked
-    picks = np.concatenate([np.arange(size // 3), np.linspace(0, ranked.size - 1, size)])
-    return ranked[np.unique(picks.astype(np.int64))]
 
 
 class _Master:
