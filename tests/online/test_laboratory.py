@@ -9,13 +9,7 @@ import pytest
 
 from relaxboost import InputError
 from relaxboost.functional import (
-    Absolute,
-    Exponential,
     Hinge,
-    Huber,
-    Logistic,
-    Quantile,
-    SmoothHinge,
     Squared,
 )
 from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
@@ -35,6 +29,7 @@ from relaxboost.online import (
     risk_bound,
 )
 from relaxboost.online.proxies import PROXIES
+from tests.online.test_learners import LOSSES
 
 THIRDS = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
 LABELS = Law([[1, -1, 0], [-0.5, 1, 1], [0.25, 0.5, -1]], y=[1, -1, 1], p=THIRDS)
@@ -135,17 +130,6 @@ def test_sorted_samples_are_counted_not_listed():
     np.testing.assert_array_equal(counted.risk, listed.risk[places])
 
 
-LOSSES = [
-    Inner(),
-    Hinge(),
-    Logistic(),
-    Exponential(),
-    SmoothHinge(0.5),
-    Squared(),
-    Absolute(),
-    Quantile(0.3),
-    Huber(0.4),
-]
 SETTINGS = [
     (name, over(2))
     for name, kind in PROXIES.items()
@@ -154,7 +138,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", [Inner(), *LOSSES], ids=str)
 @pytest.mark.parametrize(("proxy", "over"), SETTINGS, ids=str)
 def test_expected_excess_is_at_most_the_bound(loss, proxy, over):
     """Thm 1, Thm 2, Eqs. 25 and 38, and for greedy steps DEK11 Thms 1 and 3 over m."""

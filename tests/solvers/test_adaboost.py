@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.claims.rds04.cycles import EIGHT
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.adaboost import AdaBoostStarRun, star_rounds
@@ -22,18 +23,7 @@ WAYS = [
 
 # Rudin, Daubechies & Schapire (2004): AdaBoost cycles on both, on the second below the optimum.
 CYCLE = np.ones((3, 3)) - 2 * np.eye(3)
-BELOW = np.array(
-    [
-        [-1, 1, 1, 1, 1, -1, -1, 1],
-        [-1, 1, 1, -1, -1, 1, 1, 1],
-        [1, -1, 1, 1, 1, -1, 1, 1],
-        [1, -1, 1, 1, -1, 1, 1, 1],
-        [1, -1, 1, -1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, -1, 1],
-        [1, 1, 1, 1, -1, -1, 1, -1],
-    ]
-)
+BELOW = np.array(EIGHT)
 
 
 def signs(rng, m, n):

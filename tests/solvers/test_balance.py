@@ -10,11 +10,7 @@ import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.solvers import Corrective, balance, totally_corrective
 from relaxboost.solvers.balance import Balance, may_balance
-
-
-def inners(solution):
-    """Return how the rounds were made, each once, in their order."""
-    return list(dict.fromkeys(record.inner for record in solution.history))
+from tests.solvers.test_interior import inners
 
 
 def signs(m, n, lean=0.0, seed=0):

@@ -77,21 +77,6 @@ def test_the_printed_stopping_rule_is_not_epsilon_accurate():
     assert certified.gap <= 0.3
 
 
-@pytest.mark.parametrize("step", rb.solvers.STEPS)
-def test_every_step_rule_reaches_the_certified_gap(step, rng):
-    A = noisy(rng, 25, 40)
-    for relaxation in relaxations(25):
-        game = rb.Game(A, relaxation)
-        exact = rb.solve(game, 1e-9)
-        solution = rb.solve(game, 0.02, Corrective(step=step))
-        assert solution.status == "optimal"
-        assert solution.gap <= 0.02
-        assert rb.compare(solution, exact)
-        assert np.abs(solution.w).sum() <= 1 + 1e-12
-        if step in ("fig1", "line-search"):
-            assert solution.rounds <= solution.bound
-
-
 def test_rounds_stay_under_the_bound_on_many_games(rng):
     worst = 0.0
     for _ in range(60):

@@ -13,12 +13,9 @@ from relaxboost.solvers.interior import bordered, run
 from relaxboost.solvers.interior.cones import ExponentialCones, HalfLines, SecondOrderCones
 from relaxboost.solvers.interior.conic import Conic
 from tests.conformance.families import FAMILIES
+from tests.solvers.test_interior import margins
 
 CURVED = {name: make for name, make in FAMILIES if make(17).resolve(17).linear_form(17) is None}
-
-
-def margins(m, n, seed=1):
-    return np.clip(np.random.default_rng(seed).normal(0.05, 0.4, (m, n)), -1, 1)
 
 
 def inside(kind, size, number=7):
