@@ -59,20 +59,6 @@ def test_useless_witnesses_prove_nothing(gamma):
         assert f.lower_bound(np.array([0.5, 0.25, 0.75]), Witness(gamma)) == -math.inf
 
 
-@given(margins_and_relaxation())
-def test_repair_gives_a_feasible_point_and_keeps_a_feasible_one(case):
-    u, f = case
-    if not (u > 0).any():
-        with pytest.raises(InputError, match="no positive entry"):
-            f.repair(u)
-        return
-    d = f.repair(u)
-    assert d.min() >= 0.0
-    assert d.sum() == pytest.approx(1.0, abs=1e-14)
-    assert f.penalty(d) == 0.0
-    assert np.abs(f.repair(d) - d).max() <= 1e-15
-
-
 def test_the_penalty_is_one_on_all_of_space():
     """f is an indicator on R^m, not only on the simplex."""
     assert Capped(2).penalty(np.array([-5.0, 0.1, 0.1])) == math.inf
