@@ -1,4 +1,9 @@
-"""`solve`, its methods, one file each, and `reference`, which asks general solvers."""
+"""`solve`, its methods, one file each, and `reference`, which asks general solvers.
+
+`method` and `rounds` are what all methods share, `starts` and `checkpoints` where runs begin. The w
+of a run is in `active`, or `dense`; `smoothing` and `steps` make the next. `master` is the linear
+program of a few columns, `walk` the way between neighbouring games, in a `tableau` by `pivots`.
+"""
 
 from relaxboost.solvers.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.auto import Automatic
