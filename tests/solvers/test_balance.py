@@ -27,6 +27,9 @@ def forms():
     yield rb.Game(rb.matrices.stumps(X.astype(float), y), rb.Capped(60))
     yield rb.Game(np.hstack([A, A, 0.0 * A[:, :2]]), rb.HardMargin())  # equal and empty columns
     yield rb.Game(A, rb.Caps(rng.uniform(0.005, 0.02, 300)), over=rb.L1Ball(7))
+    # Few directions, and more columns than single precision keeps apart.
+    low = rng.normal(size=(300, 20)) * np.arange(1, 21) ** -1.5 @ rng.normal(size=(20, 130))
+    yield rb.Game(low / np.abs(low).max(), rb.HardMargin())
 
 
 @pytest.mark.parametrize("game", list(forms()), ids=lambda g: f"{g.matrix!r} {g.relaxation!r:.12}")
