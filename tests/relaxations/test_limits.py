@@ -378,6 +378,27 @@ def test_an_f_too_steep_for_a_solver_leaves_its_bracket():
         rb.Game(A, rb.Custom(lambda d: 1e14 * cp.sum(cp.kl_div(d, np.full(12, 1 / 12)))))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.relaxations.MahalanobisPenalty(np.eye(6), 0.3),
+        rb.NormPenalty(2, 1) + rb.NormPenalty(3, 1),
+        rb.Custom(lambda d: 1e-3 * cp.sum(cp.inv_pos(d))),
+    ],
+    ids=["norm", "sum", "custom"],
+)
+def test_margins_too_large_for_a_solver_leave_the_bracket_of_the_start(f):
+    """It was its error that came back, and no Solution."""
+    game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (6, 4)), f, over=rb.Simplex(1e11))
+    found = rb.solve(game, 1e-6)
+    assert found.status == "failed"
+    assert "cvxpy ended with status" in found.message
+    linear = rb.solve(rb.Game(game.matrix, rb.HardMargin(), over=game.over), rtol=1e-9)
+    assert found.lower <= linear.lower
+    assert linear.upper <= found.upper  # f is next to nothing here
+    assert np.isfinite([found.lower, found.upper]).all()
+
+
 def test_margins_next_to_nothing_and_huge_ones_have_bounds():
     """Spreads below 1e-300 of the hottest tilt, and slopes that a table does not reach."""
     rng = np.random.default_rng(2)

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import SolverError
 from relaxboost._core.rounding import down, roundoff, sum_bounds, up
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix
@@ -47,13 +48,18 @@ def evaluate_lower(
 ) -> tuple[float, Witness]:
     """Return a number not above F(A w') − g*(w'), hence not above ρ, and the witness for F.
 
-    By default that is the one that attains it.
+    By default that is the one that attains it; where no solver answers, the one of margins of zero,
+    which proves less.
 
     `coefficients` are those of the columns in `support`, each named once; they are a w' of the
     domain up to rounding.
     """
     u = matrix.margins(support, coefficients)
-    witness = relaxation.witness(u) if witness is None else witness
+    if witness is None:
+        try:
+            witness = relaxation.witness(u)
+        except SolverError:
+            witness = relaxation.witness(np.zeros_like(u))
     bound = relaxation.lower_bound(u, witness)
     if relaxation.level == "numerical":
         bound -= _SOLVER * (1.0 + abs(bound))
