@@ -12,7 +12,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, SolverError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
@@ -303,10 +303,16 @@ class Sum(Relaxation):
         return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best splitting, with a witness of each term at its part."""
+        """Return the best splitting, with a witness of each term at its part.
+
+        Where no solver finds it the first term takes all of u, which proves less.
+        """
         u = as_margins(u, self)
         found = softened(self.first, self.second, u)
-        v = numerical.split(self, u) if found is None else found[1]
+        try:
+            v = numerical.split(self, u) if found is None else found[1]
+        except SolverError:
+            v = u
         first = self.first.witness(v)
         second = self.second.witness(self._rest(u, v))
         return SumWitness(first.gamma + second.gamma, v, first, second)

@@ -139,7 +139,7 @@ class TotallyCorrective(SmoothedMethod):
             program = PROGRAMS[inner](game, clock, active_set(game))
             if self.interior and not unfit(game):
                 program.rival = Rival(game, tol, clock)
-            return program.begin().named(f"totally-corrective ({inner})")
+            return program.named(f"totally-corrective ({inner})")
         beta, smoother, suffix = self.smoother(game, tol)
         run = SmoothedRun(game, beta, smoother, tol / 2.0, clock)
         return run.named(f"totally-corrective (smoothed{suffix})")
@@ -232,15 +232,8 @@ class ProgramRun(Booster):
         self._pending = False  # whether columns have come in since the last optimum
         self._prepare()
 
-    def begin(self) -> Booster:
-        """Solve over the columns that have weight by now; done once, at the latest in a round."""
-        self._gather()
-        if self._slots:
-            self._solve()
-        return self
-
     def _gather(self) -> None:
-        """Include the columns that have weight by now, and those that a start knows."""
+        """Include the columns that have weight by now, and those that a start knows; done once."""
         self._begun = True
         known = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in self._from.columns]
         self._include(*known, *np.flatnonzero(self.active.weights[: len(self.active)]).tolist())

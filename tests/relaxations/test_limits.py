@@ -399,6 +399,16 @@ def test_margins_too_large_for_a_solver_leave_the_bracket_of_the_start(f):
     assert np.isfinite([found.lower, found.upper]).all()
 
 
+def test_a_sum_that_no_solver_splits_has_a_bracket():
+    f = rb.relaxations.GroupNormPenalty([0, 1, 2, 3] * 3, 1e12)
+    f += rb.relaxations.GroupCaps([0, 1, 2, 3] * 3, Fraction(1, 2))
+    game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (12, 2)), f)
+    found, least = rb.solve(game, 1e-3), 1e12 / 3**0.5  # by f alone; edges add at most 1
+    assert found.status == "failed"
+    assert least - 1e3 <= found.lower <= least + 1.0
+    assert least <= found.upper <= least + 1e3
+
+
 def test_margins_next_to_nothing_and_huge_ones_have_bounds():
     """Spreads below 1e-300 of the hottest tilt, and slopes that a table does not reach."""
     rng = np.random.default_rng(2)

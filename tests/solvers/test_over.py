@@ -279,3 +279,23 @@ def test_callbacks_see_dense_answers():
     best, used = seen[0]
     assert np.linalg.norm(best.w) == pytest.approx(2.0)
     assert used == 0
+
+
+@pytest.mark.parametrize("f", [rb.Capped(5), rb.KLPenalty(1.0)], ids=["linear", "curved"])
+@pytest.mark.parametrize(
+    "method", ["totally-corrective", "combined", "corrective", "interior-point"]
+)
+def test_time_that_is_up_at_once_leaves_a_bracket_where_w_is_never_zero(f, method, rng):
+    game = rb.Game(rng.uniform(-1, 1, (40, 12)), f, over=rb.Simplex())
+    found, whole = rb.solve(game, 1e-9, method, time_limit=1e-9), rb.solve(game, 1e-6)
+    assert found.status == "time_limit"
+    assert -1.0 <= found.lower <= whole.upper
+    assert whole.lower <= found.upper <= 1.0
+
+
+def test_a_first_program_that_no_solver_answers_leaves_a_bracket(rng):
+    game = rb.Game(rng.uniform(-1, 1, (40, 12)) / 100.0, rb.NormPenalty(2, 1e9), rb.Simplex(1e9))
+    found = rb.solve(game, 1e-6, "totally-corrective")
+    assert found.status == "failed"
+    assert "Clarabel ended with status" in found.message
+    assert 1e9 / 40**0.5 - 1e7 <= found.lower <= found.upper <= 1e9 / 40**0.5 + 1e7

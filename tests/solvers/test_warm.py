@@ -79,6 +79,9 @@ def test_a_linear_program_goes_on_from_its_basis(rng, name, make, over):
     other = np.clip(A + rng.uniform(-1e-3, 1e-3, A.shape), -1, 1)
     method = TotallyCorrective(inner="lp")
     first = rb.solve(rb.Game(A, make(30), over=over), 1e-7, method)
+    if name == "Capped(m)" and over == rb.Simplex():  # one d, and the start is the best column
+        assert (first.rounds, first.basis) == (1, None)
+        return
     assert len(first.basis.sides) > 30 + len(first.basis.columns)
     game = rb.Game(other, make(30), over=over)
     cold, warm = (rb.solve(game, 1e-7, method, start=s) for s in (None, first))
