@@ -267,3 +267,17 @@ def active_set(game: Game) -> ActiveSet:
     """Return the point that runs start from, for a game over a set with atoms."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
+
+
+class Unbegun(Booster):
+    """A first round at the center of f, for a method that no solver lets begin; then its error."""
+
+    inner = "lost"
+
+    def __init__(self, game: Game, error: Exception) -> None:
+        self.active, self.d = starting_point(game), game.relaxation.center(game.m)
+        self._error = error
+
+    def advance(self, best: object) -> Booster:
+        """Raise what kept the method from its beginning."""
+        raise self._error

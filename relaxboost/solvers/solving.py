@@ -27,6 +27,7 @@ from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.checkpoints import Checkpoint
+from relaxboost.solvers.corrective import Unbegun
 from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.rounds import Rounds, RoundState
@@ -131,7 +132,11 @@ def solve(
     begin = begin if file is None else begin.joined(file.start)
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
-    booster = chosen.start(game, tol, clock)
+    try:
+        with until(clock.deadline):
+            booster = chosen.start(game, tol, clock)
+    except (SolverError, TimeUp) as error:
+        booster = Unbegun(game, error).named(chosen.name)
     label, bound = booster.label, chosen.rounds_bound(game, tol)
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
