@@ -267,7 +267,7 @@ class _Best:
 
     def _tested(self, state: RoundState) -> str:
         """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
-        if state.smoothed_gap > self._tol:
+        if not state.smoothed_gap <= self._tol:  # nan where d is not smoothed
             return ""
         self._w = partial(state.active.coefficients, state.active.snapshot())
         self._d, self._witness = state.d, state.witness

@@ -399,11 +399,13 @@ def test_margins_too_large_for_a_solver_leave_the_bracket_of_the_start(f):
     assert np.isfinite([found.lower, found.upper]).all()
 
 
-def test_a_method_that_no_solver_lets_begin_leaves_a_bracket():
+@pytest.mark.parametrize("stopping", ["certified", "smoothed"])
+def test_a_method_that_no_solver_lets_begin_leaves_a_bracket(stopping):
     f = rb.Custom(lambda d: (0.0 * cp.sum(d), [cp.norm2(d) <= 0.6]))
     A = np.random.default_rng(0).uniform(-1, 1, (6, 4))
     game, near = (rb.Game(A, of, over=rb.Simplex(1e9)) for of in (f, rb.NormBall(2, 0.6)))
-    found, truth = rb.solve(game, 1e-6, "corrective"), rb.solve(near, rtol=1e-6)
+    found = rb.solve(game, 1e-6, rb.solvers.Corrective(stopping=stopping))
+    truth = rb.solve(near, rtol=1e-6)
     assert (found.status, found.history[-1].inner) == ("failed", "lost")
     assert "on the distribution" in found.message
     assert found.lower <= truth.upper
