@@ -70,7 +70,7 @@ def play(given: dict[str, Any], peer: Peer, say: Any) -> None:
     for effort in peer.ladder or (tol,):
         say(begun=effort)
         wall, used = time.perf_counter(), cpu()
-        found = run(effort, limit)
+        found = PeerPoints(*run(effort, limit))
         wall, used = time.perf_counter() - wall, cpu() - used
         say(ended=effort)
         score = scored(game, found)

@@ -6,10 +6,12 @@ itself: it hands over a d and a w, or the one that it has.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,8 @@ class Peer:
     """The distributions that bring them."""
     ladder: tuple[float, ...] = LADDER
     """Its tolerances; empty for the one asked for, from a solver with a history."""
+    source: str = ""
+    """The SHA-256 of the file of a solver of your own."""
 
     @property
     def missing(self) -> str:
@@ -53,10 +57,11 @@ class Peer:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The distributions it is made of, with their versions."""
+        """The distributions it is made of, with their versions, and the source."""
         named = [pip.partition("[")[0] for pip in self.pip]
         others = {name: importlib.metadata.version(name) for name in named}
-        return {"relaxboost": __version__, **others}
+        own = {"source": self.source} if self.source else {}
+        return {"relaxboost": __version__, **others, **own}
 
 
 def _highs(solver: str, shape: str) -> Callable[[Game], Run]:
@@ -239,10 +244,13 @@ def peer_called(name: str) -> Peer:
             "module:function for your own"
         )
     try:
-        prepare = getattr(importlib.import_module(module), function)
+        found = importlib.import_module(module)
+        prepare = getattr(found, function)
     except Exception as error:  # whatever a module of the user's raises
         raise InputError(
             f"the solver {name!r} cannot be had: {type(error).__name__}: {error}; its module must "
             "be in this folder, or installed"
         ) from None
-    return Peer(name, "general", prepare, ladder=())
+    file = getattr(found, "__file__", None)
+    source = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    return Peer(name, "general", prepare, source=source, ladder=())

@@ -145,6 +145,11 @@ class Report:
             if cell["outcome"] == "missing"
             or (cell["outcome"] == "unfit" and cell["kind"] != "ours")
         }
+        crashed = {
+            f"{cell['peer']} on {cell['game']}: {cell['reason']}"
+            for cell in self._cells.values()
+            if cell["outcome"] == "crashed"
+        }
         lines = [
             "# The suite",
             "",
@@ -172,8 +177,8 @@ class Report:
                 "Peak memory, MB",
                 lambda cell: f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else "",
             ),
-            *(["", "Not played:", ""] if unfit else []),
-            *(f"* {reason}" for reason in sorted(unfit)),
+            *_under("Not played:", unfit),
+            *_under("Crashed, and played again by the same command:", crashed),
         ]
         return "\n".join(lines) + "\n"
 
@@ -195,6 +200,7 @@ class Report:
         check_drawing()
         from matplotlib import colormaps
         from matplotlib.figure import Figure
+        from matplotlib.ticker import NullFormatter
 
         across = min(4, len(self.games))
         down = -(-len(self.games) // across)
@@ -205,6 +211,7 @@ class Report:
             axis.set(xscale="log", yscale="log", ylim=(self._limits.tol / 10, 2.0), xlabel="s")
             axis.set_title(game, fontsize="small")
             axis.axhline(self._limits.tol, color="gray", linestyle=":", linewidth=1)
+            axis.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
             for peer in self.peers:
                 cell = self._cells.get((game, peer))
                 curve = [] if cell is None else self._curve(cell)
@@ -247,6 +254,11 @@ def _mean(ratios: Iterable[float]) -> float | None:
     """Return the geometric mean, None of none."""
     logs = [math.log(max(ratio, 1e-9)) for ratio in ratios]
     return round(math.exp(sum(logs) / len(logs)), 3) if logs else None
+
+
+def _under(title: str, reasons: Iterable[str]) -> list[str]:
+    listed = [f"* {reason}" for reason in sorted(reasons)]
+    return ["", title, "", *listed] if listed else []
 
 
 def _listed(names: list[str]) -> str:

@@ -77,7 +77,8 @@ def bench(
     limits: BenchLimits | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Iterator[Cell]:
-    """Yield what became of every solver on every game; what OUT holds already is not run again.
+    """Yield what became of every solver on every game; what OUT holds already is not run again,
+    but for what crashed and for solvers of your own whose file has changed.
 
     Parameters
     ----------
@@ -131,8 +132,10 @@ def _cell(game: BenchGame, peer: Peer, folder: Path, limits: BenchLimits) -> Cel
     path = folder / f"{game.name}--{peer.name.replace(':', '.')}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(path.read_text())
-        enough = kept["outcome"] != "limit" or kept["limit"] >= limits.seconds
-        if kept["key"] == cell["key"] and enough:
+        again = kept["outcome"] == "crashed" or (
+            kept["outcome"] == "limit" and kept["limit"] < limits.seconds
+        )
+        if kept["key"] == cell["key"] and not again:
             return dict(kept)
     cell |= _played(game, peer, limits)
     write_atomically(path, json.dumps(cell, indent=1).encode())

@@ -161,6 +161,31 @@ def test_what_took_too_long_is_tried_again_with_more_time(suite, tmp_path):
         assert (found["m"] == 60) == bool(played)
 
 
+def test_a_solver_of_your_own_that_is_mended_is_played_again(suite, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
+    monkeypatch.syspath_prepend(tmp_path)
+    games, limits = read_suite(suite)[:1], BenchLimits(seconds=5.0)
+    file = tmp_path / "my_peer.py"
+    mended = "lambda tol, seconds: ([1.0] * game.m, [1.0] * game.n)"
+    outcomes = []
+    for body in ("None", mended, f"{mended}  # faster"):
+        file.write_text(f"def prepare(game):\n    return {body}\n")
+        (cell,) = bench(games, tmp_path, ["my_peer:prepare"], limits)
+        outcomes.append(cell["outcome"])
+        (kept,) = (tmp_path / "cells").iterdir()
+        if body == "None":
+            assert "my_peer:prepare on dense: TypeError" in Report([cell], limits).markdown()
+            kept.write_text(kept.read_text().replace("TypeError", "another"))
+            (again,) = bench(games, tmp_path, ["my_peer:prepare"], limits)
+            assert "TypeError" in again["reason"]  # what crashed is not kept
+        else:
+            kept.write_text(kept.read_text().replace('"ended"', '"kept"'))
+            assert next(bench(games, tmp_path, ["my_peer:prepare"], limits))["outcome"] == "kept"
+    assert outcomes == ["crashed", "ended", "ended"]
+    (point,) = cell["points"]
+    assert -1.0 <= point["lower"] <= point["upper"] <= 1.0
+
+
 def test_a_race_stops_general_solvers_that_are_behind(suite, tmp_path):
     games = read_suite(suite)[:1]
     peers = ["highs-ipm", "tests.testing.bench.solvers:hangs", "auto"]
