@@ -254,7 +254,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 def check_entry(value: float, row: int, column: int) -> None:
     """Raise the InputError for the entry that cannot stand in a margin matrix."""
     if math.isfinite(value):
-        rule = "is outside [-1, 1]; divide A by its largest absolute value, or each column by its own"
+        rule = "is outside [-1, 1]; divide A, or each column, by its largest absolute value"
     else:
         rule = "is not a finite number; drop or impute that example"
     raise InputError(f"A[{row}, {column}] = {value:g} {rule}")

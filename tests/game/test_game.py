@@ -73,7 +73,7 @@ def test_bracket_takes_weights_in_both_forms():
     [
         ([1.0], [1, 0], r"d has shape \(1,\), and this game has m = 2"),
         ([1.0, 1.0, 1.0], [1, 0], r"d has shape \(3,\)"),
-        ([0.0, -1.0], [1, 0], "no positive entry; start from center"),
+        ([0.0, -1.0], [1, 0], "no positive entry; negate multipliers of the other sign"),
         ([1.0, math.nan], [1, 0], "nan or infinite"),
         ([0.5, 0.5], [1.0], r"w has shape \(1,\), and this game has n = 2"),
         ([0.5, 0.5], [1.0, math.inf], "w has nan or infinite"),
