@@ -103,22 +103,11 @@ def certify(
             return certify(solution, "exact", d=d, w=w, inline=inline)
         except InputError:  # its data are doubles, and may leave no exactly feasible point
             level = "numerical"
-    level = _level(game, level)
-    if game.n is None:
-        raise InputError(
-            f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
-            "write the hypotheses used into a matrix"
-        )
-    if level != "numerical" and game.m * game.n > check.ENTRIES:
-        raise InputError(
-            f"the checker reads matrices of at most {check.ENTRIES} entries, and this game has "
-            f"{game.m} x {game.n}; certify a game of fewer columns (max_cuts=, for stumps), or "
-            'take level="numerical"'
-        )
+    level = checkable(game, level)
     source = _Source.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
-        inline = not game.matrix.recipe() and game.m * game.n <= INLINE
+        inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
     document["game"] = _describe(game, level, inline)
     if level == "numerical":
         return _numerical(document, game, source.d, source.w)
@@ -217,6 +206,23 @@ class _Source(NamedTuple):
                     "d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
+
+
+def checkable(game: Game, level: str | None = None) -> str:
+    """Return the level of a certificate of this game; raise an InputError if there is none."""
+    level = _level(game, level)
+    if game.n is None:
+        raise InputError(
+            f"a certificate needs every column of A, and {game.matrix!r} does not enumerate them; "
+            "write the hypotheses used into a matrix"
+        )
+    if level != "numerical" and game.m * game.n > check.ENTRIES:
+        raise InputError(
+            f"the checker reads matrices of at most {check.ENTRIES} entries, and this game has "
+            f"{game.m} x {game.n}; certify a game of fewer columns (max_cuts=, for stumps), or "
+            'take level="numerical"'
+        )
+    return level
 
 
 def _level(game: Game, level: str | None) -> str:

@@ -182,8 +182,13 @@ def solve(**given: Any) -> None:
             with precisely("enclosed", 53):  # raises where python-flint is missing
                 pass
     data, matrix, rows = options.data()
+    game = rb.Game(matrix, relaxation, over=over)
+    if options.certificate is not None:
+        from relaxboost.certificates.proof import checkable
+
+        checkable(game)
     solution = rb.solve(
-        rb.Game(matrix, relaxation, over=over),
+        game,
         options.tol,
         _method(options.method, options.step),
         rtol=options.rtol,

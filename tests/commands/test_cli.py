@@ -420,6 +420,15 @@ def test_small_weights_are_told_from_zero(csv, capsys):
     assert re.search(r"quantile\n.*max\n +-?\d\.\de-\d\d ", out)
 
 
+def test_a_game_too_large_for_a_certificate_is_refused_before_work(csv, capsys, monkeypatch):
+    monkeypatch.setattr("relaxboost.certificates.check.ENTRIES", 10)
+    with pytest.raises(SystemExit, match="2"):
+        main(["solve", str(csv), "--label", "quality", "--k", "9", "--certificate", "big.json"])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "the checker reads matrices of at most 10 entries" in err
+
+
 def test_a_folder_of_certificates_is_told_how_to_be_checked(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["check", str(tmp_path)])
