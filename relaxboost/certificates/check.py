@@ -149,7 +149,8 @@ def matrix(game, m, n, path):
         need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file of a matrix")
         with open(path, encoding="utf-8") as file:
             lines = file.read(LARGEST + 1).splitlines()
-    need(lines is not None, "A is not in this file, and has to be given too: --matrix FILE")
+    what = "A" if recipe is None else "the matrix with 1 or -1 and the features in each row"
+    need(lines is not None, f"{what} is not in this file, and has to be given too: --matrix FILE")
     need(len(lines) == m, f"A has {len(lines)} rows in place of {m} (and no header)")
     decimal, rows = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]{1,3})?", re.ASCII), []
     for i, line in enumerate(lines):

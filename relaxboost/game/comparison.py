@@ -137,7 +137,7 @@ def _bracketed(given: Any) -> Bracketed:
                 return _Given(given)
     raise InputError(
         "compare takes solutions, as solve and reference return them, certified games and finite "
-        f"numbers, got {given!r:.60}"
+        f"numbers, got {given!r:.60}; instances.assert_bracketed takes certificates"
     )
 
 

@@ -227,6 +227,7 @@ def test_stumps_are_certified_by_their_recipe(max_cuts, inline, rng):
     assert certificate.lower <= Fraction(rb.reference(dense).upper)
     if not inline:
         assert not certificate.check(rb.matrices.stumps(X + 0.1, y, max_cuts=max_cuts))
+        assert certificate.check().reason.startswith("the matrix with 1 or -1 and the features in")
 
 
 def run_alone(folder, *arguments):
