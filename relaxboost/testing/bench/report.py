@@ -150,6 +150,14 @@ class Report:
             for cell in self._cells.values()
             if cell["outcome"] == "crashed"
         }
+        compared = [
+            f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
+            f"**{s['geometric_mean']}** ({groups}).",
+            f"* `auto` is slower than the fastest on {_listed(s['slower_than_the_fastest_peer'])}.",
+            f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
+            f"* No general solver gets there, so that the limit counts, on "
+            f"{_listed(s['every_peer_fails'])}.",
+        ]
         lines = [
             "# The suite",
             "",
@@ -158,15 +166,10 @@ class Report:
             f"Python {platform.python_version()}.",
             "[How it is measured](benchmarks.md#the-suite).",
             "",
-            f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
-            f"**{s['geometric_mean']}** ({groups}).",
-            f"* `auto` is slower than the fastest on {_listed(s['slower_than_the_fastest_peer'])}.",
-            f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
-            f"* No general solver gets there, so that the limit counts, on "
-            f"{_listed(s['every_peer_fails'])}.",
+            *(compared if s["games"] else []),
             *(
                 [f"* At {LOOSE:g} `auto` is slower than the best of {cheap} on {loose or 'none'}."]
-                if cheap
+                if cheap and AUTO in self.peers
                 else []
             ),
             "",

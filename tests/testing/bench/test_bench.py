@@ -302,6 +302,14 @@ def test_the_figures_of_the_summary():
     assert summary["auto_fails"] == ["f"]
 
 
+def test_a_page_without_auto_compares_nothing_with_it():
+    cells = [cell("a", "fast", 1.0), cell("a", "pairwise", 2.0)]
+    page = Report(cells, BenchLimits()).markdown()
+    assert "| a | 1.00 | 2.00 |" in page
+    assert "`auto`" not in page
+    assert "`auto`" in Report([*cells, cell("a", "auto", 0.5)], BenchLimits()).markdown()
+
+
 def test_a_solver_without_d_is_held_against_the_best_upper_bound():
     cells = [
         cell("a", "auto", 1.0, lower=0.4999999, upper=0.5),
