@@ -57,8 +57,10 @@ _SPOKEN = {
     "or l1",
     "over=Simplex(radius)": "--over simplex",
     "proxy take MirrorSteps": "proxy take --method mirror-steps",
+    "<stdin>": "standard input",
 }
 """What the library says, in words of the command line."""
+_LEARNED = r"what comes before (row \d+) is learned: mend it, and go on from row \d+"
 
 
 class StreamOptions(SimpleNamespace):
@@ -128,7 +130,11 @@ def stream_options(
 
     @wraps(command)
     def collected(**given: Any) -> Any:
-        with spoken({re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}):
+        words = {re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}
+        words[_LEARNED] = "mend it" + "; --save keeps what comes before" * ("save" in given)
+        if given.get("save"):
+            words[_LEARNED] = r"what comes before \1 is saved: mend it, and go on with --resume"
+        with spoken(words):
             return command(StreamOptions(**given))
 
     for option in (*reversed(_OPTIONS), click.argument("stream", type=kind())):
@@ -320,11 +326,8 @@ def regret(options: StreamOptions) -> None:
         if options.plot is not None:
             say(f"picture: {options.plot}")
         if options.certificate is not None:
-            scale = float(proof.scale)
-            say(
-                f"proof:   {options.certificate}; its rho is the least loss divided by "
-                f"-{scale:.17g}"
-            )
+            divisor = f"-{float(proof.scale):.17g}"
+            say(f"proof:   {options.certificate}; its rho is the least loss divided by {divisor}")
     if any(one.comparator.status != "optimal" for one in (found, *found.along)):
         sys.exit(1)
 

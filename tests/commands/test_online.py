@@ -106,6 +106,19 @@ def test_a_pipe_is_learned_as_a_file_is(data, capsys, monkeypatch, base):
     assert base[0] != "--every" or got.startswith("500 examples: loss 0.")
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [("1,2,3,no", "read as CSV: row 2500: Expected 5"), ("1,?,x,4,no", r"'x' at row 2500\)")],
+)
+def test_a_row_of_a_pipe_that_cannot_be_read_is_told_by_its_number(
+    row, said, data, capsys, monkeypatch
+):
+    lines = data[0].read_text().splitlines()
+    text = "\n".join([*lines[:2501], row, *lines[2502:]]).encode()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(Pipe(text, [4000] * 40))))
+    assert re.search(said, told(capsys, "run", "-", *LABEL, status=2))
+
+
 def no_times(text):
     return re.sub(r'(status: .*|"seconds": .*)', "", text)
 
@@ -281,7 +294,9 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
     spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
     options = [*LABEL, "--save", save, "--base", "stumps", "--cuts", 32]
     said = told(capsys, "run", spoilt, *options, status=2)
-    assert re.search(r"has nan at row 2500, feature 'income'.* go on from row 2048", said)
+    assert re.search(r"has nan at row 2500, .*before row 2048 is saved: .* --resume$", said)
+    lost = told(capsys, "run", spoilt, *LABEL, *options[-4:], status=2)
+    assert re.search(r"drop or impute it; mend it; --save keeps what comes before$", lost)
     assert "model is there; give --resume" in told(capsys, "run", path, *options, status=2)
     told(capsys, "run", path, *options, "--resume")
     got = json.loads(told(capsys, "run", path, *options, "--resume", "--json"))

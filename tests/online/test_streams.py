@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import pickle
 import signal
@@ -138,6 +139,9 @@ def test_targets_of_every_kind():
         stream(frame, "label", classes=("no", "yes")),
     ):
         np.testing.assert_array_equal(next(given.pages()).y, y)
+    for source in (lambda: [frame[:13], frame[13:]], iter([frame])):  # as pandas reads chunks
+        chunked = stream(source, "label", classes=("no", "yes"))
+        np.testing.assert_array_equal(np.concatenate([y for _, y in chunked]), y)
     regression = progressive(MirrorDescent("absolute", rb.L1Ball(1)), stream(X, 0.1 * y))
     assert regression.last.mistakes is None
     assert regression.last.loss == pytest.approx(regression.learner.loss)
@@ -175,17 +179,19 @@ BAD = [
         "item 1 of list has its columns in another order",
     ),
     (lambda X, y, f: list(stream(f / "a.csv", "z")), "a.csv has no column 'z'; it has y, a, b"),
-    (lambda X, y, f: list(stream(f / "a.csv", "y")), r"column 'y' is not of numbers \('p'\); name"),
-    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p'\)"),
+    (lambda X, y, f: list(stream(f / "a.csv", "y")), r"not of numbers \('p' at row 0\); name"),
+    (lambda X, y, f: list(stream(f / "a.csv")), r"column 'y' is not of numbers \('p' "),
     (
         lambda X, y, f: list(stream(f / "a.csv", "y", classes=("p", "q"))),
-        r"a.csv: column 'b' is not of numbers \('abc'\); drop or encode it",
+        r"a.csv: column 'b' is not of numbers \('abc' at row 1\); drop or encode it",
     ),
     (
         lambda X, y, f: list(stream(f / "b.csv", "y", page=1)),
         "b.csv has nan at row 1, feature 'b'",
     ),
-    (lambda X, y, f: list(stream(f / "c.csv", "y")), "c.csv cannot be read as CSV: .*Expected 3"),
+    (lambda X, y, f: list(stream(f / "c.csv", "y")), "read as CSV: row 1: Expected 3 columns"),
+    (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is text; open .*'rb'"),
+    (lambda X, y, f: list(stream([X], "y")), "list hands over the labels with its examples"),
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -67,28 +68,35 @@ class ExampleSource:
             self.opened = lambda: _frame(given, y)
         elif hasattr(given, "columns"):  # iterating would give columns, or their names
             raise InputError(f"{self.name} is no frame of pandas; give its to_pandas()")
+        elif isinstance(given, io.TextIOBase):
+            raise InputError(
+                f"{self.name} is text; open the file as a binary one: open(path, 'rb')"
+            )
         else:
-            if y is not None:
-                raise InputError(
-                    f"{self.name} hands over the labels with its examples, as (x, y); leave out y"
-                )
-            self._iterable(given)
+            if y is not None and (hands_over(given) or not isinstance(y, str)):
+                raise _with_labels(self.name)
+            self._iterable(given, y)
 
-    def _iterable(self, given: Any) -> None:
+    def _iterable(self, given: Any, label: str | None) -> None:
         if hands_over(given):
             self.opened = lambda: batches(given)
         elif callable(given):
             self.name = getattr(given, "__name__", self.name)
-            self.opened = lambda: _items(given(), self.name)
+            self.opened = lambda: _items(given(), label, self.name)
         elif isinstance(given, Iterable):
             self.once = iter(given) is given
-            self.opened = lambda: _items(given, self.name)
+            self.opened = lambda: _items(given, label, self.name)
         else:
             raise InputError(
                 "a stream is read from an array, a frame, the path of a CSV or Parquet file, an "
-                "open binary file of CSV, an iterable of (x, y), a function that returns one, or "
+                "open binary file of CSV, an iterable of (x, y) or frames, a function that returns "
+                "one, or "
                 f"an object with next and reset; got {self.name}"
             )
+
+
+def _with_labels(name: str) -> InputError:
+    return InputError(f"{name} hands over the labels with its examples, as (x, y); leave out y")
 
 
 def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator[Batch]]:
@@ -114,7 +122,7 @@ def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]
         raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
     header = read_header(path, sep)
     options = _options(str(path), header, label, text, sep)
-    yield from _blocks(str(path), header, label, lambda: csv.open_csv(path, *options(1)))
+    yield from _blocks(str(path), header, label, lambda: csv.open_csv(path, *options(1)), -1)
 
 
 def _options(
@@ -137,9 +145,13 @@ def _options(
 
 
 def _blocks(
-    name: str, header: list[str], label: str | None, read: Callable[[], Iterable[Any]]
+    name: str,
+    header: list[str],
+    label: str | None,
+    read: Callable[[], Iterable[Any]],
+    before: int,
 ) -> Iterator[Batch]:
-    """Yield what Arrow reads, or raise what it says."""
+    """Yield what Arrow reads, or raise what it says, whose row 1 is the row `before`."""
     import pyarrow as pa
 
     names = [column for column in header if column not in ("", label)]
@@ -150,7 +162,7 @@ def _blocks(
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):  # no rows
             return
-        raise _refused(name, header, label, str(error)) from None
+        raise _refused(name, header, label, str(error), before) from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{name} cannot be read as CSV: {error}") from None
 
@@ -194,7 +206,8 @@ class _Pipe:
             return csv.read_csv(pa.BufferReader(rows), *options(0)).to_batches()
 
         for rows in _whole_rows(self._file, options(0)[1].delimiter.encode()):
-            yield from _blocks(self._name, header, self._label, partial(parsed, rows))
+            read = partial(parsed, rows)
+            yield from _blocks(self._name, header, self._label, read, self._rows)
 
 
 def _whole_rows(file: Any, sep: bytes) -> Iterator[bytes]:
@@ -217,16 +230,20 @@ def _whole_rows(file: Any, sep: bytes) -> Iterator[bytes]:
         yield left
 
 
-def _refused(path: str, header: list[str], label: str | None, said: str) -> InputError:
-    """Return the error for what Arrow could not read, with the column by its name."""
-    found = re.match(r"In CSV column #(\d+): (?:Row #\d+: )?.*invalid value '(.*)'", said)
+def _refused(path: str, header: list[str], label: str | None, said: str, before: int) -> InputError:
+    """Return the error for what Arrow could not read, with the row of the stream and the column."""
+    row = re.search(r"Row #(\d+): ", said)
+    at = "" if row is None else f"row {int(row[1]) - 1 + before}"
+    found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", said, re.DOTALL)
     if not found:
+        said = said if row is None else f"{at}: {said[row.end() :]}"
         return InputError(f"{path} cannot be read as CSV: {said}")
     name, value = header[int(found[1])], found[2]
     remedy = "drop or encode it"
     if name == label:
         remedy = "name the two labels, the negative one first: classes=(negative, positive)"
-    return InputError(f"{path}: column {name!r} is not of numbers ({value!r}); {remedy}")
+    told = f"{value!r} at {at}" if at else repr(value)
+    return InputError(f"{path}: column {name!r} is not of numbers ({told}); {remedy}")
 
 
 def _frame(frame: Any, label: Any) -> Iterator[Batch]:
@@ -249,9 +266,14 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
         yield Batch("the frame", X, None if y is None else y[a : a + ROWS], list(frame.columns))
 
 
-def _items(source: Any, name: str) -> Iterator[Batch]:
-    """Yield what an iterable has: (x, y) or x, of one example or of a block of them."""
+def _items(source: Any, label: str | None, name: str) -> Iterator[Batch]:
+    """Yield what an iterable has: (x, y) or x, of one example or of a block, or labelled frames."""
     for number, item in enumerate(source):
+        if label is not None:
+            if not hasattr(item, "iloc"):
+                raise _with_labels(name)
+            yield from _frame(item, label)
+            continue
         X, y = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
         names = None
         if isinstance(X, Mapping):  # a feature each, as river has it

@@ -242,9 +242,10 @@ def stream(
         A NumPy array or memory map of shape (m, features), or with its targets (X, y); a pandas
         frame; a file ``.csv`` with a
         header, ``.parquet``, or a folder of Parquet files, of any size, read by pyarrow. An
-        iterable has items (x, y) or x, of an example or a block; x may be a dict of features. A
-        function returns an iterable, anew at each call. A CSV that is open as a binary file, such
-        as ``sys.stdin.buffer``, is handed on as it comes, once, but for its head. An object with
+        iterable has items (x, y) or x, of an example or a block; x may be a dict of features. Or
+        its items are frames, as pandas reads a file in chunks, and y is a column's name. A function
+        returns an iterable, anew at each call. A CSV that is open as a binary file, such as
+        ``sys.stdin.buffer``, is handed on as it comes, once, but for its head. An object with
         ``next(input_data)`` and ``reset()`` has the shape of xgboost's DataIter.
     y : array of shape (m,) or str, optional
         Targets; for frames and files the name of a column. None where the source hands them over,
