@@ -173,7 +173,7 @@ def _table(
             raise InputError(
                 f"attribute {name!r} of {kind} {thing!r} is {table.iloc[row, column]!r}{part}; "
                 f"features must be finite numbers: fill it in, or leave the {kind} out (which has "
-                f"{', '.join(map(str, data))})"
+                f"{', '.join(map(str, data)) or 'no attributes'})"
             )
         names += map(str, table.columns)
         columns.append(table.to_numpy(np.float64))
