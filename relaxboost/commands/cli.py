@@ -158,5 +158,6 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, status: int = 2) -> None:
-    complain(message)
+    with contextlib.suppress(OSError):  # the status says it where standard error is full
+        complain(message)
     sys.exit(status)

@@ -44,8 +44,9 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         known = header.pop("format")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is no learner, or damaged: {error}") from None
+    except (ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
+        said = "give one that Learner.save, or a checkpoint, wrote"
+        raise InputError(f"{path} is no learner, or damaged; {said}") from None
     if known != FORMAT:
         raise InputError(f"{path} has the format {known!r:.60}, and this version reads {FORMAT!r}")
     return {**header, **arrays}

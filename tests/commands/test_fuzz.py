@@ -218,8 +218,11 @@ def test_full_disks_and_closed_outputs_are_told(tmp_path):
         shell = f"{sys.executable} -m relaxboost {words} | true; echo ${{PIPESTATUS[0]}}"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True)
         assert (done.stdout, done.stderr) == ("74\n", "")
-    shell = f"{' '.join(command)} >&-"
-    assert subprocess.run(shell, shell=True, check=False).returncode == 0
+    for shell, status in (
+        (f"{' '.join(command)} >&-", 0),
+        (f"{command[0]} -m relaxboost so 2>/dev/full", 2),
+    ):
+        assert subprocess.run(shell, shell=True, check=False).returncode == status
 
 
 def test_sigterm_ends_with_the_bracket_so_far_and_early_ctrl_c_with_one_line(tmp_path):
