@@ -84,14 +84,18 @@ def boost(**given: Any) -> None:
         )
         kind = planning.PlanningLoss(options.link, base)
         found: Any = planning.boost(shown, learner, kind, stopping=stopping, seed=options.seed)
+    ended = found.status in ("time_limit", "interrupted")
     if found.history[0].value == 0.0:
         options.note("nothing to learn: at these costs each trip is the best by its loss already")
+    elif found.value == found.history[0].value and ended:
+        said = inputs.number_of(found.boosted.rounds, "round")
+        options.note(f"nothing was learned in {said}; give it more time, or fewer trips")
     elif found.value == found.history[0].value:
         other = "" if stumps else "--learner stumps, which needs fewer arcs, or "
         options.note(f"nothing was learned: no round lowered the loss; give {other}other features")
     data = _data(found, source, shown)
     options.show(options.saved(found, _text(found, source, data)), data)
-    if found.status in ("time_limit", "interrupted"):
+    if ended:
         sys.exit(1)
 
 

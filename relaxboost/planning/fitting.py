@@ -245,9 +245,10 @@ def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) ->
             "give trips with alternatives, and a loss such as Missed()"
         )
     if at_zero and fit.gap > 0.01 * fit.upper:
+        rounds = f"{fit.rounds} round{'s' * (fit.rounds != 1)}"
         return (
-            f"the learned costs are all 0, as the run ended with {fit.status!r} after "
-            f"{fit.rounds} rounds; give it more of them or more time, or fewer tasks"
+            f"the learned costs are all 0, as the run ended with {fit.status!r} after {rounds}; "
+            "give it more of them or more time, or fewer tasks"
         )
     if at_zero:
         return (

@@ -189,6 +189,12 @@ def test_boosting_says_when_nothing_was_learned(folder, capsys):
     (folder / "edges.csv").write_text(re.sub(r"\d(\.5)?,\d\n", "1,0\n", ARCS))
     status, _, err = run("boost --edges edges.csv --trips trips.csv --rounds 3", capsys)
     assert (status, "nothing was learned: no round" in err) == (0, True), err
+    line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9"
+    status, _, err = run(line, capsys)
+    assert (status, re.search(r"learned in \d rounds?; give it more time", err) is None) == (
+        1,
+        False,
+    )
     assert run("boost --edges edges.csv --trips trips.csv --rounds 3 --quiet", capsys)[1:] == (
         "",
         "",
