@@ -60,7 +60,7 @@ _SPOKEN = {
     "<stdin>": "standard input",
 }
 """What the library says, in words of the command line."""
-_LEARNED = r"what comes before (row \d+) is learned: mend it, and go on from row \d+"
+_LEARNED = r"; what comes before (row \d+) is learned: mend it, and go on from row \d+"
 
 
 class StreamOptions(SimpleNamespace):
@@ -131,9 +131,9 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words = {re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}
-        words[_LEARNED] = "mend it" + "; --save keeps what comes before" * ("save" in given)
+        words[_LEARNED] = "; --save would have kept what comes before" * ("save" in given)
         if given.get("save"):
-            words[_LEARNED] = r"what comes before \1 is saved: mend it, and go on with --resume"
+            words[_LEARNED] = r"; what comes before \1 is saved: mend it, and go on with --resume"
         with spoken(words):
             return command(StreamOptions(**given))
 

@@ -191,10 +191,8 @@ def test_boosting_says_when_nothing_was_learned(folder, capsys):
     assert (status, "nothing was learned: no round" in err) == (0, True), err
     line = "boost --edges edges.csv --trips trips.csv --time-limit 1e-9"
     status, _, err = run(line, capsys)
-    assert (status, re.search(r"learned in \d rounds?; give it more time", err) is None) == (
-        1,
-        False,
-    )
+    assert status == 1
+    assert re.search(r"learned in \d rounds?; give it more time", err)
     assert run("boost --edges edges.csv --trips trips.csv --rounds 3 --quiet", capsys)[1:] == (
         "",
         "",
