@@ -225,6 +225,8 @@ class _Drawing:
         count = len(self.edges)
         order = slice(None) if values is None else np.argsort(values, kind="stable")
         width = next(width for most, width in _WIDTHS if count <= most)
+        if values is not None and self.routes.get("planned"):  # in grey, width tells it from roads
+            width = min(width, 0.5 * _STYLES["planned"]["linewidth"])
         lines = LineCollection(
             list(self.xy[self.edges[order]]), linewidths=width, zorder=1, rasterized=count > 1000
         )

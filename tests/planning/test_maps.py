@@ -82,6 +82,8 @@ def test_a_network_is_lines_with_the_mean_cost_of_their_arcs(town):
     found = dict(zip(ends, edges.get_array().tolist(), strict=True))
     a, b, c, d = map(tuple, town.position.tolist())
     assert found == {(a, b): 2.0, (a, c): 2.0, (b, d): 1.0, (c, d): 1.0}
+    plan = axes.get_lines()[0].get_linewidth()  # in grey a plan is told from roads by its width
+    assert edges.get_linewidths()[0] <= 0.5 * plan
     assert lines(axes)["planned"] == [list(a), list(c), list(d)]
     assert markers(axes) == {"source": [list(a)], "target": [list(d)]}
     assert sorted(text.get_text() for text in axes.texts) == list("abcd")
