@@ -119,10 +119,8 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     np.maximum(d, 0.0, out=d)
     largest = d.max(initial=0.0)
     if largest <= 0.0:
-        raise InputError(
-            f"{owner} cannot repair a d with no positive entry; negate multipliers of the other "
-            "sign, or start from center(m)"
-        )
+        remedy = "negate multipliers of the other sign, or start from center(m)"
+        raise InputError(f"{owner} cannot repair a d with no positive entry; {remedy}")
     scaled = d / largest  # so that the sum can neither overflow nor vanish
     total = rounded_sum(scaled)
     return d if abs(total * largest - 1.0) <= 8.0 * UNIT else scaled / total

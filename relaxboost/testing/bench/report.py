@@ -150,14 +150,21 @@ class Report:
             for cell in self._cells.values()
             if cell["outcome"] == "crashed"
         }
-        compared = [
-            f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
-            f"**{s['geometric_mean']}** ({groups}).",
-            f"* `auto` is slower than the fastest on {_listed(s['slower_than_the_fastest_peer'])}.",
-            f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
-            f"* No general solver gets there, so that the limit counts, on "
-            f"{_listed(s['every_peer_fails'])}.",
-        ]
+        compared: list[str] = []
+        if s["games"]:
+            compared += [
+                f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
+                f"**{s['geometric_mean']}** ({groups}).",
+                f"* `auto` is slower than the fastest on "
+                f"{_listed(s['slower_than_the_fastest_peer'])}.",
+                f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
+                f"* No general solver gets there, so that the limit counts, on "
+                f"{_listed(s['every_peer_fails'])}.",
+            ]
+        if cheap and AUTO in self.peers:
+            compared.append(
+                f"* At {LOOSE:g} `auto` is slower than the best of {cheap} on {loose or 'none'}."
+            )
         lines = [
             "# The suite",
             "",
@@ -165,13 +172,7 @@ class Report:
             f"{limits.memory / 1e9:g} GB for each run, one thread; {platform.machine()}, "
             f"Python {platform.python_version()}.",
             "[How it is measured](benchmarks.md#the-suite).",
-            "",
-            *(compared if s["games"] else []),
-            *(
-                [f"* At {LOOSE:g} `auto` is slower than the best of {cheap} on {loose or 'none'}."]
-                if cheap and AUTO in self.peers
-                else []
-            ),
+            *(["", *compared] if compared else []),
             "",
             "![gap against time](images/suite.png)",
             *self._table("CPU seconds", self.text, ratio=s["ratios"]),
