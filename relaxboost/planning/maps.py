@@ -35,8 +35,8 @@ def paths(
     where : Task, sequence of Task, or Graph
         Tasks of one graph bring their demonstrations and ends.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        Demonstrations are thick and dark, plans orange, alternatives dotted blue; where they run
-        together all are seen.
+        Demonstrations are thick and dark, plans dashed orange, alternatives dotted blue; where
+        they run together all are seen.
     costs : array of shape (S,) or (E,), or a fit, optional
         Per site or per arc. On a grid, the colour of the cells (of costs per arc: of the mean cost
         per length of the arcs that enter a cell). On a network, the colour of the lines (of arcs
@@ -99,7 +99,7 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
 # Told apart by width, dashes and lightness, not hue alone; drawn from the last to the first.
 _STYLES: dict[str, dict[str, Any]] = {
     "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
-    "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": "-", "zorder": 6.0},
+    "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": (0, (3, 1)), "zorder": 6.0},
     "alternatives": {"color": "#0072B2", "linewidth": 1.7, "linestyle": ":", "zorder": 4.0},
 }
 _BLOCKED = "#26282c"

@@ -176,6 +176,7 @@ def test_styles_differ_without_colour(land):
     axes = maps.paths(task, planned=task.demonstration, alternatives=task.demonstration)
     drawn = axes.get_lines()
     assert len({line.get_linewidth() for line in drawn}) == 3
+    assert [line.get_linestyle() for line in drawn] == ["-", "--", ":"]
     widest = max(drawn, key=lambda line: line.get_linewidth())
     assert widest.get_label() == "demonstrated"
     assert widest.get_zorder() < next(

@@ -18,6 +18,7 @@ AUTO, LOOSE, MOST = "auto", 1e-2, 1000.0
 """The method that is compared; a loose gap it is also compared at; the largest ratio counted."""
 CHEAP = ("column-generation", "pairwise", "smoothed")
 """What `AUTO` is held against at the loose gap."""
+_MARKERS = "osD^vPX*"
 
 
 class Report:
@@ -210,9 +211,13 @@ class Report:
         down = -(-len(self.games) // across)
         figure = Figure(figsize=(4.2 * across, 3.0 * down + 1.0), layout="constrained")
         axes = figure.subplots(down, across, squeeze=False).ravel()
-        colours = {peer: colormaps["tab20"](i % 20) for i, peer in enumerate(self.peers)}
+        looks = {
+            peer: {"color": colormaps["tab20"](i % 20), "marker": _MARKERS[i % len(_MARKERS)]}
+            for i, peer in enumerate(self.peers)
+        }
         for axis, game in zip(axes, self.games, strict=False):
-            axis.set(xscale="log", yscale="log", ylim=(self._limits.tol / 10, 2.0), xlabel="s")
+            axis.set(xscale="log", yscale="log", ylim=(self._limits.tol / 10, 2.0))
+            axis.set(xlabel="seconds", ylabel="gap")
             axis.set_title(game, fontsize="small")
             axis.axhline(self._limits.tol, color="gray", linestyle=":", linewidth=1)
             axis.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
@@ -224,10 +229,13 @@ class Report:
                     axis.plot(
                         *zip(*curve, strict=True),
                         style,
-                        marker="." if len(curve) < 9 else "",
-                        color=colours[peer],
+                        markersize=4,
+                        markevery=max(1, len(curve) // 4),
                         label=peer,
+                        **looks[peer],
                     )
+            if len(axis.lines) == 1:
+                axis.text(0.5, 0.5, "no gap in time", ha="center", transform=axis.transAxes)
         for axis in axes[len(self.games) :]:
             axis.remove()
         known = {

@@ -323,6 +323,18 @@ def test_a_solver_without_d_is_held_against_the_best_upper_bound():
     assert report.text(cells[1]) == "short (1e-01)"
 
 
+def test_the_picture_tells_solvers_apart_without_colour_and_names_games_that_none_ends():
+    cells = [cell("a", "auto", 1.0), cell("a", "one", 2.0), cell("a", "two", 3.0)]
+    cells += [cell("b", "auto", None, "limit"), cell("b", "one", None, "memory")]
+    played, empty = Report(cells, BenchLimits()).picture().axes
+    _, *curves = played.lines
+    assert len({curve.get_marker() for curve in curves}) == 3
+    assert (played.get_xlabel(), played.get_ylabel()) == ("seconds", "gap")
+    assert [text.get_text() for axes in (played, empty) for text in axes.texts] == [
+        "no gap in time"
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [
