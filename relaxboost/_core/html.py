@@ -9,7 +9,11 @@ from typing import Any
 
 def shown(value: Any) -> str:
     """Return a value as text of a page: floats short, the rest by `str`, nothing of it markup."""
-    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+    return escape(_text(value))
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
@@ -24,7 +28,8 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
     """Return how an object shows itself in a notebook: a title, facts by name, and HTML."""
-    return f"<div><strong>{shown(title)}</strong>\n{table(facts.items())}\n{more}</div>"
+    rows = [(name, _text(value)) for name, value in facts.items()]
+    return f"<div><strong>{shown(title)}</strong>\n{table(rows)}\n{more}</div>"
 
 
 def _cell(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ _STYLE = """body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse}
 td,th{padding:.15em .8em;border-bottom:1px solid #ddd;white-space:nowrap;text-align:left}
 .wide{overflow-x:auto}.bracket{font-size:1.4em}svg{max-width:100%;height:auto}
-pre{background:#f4f4f4;padding:.8em;overflow-x:auto}"""
+pre{background:#f4f4f4;padding:.8em;overflow-x:auto}code{overflow-wrap:anywhere}
+@media print{h2{break-after:avoid}pre{white-space:pre-wrap}.wide td,.wide th{padding:.1em .2em;
+white-space:normal}.wide{overflow:visible;font-size:min(1em,calc(220px/var(--columns)))}}"""
 _RECHECK = """import relaxboost as rb
 
 certificate = rb.certify(solution, inline=True)   # the data go into the file
@@ -93,13 +96,13 @@ def report(
         "<h2>Margins, and the gap against time</h2>",
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
-        table([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
+        _wide([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
         f"<h2>Hypotheses</h2><p>{count} with a weight; the largest {min(count, _MOST)}.</p>",
-        table(s.hypotheses(_MOST), ("weight", "hypothesis")),
+        _wide(s.hypotheses(_MOST), ("weight", "hypothesis")),
         "<h2>The hardest examples</h2>",
         "<p>The lowest margins first, row 0 being the first. The weight is the one that the "
         "distribution d, which proves the upper end, gives to the example.</p>",
-        f'<div class="wide">{_hardest(s, given)}</div>',
+        _hardest(s, given),
         "<h2>Check it again</h2>",
         f"<pre>{shown(check or _RECHECK)}</pre>",
         f"<p>{shown(s.game)}, over {shown(s.game.over)}; {shown(s.method)}, {s.rounds} rounds, "
@@ -183,7 +186,12 @@ def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
     u = s.margins
     order = np.argsort(u, kind="stable")[:_MOST].tolist()
     lines = [(i, float(u[i]), float(s.d[i]), *values[i].tolist()) for i in order]
-    return table(lines, ("row", "margin", "weight", *names))
+    return _wide(lines, ("row", "margin", "weight", *names))
+
+
+def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
+    """Return a table that scrolls on a screen, and is as small as its columns want on paper."""
+    return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:

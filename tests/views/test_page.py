@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from fractions import Fraction
@@ -156,6 +157,17 @@ def test_a_browser_shows_the_page(solution, tmp_path):
     assert EVIL in page.words  # as text, in the title too: nothing ran
     assert "taken" not in page.words
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_tables_of_a_report_scroll_and_know_how_small_they_are_on_paper(solution, tmp_path):
+    page = rb.report(solution, tmp_path / "out.html").read_text()
+    tables = re.findall(r'<div class="wide" style="--columns:(\d+)"><table>\n<tr>(.*?)</tr>', page)
+    assert [int(columns) for columns, _ in tables] == [head.count("<th>") for _, head in tables]
+    assert len(tables) == page.count("<table>") == 3
+
+
+def test_numbers_of_a_card_stand_by_their_names(solution):
+    assert "text-align:right" not in solution.game._repr_html_()
 
 
 def test_objects_show_themselves_in_notebooks(solution):
