@@ -1,4 +1,4 @@
-"""What the API page means by `::: room.*`: every name that the room lists, but for modules."""
+"""What mkdocs is to do: `::: room.*` is every name that the room lists, but for modules."""
 
 import importlib
 import inspect
@@ -24,3 +24,8 @@ def expand(markdown: str) -> str:
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Expand a page when mkdocs builds it."""
     return expand(markdown)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Show scalar products of docstrings, <w, h>, which Markdown takes for tags."""
+    return re.sub(r"<(\w+, [^<>]*)>", r"&lt;\1&gt;", html)

@@ -233,6 +233,13 @@ def names_on_the_api_page():
     return {re.sub(r"(\.\w+)\1$", r"\1", name) for name in found}
 
 
+def test_scalar_products_of_docstrings_are_shown():
+    shown = runpy.run_path(str(ROOT / "docs" / "api_names.py"))["on_page_content"]
+    assert shown('<p id="a, b">the <em>largest</em> <v_1, h(x)></p>') == (
+        '<p id="a, b">the <em>largest</em> &lt;v_1, h(x)&gt;</p>'
+    )
+
+
 def test_every_name_on_the_api_page_is_there():
     for name in names_on_the_api_page():
         assert pkgutil.resolve_name(f"relaxboost.{name}") is not None, name

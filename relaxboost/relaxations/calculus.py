@@ -82,7 +82,7 @@ def add(first: Relaxation, second: Relaxation) -> Relaxation:
 class Scaled(Relaxation):
     """c f for a relaxation f and a number c > 0, written ``c * f``.
 
-    (c f)*(θ) = c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
+    Its conjugate is c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
     closed forms and the level of proof that f has.
 
     Parameters

@@ -228,7 +228,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 class GroupNormBall(GroupNorm, BallOfNorm):
     """The indicator of Σ_g a_g ‖d_g‖_p <= radius.
 
-    F(u) = max over γ of γ − r max_g ‖[γ − u]_+ on g‖_* / a_g = max over λ >= 0 of
+    F(u) = max over γ of γ − r max_g ‖[γ − u]₊ on g‖_* / a_g = max over λ >= 0 of
     min_g V_g(λ) − λ r, with V_g the relaxed margin of the group under a norm penalty of weight
     λ a_g. Parameters as for `GroupNormPenalty`, with radius > 0 in place of weight.
 

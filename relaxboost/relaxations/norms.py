@@ -3,8 +3,8 @@
 ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
 1/p + 1/p' = 1. It depends on |d_i| alone and grows with it, so that all of SS09 Thm 7 applies:
 
-    ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]_+‖_*,
-    penalty of weight c: F(u) = max γ subject to ‖[γ − u]_+‖_* <= c.
+    ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*,
+    penalty of weight c: F(u) = max γ subject to ‖[γ − u]₊‖_* <= c.
 
 The classes for p = 1, p = inf and what lies between are in `sum_norm`, `max_norm` and `p_norm`;
 each enters itself in `kinds`, from which the calls here choose.
@@ -37,7 +37,7 @@ Weights = tuple[Fraction, ...] | None
 
 
 def hinge(gamma: float, u: Vector) -> Interval:
-    """Return [γ − u]_+."""
+    """Return [γ − u]₊."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
@@ -115,7 +115,7 @@ class BallOfNorm(WithNorm, Ball):
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − r ‖[γ − u]_+‖_*, rounded downwards; valid for every γ."""
+        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards; valid for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         dual = self.dual_of(hinge(witness.gamma, u))
@@ -149,7 +149,7 @@ class PenaltyOfNorm(WithNorm):
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return a bound valid for every γ, rounded downwards.
 
-        With x = [γ − u]_+: F(u) >= γ + min over d of c ‖d‖ − <d, x> >= γ + (c − ‖x‖_*) ‖d‖, and
+        With x = [γ − u]₊: F(u) >= γ + min over d of c ‖d‖ − <d, x> >= γ + (c − ‖x‖_*) ‖d‖, and
         ‖d‖ lies between its extremes on the simplex.
         """
         if not math.isfinite(witness.gamma):
@@ -232,7 +232,7 @@ class OfNorm(WithNorm):
 class NormBall(OfNorm, BallOfNorm):
     """The indicator of ‖d‖ <= radius for a p-norm, 1 <= p <= inf, weighted or not.
 
-    F(u) = max over γ of γ − r ‖[γ − u]_+‖_* with the dual norm; f*(θ) = r ‖θ‖_*. p = 2 is the l2
+    With the dual norm f*(θ) = r ‖θ‖ and F(u) = max over γ of γ − r ‖[γ − u]₊‖. p = 2 is the l2
     constraint of SS09 Sec. 6. On the simplex p = 1 without weights never binds, and p = inf is
     the cap: ``NormBall(inf, Fraction(1, k))`` is ``Capped(k)`` too (``Caps`` with weights).
 
@@ -282,7 +282,8 @@ class NormBall(OfNorm, BallOfNorm):
 class NormPenalty(OfNorm, PenaltyOfNorm):
     """f(d) = weight · ‖d‖ for a p-norm, 1 <= p <= inf, weighted or not.
 
-    F(u) is the largest γ with ‖[γ − u]_+‖_* <= weight; f* is the indicator of ‖θ‖_* <= weight.
+    With the dual norm F(u) is the largest γ with ‖[γ − u]₊‖ <= weight, and f* the indicator of
+    ‖θ‖ <= weight.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ class SpectralRisk(Relaxation):
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − f*([γ − u]_+), rounded downwards; valid for every γ."""
+        """Return γ − f*([γ − u]₊), rounded downwards; valid for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         u = np.sort(np.asarray(u, dtype=np.float64))
@@ -213,7 +213,7 @@ class SpectralRisk(Relaxation):
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]_+, to be minimised over t >= 0."""
+        """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]₊, to be minimised over t >= 0."""
         t, total = cp.Variable(len(self._mixture), nonneg=True), 0.0
         for level, (k, p) in zip(t, self._mixture, strict=True):
             total += float(p) * level + float(p / k) * cp.sum(cp.pos(cp.abs(x) - level))
@@ -234,9 +234,9 @@ class SpectralRisk(Relaxation):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and −[γ − u]_+ for the rows of d, −t_l for those of x_l.
+        """Return γ and −[γ − u]₊ for the rows of d, −t_l for those of x_l.
 
-        t_l is the ceil(k_l)-th largest of [γ − u]_+, at which p_l t_l + (p_l/k_l) Σ [· − t_l]_+ is
+        t_l is the ceil(k_l)-th largest of [γ − u]₊, at which p_l t_l + (p_l/k_l) Σ [· − t_l]₊ is
         least.
         """
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture]
