@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import pkgutil
@@ -238,6 +239,18 @@ def test_scalar_products_of_docstrings_are_shown():
     assert shown('<p id="a, b">the <em>largest</em> <v_1, h(x)></p>') == (
         '<p id="a, b">the <em>largest</em> &lt;v_1, h(x)&gt;</p>'
     )
+
+
+def test_no_line_of_a_docstring_is_a_quote_to_markdown():
+    for path in (ROOT / "relaxboost").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if not re.search(r"^\s+>", text, re.MULTILINE):  # parsing all files takes seconds
+            continue
+        for node in ast.walk(ast.parse(text)):
+            kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+            told = (ast.get_docstring(node) or "") if isinstance(node, kinds) else ""
+            told = told.split("Examples\n--------")[0]
+            assert not re.search(r"^\s*>", told, re.MULTILINE), (path.name, told)
 
 
 def test_every_name_on_the_api_page_is_there():

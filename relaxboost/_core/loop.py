@@ -88,7 +88,7 @@ class Limits:
     Parameters
     ----------
     max_rounds : int, optional
-        >= 1.
+        At least 1.
     time_limit : float, optional
         Seconds from the start of the run, > 0; looked at after each round, and within rounds that
         may take long.

@@ -77,7 +77,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     learner : {"stumps", "trees"} or WeakLearner
         One whose leaves can be refitted.
     max_rounds : int
-        >= 1, with the learner's shrinkage.
+        At least 1, with the learner's shrinkage.
     calibration_fraction : float
         In (0, 1): the share of the examples held out for the width.
     random_state : int, RandomState, optional

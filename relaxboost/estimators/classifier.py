@@ -106,7 +106,8 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            >= 0, with a positive sum for each class. Less than a millionth of the mean counts as 0.
+            At least 0, with a positive sum for each class. Less than a millionth of the mean counts
+            as 0.
         X_val, y_val, sample_weight_val : arrays, optional
             A validation set of one's own, of the same features and classes.
 

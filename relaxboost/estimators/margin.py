@@ -57,7 +57,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            >= 0. Whole weights are copies.
+            At least 0. Whole weights are copies.
 
         Raises
         ------

@@ -65,7 +65,7 @@ class MarginBoostRanker(ScoreBoost):
         groups : array of shape (N,), optional
             The query of each document, ids of any kind in any order; without, there is one.
         sample_weight : array of shape (N,), optional
-            >= 0; a pair weighs the product of its two. Whole weights are copies.
+            At least 0; a pair weighs the product of its two. Whole weights are copies.
 
         Raises
         ------

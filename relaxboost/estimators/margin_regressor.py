@@ -83,7 +83,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         y : array of shape (N,)
             Finite numbers.
         sample_weight : array of shape (N,), optional
-            >= 0. Whole weights are copies.
+            At least 0. Whole weights are copies.
 
         Raises
         ------

@@ -72,7 +72,7 @@ class OnlineEstimator(BaseEstimator, ABC):
         y : array of shape (N,)
             Labels of any kind, at least two; for regression finite numbers.
         sample_weight : array of shape (N,), optional
-            >= 0, not all 0.
+            At least 0, not all 0.
 
         Raises
         ------

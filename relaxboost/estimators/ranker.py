@@ -67,7 +67,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         groups : array of shape (N,)
             The query of each document, ids of any kind in any order.
         sample_weight : array of shape (N,), optional
-            >= 0; a pair weighs the product of its two.
+            At least 0; a pair weighs the product of its two.
         X_val, y_val, groups_val : arrays, optional
             A validation set of one's own, of the same features.
 

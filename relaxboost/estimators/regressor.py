@@ -80,7 +80,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         y : array of shape (N,)
             Finite numbers.
         sample_weight : array of shape (N,), optional
-            >= 0, with a positive sum.
+            At least 0, with a positive sum.
         X_val, y_val, sample_weight_val : arrays, optional
             A validation set of one's own, of the same features.
 

@@ -37,12 +37,6 @@ def boost(
 ) -> Boosted:
     """Minimise a convex risk over sums of weak hypotheses.
 
-    >>> from relaxboost import functional as fn
-    >>> risk = fn.Hinge().bind(["no", "no", "yes"])
-    >>> run = fn.boost([[0.0], [1.0], [2.0]], risk, fn.RegressionStumps(), stopping=20)
-    >>> run.predict([[0.5], [3.0]]).tolist()
-    ['no', 'yes']
-
     Parameters
     ----------
     X : array
@@ -60,7 +54,7 @@ def boost(
         Go on from this run's last f_t, residual and random numbers, with steps from its round on:
         the result is that of an uninterrupted run.
     seed : int
-        >= 0; for learners that make random choices. A warm start goes on with its own.
+        At least 0; for learners that make random choices. A warm start goes on with its own.
 
     Returns
     -------
@@ -75,6 +69,14 @@ def boost(
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3, Eqs. 2 to 4.
+
+    Examples
+    --------
+    >>> from relaxboost import functional as fn
+    >>> risk = fn.Hinge().bind(["no", "no", "yes"])
+    >>> run = fn.boost([[0.0], [1.0], [2.0]], risk, fn.RegressionStumps(), stopping=20)
+    >>> run.predict([[0.5], [3.0]]).tolist()
+    ['no', 'yes']
     """
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)

@@ -59,13 +59,6 @@ def labels(y: ArrayLike) -> SignedLabels:
     The smaller becomes −1: by number if both read as numbers ("-1" and "+1", 9 and 10), else
     alphabetically.
 
-    >>> from relaxboost.matrices.datasets import labels
-    >>> made = labels([3, 8, 8])
-    >>> made.signs.tolist(), made.classes
-    ([-1.0, 1.0, 1.0], (3, 8))
-    >>> made.decided([0.2, -0.1, 0.7]).tolist()
-    [8, 3, 8]
-
     Returns
     -------
     SignedLabels
@@ -75,6 +68,15 @@ def labels(y: ArrayLike) -> SignedLabels:
     ------
     InputError
         If a label is missing or there are not exactly two different values.
+
+    Examples
+    --------
+    >>> from relaxboost.matrices.datasets import labels
+    >>> made = labels([3, 8, 8])
+    >>> made.signs.tolist(), made.classes
+    ([-1.0, 1.0, 1.0], (3, 8))
+    >>> made.decided([0.2, -0.1, 0.7]).tolist()
+    [8, 3, 8]
     """
     import pandas as pd
 

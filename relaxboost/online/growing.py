@@ -29,7 +29,7 @@ class Arrival(Proxy):
     Parameters
     ----------
     expected : int
-        >= 2: schedules have V* of at least so many weights.
+        At least 2: schedules have V* of at least so many weights.
     """
 
     expected: int = 16

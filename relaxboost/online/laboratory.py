@@ -149,7 +149,7 @@ class Law:
         ----------
         method : OnlineMethod
         t : int
-            >= 1.
+            At least 1.
         output : str
             "average" of w_0, ..., w_{t−1}; "last", w_t; "uniform", one of w_0, ..., w_{t−1} drawn
             at random, whose risk is the mean of theirs; "majority", their vote, judged by errors.

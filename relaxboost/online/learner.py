@@ -214,8 +214,8 @@ class Learner:
         y : number or array of shape (rows,)
             Targets; none for the loss "inner".
         weight : number or array of shape (rows,), optional
-            >= 0. A whole weight means so many copies one after another, and what is left of it a
-            shorter step.
+            At least 0. A whole weight means so many copies one after another, and what is left of
+            it a shorter step.
 
         Returns
         -------

@@ -26,7 +26,7 @@ class MiniBatch:
     ----------
     method : OnlineMethod
     rows : int
-        >= 1 examples to a step; 1 gives the method.
+        At least 1 examples to a step; 1 gives the method.
 
     References
     ----------

@@ -47,7 +47,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     loss : float
         (1/m) Σ l_i(w_{i−1}), the mean loss on the way.
     m : int
-        >= 1.
+        At least 1.
     delta : float
         In (0, 1).
     assumptions : Assumptions
@@ -103,7 +103,7 @@ def expected_excess_bound(
     size : int
         M.
     t : int
-        >= 1.
+        At least 1.
     assumptions : Assumptions
         The order; no range.
 

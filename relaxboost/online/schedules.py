@@ -143,7 +143,7 @@ class Constant(_Root):
     Parameters
     ----------
     beta : float
-        > 0.
+        Above 0.
     """
 
     beta: float

@@ -137,7 +137,7 @@ def boost(
     warm_start : BoostedCosts, optional
         Go on from this run, made with the same tasks and settings, whose rounds count.
     seed : int
-        >= 0, for learners that make random choices.
+        At least 0, for learners that make random choices.
 
     Returns
     -------

@@ -97,8 +97,8 @@ class Plans:
 def mean(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
     """Return the sum over groups of averages of cuts, with 0 <= R for what is left of the weights.
 
-    The group of a cut is the part of R that it is below. The weights are what a solver says; made
-    >= 0 here, with a sum <= 1 in each group. None is returned if they are nothing of the kind.
+    The group of a cut is the part of R that it is below. The weights are what a solver says;
+    made >= 0 here, with a sum <= 1 in each group. None is returned if they are nothing of the kind.
     """
     alpha = np.maximum(weights, 0.0)
     total = np.bincount(group, alpha)

@@ -247,7 +247,7 @@ def compare(
         On the same tasks in the same order; their graphs may have different features.
     seed : int
     draws : int
-        >= 100.
+        At least 100.
     metrics : sequence of str
         Of `METRICS`, or ``log_likelihood``.
     by
@@ -382,7 +382,7 @@ def split(
     ----------
     tasks : sequence of Task
     folds : int
-        >= 2.
+        At least 2.
     seed : int
         The same seed gives the same folds.
     by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence

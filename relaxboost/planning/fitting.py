@@ -104,10 +104,10 @@ def fit(
     method : {"bundle"} or Bundle
         With options: ``Bundle(start=fit)`` goes on from an earlier run.
     tol : float
-        > 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.
+        Above 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.
         The proof at the end adds a few roundings, which show only where the value is next to 0.
     verbose : int
-        > 0 shows on a terminal how the gap closes.
+        Above 0 shows on a terminal how the gap closes.
     **limits
         ``max_rounds``, >= 1, by default 10,000. ``time_limit``, seconds from the call on, > 0:
         planning stops for it, even within a round. Two evaluations are always done to the end: the

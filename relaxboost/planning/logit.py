@@ -165,8 +165,8 @@ class RecursiveLogit:
         share are corrected by it. It is for graphs whose nodes are links of a road, as those of
         `turns`, and costs a factorisation for each pair of ends instead of one for all.
     tol : float
-        > 0. Newton's method ends when its quadratic model has less than this to gain in the mean
-        log-likelihood of a task, by weights.
+        Above 0. Newton's method ends when its quadratic model has less than this to gain in the
+        mean log-likelihood of a task, by weights.
     max_rounds : int
 
     References

@@ -145,7 +145,7 @@ class Distance(PathLoss):
     Parameters
     ----------
     reach : float
-        > 0, in the units of the graph's `position` (cells for a grid).
+        Above 0, in the units of the graph's `position` (cells for a grid).
     scale : float
         Multiplies the loss, > 0. Costs less the loss may be negative.
     """

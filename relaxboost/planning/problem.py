@@ -175,7 +175,7 @@ class Problem:
         Parameters
         ----------
         w : array of shape (d,)
-            >= 0 if `nonnegative`.
+            At least 0 if `nonnegative`.
         prove : bool
         clock : Clock, optional
             See `Oracle.evaluate`.

@@ -108,7 +108,7 @@ class Ridge(Regulariser):
     Parameters
     ----------
     strength : float
-        > 0.
+        Above 0.
     """
 
     strength: float = 1e-2
@@ -127,7 +127,7 @@ class Lasso(Regulariser):
     Parameters
     ----------
     strength : float
-        > 0.
+        Above 0.
     """
 
     strength: float = 1e-2
@@ -146,7 +146,7 @@ class L1Radius(Regulariser):
     Parameters
     ----------
     radius : float
-        > 0.
+        Above 0.
     """
 
     radius: float = 1.0

@@ -58,7 +58,7 @@ class PlanningLoss(Loss):
         See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
         loss-augmented cost is negative.
     strength : float
-        >= 0, additive only; makes R strongly convex.
+        At least 0, additive only; makes R strongly convex.
 
     References
     ----------

@@ -64,8 +64,8 @@ def paths_from_pandas(
         Where several arcs join two nodes in a row the trip takes the one with the least of this
         feature, such as ``"length"``. By default that is refused: what was done is not known.
     gaps : str, optional
-        Where no arc joins two rows the path with the least sum of this feature, which must be
-        >= 0, joins them; and a node that comes twice in a row counts once. `Trips.joined` says
+        Where no arc joins two rows the path with the least sum of this feature, which must
+        be >= 0, joins them; and a node that comes twice in a row counts once. `Trips.joined` says
         what was joined. By default that is refused.
     loss : PathLoss, optional
         Of the tasks; by default `Missed()`.

@@ -263,7 +263,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q : array of shape (r, m)
         Any finite matrix; with an injective one f is a norm.
     weight : int, float or Fraction
-        > 0.
+        Above 0.
 
     References
     ----------

@@ -241,7 +241,7 @@ class NormBall(OfNorm, BallOfNorm):
     p : int, float or Fraction
         1, ``math.inf``, or between 1.00001 and 10001.
     radius : int, float or Fraction
-        > 0, and large enough for the ball to meet the simplex: at least m^{1/p − 1} without
+        Above 0, and large enough for the ball to meet the simplex: at least m^{1/p − 1} without
         weights.
     weights : sequence of m numbers > 0, optional
         ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p}, or max a_i |d_i|.
@@ -290,7 +290,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     p : int, float or Fraction
         1, ``math.inf``, or between 1.00001 and 10001.
     weight : int, float or Fraction
-        > 0.
+        Above 0.
     weights : sequence of m numbers > 0, optional
         Those of the norm, as in `NormBall`.
 

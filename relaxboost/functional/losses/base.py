@@ -283,6 +283,10 @@ class PointwiseRisk(MeanRisk):
 class PointwiseLoss(Loss, ABC):
     """A loss l(f, y) of one output; classification has y = ±1.
 
+    `CustomLoss` does with the cvxpy expression alone, and is slower.
+
+    Examples
+    --------
     A loss of one's own is a subclass with three methods, and what is known of the constants:
 
     >>> from dataclasses import dataclass
@@ -310,8 +314,6 @@ class PointwiseLoss(Loss, ABC):
     >>> risk = LogCosh().bind([0.0, 1.0])
     >>> round(risk.value(np.array([0.0, 2.0])), 6)
     0.21689
-
-    `CustomLoss` does with the cvxpy expression alone, and is slower.
     """
 
     strong_convexity: float = 0.0

@@ -23,16 +23,6 @@ _SPREADS = (0.0, 1e-3, 1.0, 30.0)
 class CustomLoss(Loss):
     """A convex loss given by what it is for each example, as an expression that cvxpy accepts.
 
-    >>> import cvxpy as cp
-    >>> import numpy as np
-    >>> from relaxboost.functional import CustomLoss
-    >>> within = CustomLoss(lambda F, y: cp.pos(cp.abs(F - y) - 0.5), gradient_bound=1.0,
-    ...                     attained=True, name="insensitive")
-    >>> risk = within.bind([0.0, 1.0])
-    >>> value, slopes = risk.evaluate(np.array([0.25, 3.0]))
-    >>> float(round(value, 9)), slopes.tolist()
-    (0.75, [0.0, 1.0])
-
     Values and subgradients are those of cvxpy (`Expression.value`, `Expression.grad`), for all
     examples at once; at kinks the subgradient is cvxpy's choice. cvxpy does not promise that it is
     one, so `bind` holds it to the subgradient inequality at points around 0 and y. The
@@ -64,6 +54,18 @@ class CustomLoss(Loss):
     InputError
         If an argument is of the wrong kind; and by `bind`, if the expression does not have the
         shape, is not convex by cvxpy's rules, mixes examples, or its subgradients are none.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> import numpy as np
+    >>> from relaxboost.functional import CustomLoss
+    >>> within = CustomLoss(lambda F, y: cp.pos(cp.abs(F - y) - 0.5), gradient_bound=1.0,
+    ...                     attained=True, name="insensitive")
+    >>> risk = within.bind([0.0, 1.0])
+    >>> value, slopes = risk.evaluate(np.array([0.25, 3.0]))
+    >>> float(round(value, 9)), slopes.tolist()
+    (0.75, [0.0, 1.0])
     """
 
     def __init__(

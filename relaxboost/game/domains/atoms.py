@@ -72,7 +72,7 @@ class L1Ball(AtomicSet):
     Parameters
     ----------
     radius : int, float or Fraction
-        > 0, kept exactly.
+        Above 0, kept exactly.
 
     Raises
     ------

@@ -70,7 +70,7 @@ class L2Ball(Sized, EuclideanSet):
     Parameters
     ----------
     radius : int, float or Fraction
-        > 0, kept exactly.
+        Above 0, kept exactly.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class SquaredNorm(Sized, EuclideanSet):
     Parameters
     ----------
     weight : int, float or Fraction
-        > 0, kept exactly.
+        Above 0, kept exactly.
 
     Raises
     ------

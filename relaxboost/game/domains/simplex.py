@@ -50,7 +50,7 @@ class Simplex(OneSided):
     Parameters
     ----------
     radius : int, float or Fraction
-        > 0, kept exactly; by default 1, the probability simplex.
+        Above 0, kept exactly; by default 1, the probability simplex.
 
     Raises
     ------
@@ -145,7 +145,7 @@ class FullSimplex(OneSided):
     Parameters
     ----------
     radius : int, float or Fraction
-        > 0, kept exactly.
+        Above 0, kept exactly.
 
     Raises
     ------
