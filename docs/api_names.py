@@ -28,4 +28,4 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 def on_page_content(html: str, **_: object) -> str:
     """Show scalar products of docstrings, <w, h>, which Markdown takes for tags."""
-    return re.sub(r"<(\w+, [^<>]*)>", r"&lt;\1&gt;", html)
+    return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)

@@ -236,8 +236,8 @@ def names_on_the_api_page():
 
 def test_scalar_products_of_docstrings_are_shown():
     shown = runpy.run_path(str(ROOT / "docs" / "api_names.py"))["on_page_content"]
-    assert shown('<p id="a, b">the <em>largest</em> <v_1, h(x)></p>') == (
-        '<p id="a, b">the <em>largest</em> &lt;v_1, h(x)&gt;</p>'
+    assert shown('<p id="a, b">the <em>sum</em> <w_{i−1}, h> + <f(x), g(x)></p>') == (
+        '<p id="a, b">the <em>sum</em> &lt;w_{i−1}, h&gt; + &lt;f(x), g(x)&gt;</p>'
     )
 
 

@@ -33,7 +33,7 @@ class Labelled(NamedTuple):
 
 
 def read_labelled(name: str, folder: str | PathLike[str] | None = None) -> Labelled:
-    """Read one of `LABELLED` from `folder`/<set> or `folder`.
+    """Read one of `LABELLED` from ``folder/<set>`` or `folder`.
 
     * letter: letter-recognition.data, 20 000 rows; its authors train on the first 16 000
       (here: four fifths).

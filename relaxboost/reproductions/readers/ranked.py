@@ -75,8 +75,8 @@ def concatenated(parts: list[Ranked]) -> Ranked:
 def read_fold(name: str, folder: str | PathLike[str], fold: int) -> tuple[Ranked, Ranked]:
     """Return the training and the test part of fold 1 to 5 of one of `RANKED`.
 
-    They are Fold<k>/train.txt and Fold<k>/test.txt, or for MQ2008 three and one of S1.txt to
-    S5.txt, as its authors combine them; in `folder`/<set>, `folder`/<SET> or `folder`, each
+    They are ``Fold1/train.txt``, ``Fold1/test.txt`` etc., or for MQ2008 three and one of S1.txt to
+    S5.txt, as its authors combine them; in ``folder/<set>``, ``folder/<SET>`` or `folder`, each
     gzipped or not. The validation part is not used.
 
     Raises
