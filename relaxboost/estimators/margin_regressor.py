@@ -110,7 +110,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
             self.radius_ = grid[0]
         self._describe(rows, went)
         scale = self._half * (1.0 + self.radius_)
-        self.error_, s = -scale * self.margin_[::-1], self._solutions[0]
+        s = self._solutions[0]
+        self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)  # no residual is below 0
         self.epsilon_ = max(0.0, -scale * s.gamma)
         return self
 

@@ -60,6 +60,12 @@ def test_scikit_learn_checks(estimator):
     assert set(bad) <= {"check_array_api_input"}, bad  # which needs SCIPY_ARRAY_API
 
 
+def test_no_least_residual_is_below_zero():
+    X, y = curve()
+    low, high = MarginBoostRegressor(radius=1.0, hypotheses=FEW, folds=None).fit(X, 0 * y).error_
+    assert 0.0 <= low <= high < 1e-3
+
+
 @pytest.mark.parametrize("fraction", [0.25, 1.0, Fraction(1, 60)])
 def test_residuals_are_the_least_there_are(fraction):
     """Against a program of its own, which knows no game: the mean of the largest residuals."""
