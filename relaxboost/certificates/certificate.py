@@ -52,7 +52,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
     """Give what a level calculates with, and leave python-flint's settings as they were."""
     with _settings_kept() as known:
         if level == "enclosed" and not known:
-            raise missing("enclosed certificates need python-flint", "exact")
+            raise missing("enclosed certificates need python-flint", "exact") from None
         yield check.enclosed(precision) if level == "enclosed" else check.exactly
 
 

@@ -128,8 +128,8 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
         value = x.iloc[int(np.argmax(unknown))]
         raise InputError(
             f"feature {name!r} has the category {value!r}, which was not there in training; make "
-            "it missing, or declare all categories before you split the data: "
-            'X[name] = X[name].astype("category")'
+            "it missing, or declare the categories of all columns of words before you split the "
+            'data: X[names] = X[names].astype("category")'
         )
     return np.where(codes < 0, np.nan, codes)
 

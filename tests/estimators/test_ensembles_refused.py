@@ -97,7 +97,7 @@ def test_labels_and_examples_that_are_refused():
     refused("X has 60 rows and y has 59 labels", ada, X, y[:-1])
     refused("y must be a non-empty vector", ada, X, y[:, None])
     refused("X must have a row for each example", ada, X[0], y)
-    refused("cannot predict on X: .*features", ada, X[:, :3], y)
+    refused("cannot predict on X: .*features.*[^.]; prepare X", ada, X[:, :3], y)
     missing = X.copy()
     missing[7, 2] = np.nan
     refused(

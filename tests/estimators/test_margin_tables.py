@@ -95,6 +95,9 @@ def test_categories_never_seen_are_refused():
         fitted.predict(TEXT.assign(b="z"))
     with pytest.raises(rb.InputError, match="feature 'a' holds a list"):
         fitted.predict(TEXT.assign(a=[["z"]] * 6))
+    known, names = TEXT.copy(), ["a"]  # as the message says
+    known[names] = known.assign(a=[*TEXT["a"][:-1], "z"])[names].astype("category")
+    fitted.fit(known[:-1], [0, 1, 0, 1, 0]).predict(known)
 
 
 def test_columns_without_names_are_those_of_an_array():

@@ -193,7 +193,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
     except (ValueError, TypeError) as error:
         raise InputError(
             f"this {members.kind} cannot predict on X{_not_finite(X)}: "
-            f"{(str(error).strip() or type(error).__name__).splitlines()[0]}; "
+            f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.')}; "
             "prepare X as it was for fit"
         ) from error
 
