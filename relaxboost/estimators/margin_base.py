@@ -228,11 +228,6 @@ class MarginBoost(BaseEstimator, ABC):
         Z, y = check_X_y(self._numbers(X, True), y, estimator=self, **given)
         if numeric and len(Z) < 2:
             raise InputError("there is one sample only; give more")
-        empty = np.flatnonzero(np.isnan(Z).all(axis=0))
-        if empty.size:
-            raise InputError(
-                f"feature {self._table.names[empty[0]]!r} has no value in any example; leave it out"
-            )
         weights = _check_sample_weight(sample_weight, Z, dtype=np.float64, ensure_non_negative=True)
         return Z, y, weights
 

@@ -170,7 +170,7 @@ class CutColumns:
             known = x[~np.isnan(x)]
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
-            elif known.size == 0:  # in a fold
+            elif known.size == 0:  # as folds may have it: constant
                 made.append((f, 0.0, 0.0, 0.0))
             else:
                 low, high = float(known.min()), float(known.max())

@@ -40,7 +40,7 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
         ({}, (X, np.array(["b", None] * 3, dtype=object)), "none missing"),
         ({}, (X, Y, Y), "class 0 has no example of positive weight"),
         ({}, (np.ones((6, 2)), Y), "every feature is constant"),
-        ({}, (np.column_stack([X, np.full(6, np.nan)]), Y), "'x2' has no value"),
+        ({}, (np.full((6, 2), np.nan), Y), "every feature is constant"),
         ({}, (TEXT.assign(c=pd.Timestamp("2020")), Y), "'c' has dtype"),
         ({}, (TEXT.assign(c=[[1]] * 6), Y), "'c' holds a list, .*; spread it over several columns"),
     ],

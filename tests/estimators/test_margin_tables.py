@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -134,3 +135,15 @@ def test_arrays_of_strings_are_refused_by_column():
         fitted.predict(X[:, 1:])
     with pytest.raises(TypeError, match="must be a string or a real number"):
         fitted.predict(np.array([[{}]], dtype=object))
+
+
+@pytest.mark.parametrize("empty", [np.full(6, np.nan), pd.Categorical([None] * 6, ["u", "v"])])
+def test_a_column_without_values_in_training_adds_nothing(empty):
+    """Parts of cross-validation have such columns."""
+    alone = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
+    fitted = clone(alone).fit(TEXT.assign(c=empty), [0, 1] * 3)
+    assert fitted.hypotheses_ == alone.hypotheses_
+    assert fitted.margin_.tolist() == alone.margin_.tolist()
+    known = TEXT.assign(c=["u"] * 6 if hasattr(empty, "codes") else 7.0)
+    assert fitted.decision_function(known).tolist() == alone.decision_function(TEXT).tolist()
+    assert fitted.contributions(known)[:, -2].tolist() == [0.0] * 6
