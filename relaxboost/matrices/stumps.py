@@ -48,8 +48,9 @@ def _cut(low: float, high: float) -> tuple[float, str]:
         threshold = low
     for digits in range(3, 18):
         text = f"{threshold:.{digits}g}"
-        if low <= float(text) < high:
-            return threshold, text
+        said = float(text)
+        if low <= said < high:  # 5100, not 5.1e+03
+            return threshold, f"{said:.0f}" if "e+" in text and abs(said) < 1e6 else text
     return threshold, repr(threshold)
 
 

@@ -404,3 +404,11 @@ def test_features_summed_together_have_the_bits_of_each_by_itself(rng, features)
     whole = rb.matrices.stumps(X, y).edges(d)
     alone = [rb.matrices.stumps(X[:, [f]], y).edges(d) for f in range(features)]
     assert (whole == np.concatenate(alone)).all()
+
+
+def test_thresholds_are_written_as_people_write_them():
+    x = [-46000.0, 5013.0, 5178.0, 99999.0, 146013.0, 146015.0, 3e6, 4e7]
+    stumps = rb.matrices.stumps(np.array(x)[:, None], [1, -1] * 4, ["gain"])
+    said = [stumps.describe(j).split(" > ")[1] for j in range(7)]
+    assert said == ["-20500", "5100", "52600", "123000", "146014", "1.57e+06", "2.15e+07"]
+    assert all(low <= float(t) < high for low, t, high in zip(x, said, x[1:], strict=False))
