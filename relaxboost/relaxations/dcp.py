@@ -13,6 +13,8 @@ from relaxboost._core.lazy import cp
 from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
+_SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
+"""Attributes of a variable by which it has fewer unknowns than entries."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
 
 
@@ -84,7 +86,22 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     for constraint in constraints:
         _check(constraint, owner)
     _check_leaves(value, constraints, owner)
+    value, constraints = plain(value, list(constraints))
     return Parts(variable, value, tuple(constraints))
+
+
+def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
+    """Return both with symmetric, definite, diagonal and sparse variables written out.
+
+    Their entries depend on each other, and a copy of one is not what cvxpy solves for.
+    """
+    problem = cp.Problem(cp.Minimize(value), constraints)
+    if not any(v.attributes.get(kind) for v in problem.variables() for kind in _SHAPED):
+        return value, constraints
+    from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr
+
+    reduced = CvxAttr2Constr().apply(problem)[0]
+    return reduced.objective.expr, list(reduced.constraints)
 
 
 def _kind(thing: Any) -> str:

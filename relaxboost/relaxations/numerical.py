@@ -19,7 +19,8 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
-from relaxboost.relaxations.pointwise import Pointwise, TangentProof, violation
+from relaxboost.relaxations.dcp import plain
+from relaxboost.relaxations.pointwise import Pointwise, TangentProof, outside, violation
 
 _TRUST = 1e-8
 """The relative error that a solver which met its tolerances may have."""
@@ -298,7 +299,7 @@ class Programs:
         variable.value = d
         if any(np.max(violation(c), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
-        if any(np.max(violation(c), initial=0.0) > 0.0 for c in program.domain):
+        if any(np.max(outside(c), initial=0.0) > 0.0 for c in program.domain):
             return math.inf
         with np.errstate(all="ignore"):  # log(0) is -inf
             value = goal.value if hasattr(goal, "value") else goal
@@ -362,7 +363,7 @@ class Programs:
     def _parts(self) -> tuple[Any, Any, list[Any]]:
         d = cp.Variable(self._m, name="d")
         value, constraints = self._relaxation.cvxpy_penalty(d)
-        return d, value + 0.0 * cp.sum(d), list(constraints)
+        return d, *plain(value + 0.0 * cp.sum(d), list(constraints))
 
     def _make_margin(self) -> _Program:
         d, value, constraints = self._parts()

@@ -356,8 +356,6 @@ def _of_variable(v: Any) -> list[Any]:
     has = v.attributes
     found = [v >= 0] if has["nonneg"] or has["pos"] else []
     found += [v <= 0] if has["nonpos"] or has["neg"] else []
-    found += [v >> 0] if has["PSD"] else []
-    found += [v << 0] if has["NSD"] else []
     if has.get("bounds") is not None:
         found += [v >= has["bounds"][0], v <= has["bounds"][1]]
     return found
@@ -397,6 +395,14 @@ def violation(constraint: Any) -> Vector:
     share = np.asarray(constraint.alpha.value)
     above = np.abs(z) - np.maximum(x, 0.0) ** share * np.maximum(y, 0.0) ** (1.0 - share)
     return np.maximum(np.maximum(-x, -y), above)
+
+
+def outside(constraint: Any) -> Vector:
+    """Return by how much a constraint on the domain of an atom is broken, where it is an equality
+    beyond rounding: a matrix made of d is symmetric only up to that."""
+    if isinstance(constraint, cp.constraints.Equality):
+        return np.maximum(_excess(constraint), 0.0)
+    return violation(constraint)
 
 
 def _with_room(constraint: Any, room: Any) -> Any:

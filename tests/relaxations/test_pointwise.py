@@ -286,6 +286,71 @@ def test_cones_of_matrices_and_powers_prove_lower_bounds(f, twin, rng):
             assert f.lower_bound(u, witness._replace(proof=moved)) <= exact + 1e-12
 
 
+@pytest.mark.parametrize("ball", [False, True])
+def test_a_matrix_made_of_d_is_symmetric_up_to_rounding(ball, rng):
+    """A rounding put every d outside the domain of `lambda_max`, and the upper bound was inf."""
+    Z = rng.normal(size=(30, 3))
+
+    def f(d):
+        largest = cp.lambda_max(Z.T @ cp.diag(d) @ Z)
+        return (0.0, [largest <= 1.2]) if ball else 0.3 * largest
+
+    f = rb.Custom(f).resolve(30)
+    d = rng.dirichlet(np.full(30, 10.0))
+    largest = np.linalg.eigvalsh((Z.T * d) @ Z)[-1]
+    expected = (0.0 if largest <= 1.2 else math.inf) if ball else 0.3 * largest
+    assert f.penalty(d) == pytest.approx(expected, rel=1e-12)
+    game = rb.Game(rng.uniform(-1, 1, (30, 4)), f)
+    assert rb.reference(game).gap <= 1e-6
+    square = rb.Custom(lambda d: cp.lambda_max(cp.vstack([d[:2], d[2:]]))).resolve(4)
+    assert square.penalty([0.5, 0.25, 0.25, 0.0]) == pytest.approx(0.25 + 0.125**0.5)
+    assert square.penalty([0.5, 0.3, 0.2, 0.0]) == math.inf
+
+
+def definite(d):
+    Z = cp.Variable((2, 2), PSD=True)
+    return 0.4 * cp.trace(Z), [Z[0, 1] >= d[0], Z[0, 0] >= d[1]]
+
+
+def negative(d):
+    Z = cp.Variable((2, 2), NSD=True)
+    return -0.4 * cp.trace(Z), [Z[0, 1] <= -d[0], Z[0, 0] <= -d[1]]
+
+
+def symmetric(d):
+    Z = cp.Variable((2, 2), symmetric=True)
+    return cp.lambda_max(Z), [Z[0, 0] >= d[0], Z[1, 1] >= d[1], Z[0, 1] == d[2]]
+
+
+def diagonal(d):
+    Z = cp.Variable((3, 3), diag=True)
+    return cp.norm(Z, "fro"), [cp.diag(Z) >= d]
+
+
+class Diagonal(rb.Relaxation):
+    def cvxpy_penalty(self, d):
+        return diagonal(d)
+
+
+SHAPED = (definite, negative, symmetric, diagonal)
+
+
+@pytest.mark.parametrize(
+    "f", [*map(rb.Custom, SHAPED), Diagonal()], ids=[*(f.__name__ for f in SHAPED), "subclass"]
+)
+def test_variables_of_f_may_be_declared_as_matrices_with_a_shape(f, rng):
+    """They ended in errors of cvxpy and NumPy, or left a gap of 3e-4."""
+    A = rng.uniform(-1, 1, (3, 2))
+    game = rb.Game(A, f)
+    alone, v = cp.Variable(3, nonneg=True), cp.Variable()
+    value, constraints = f.cvxpy_penalty(alone) if isinstance(f, Diagonal) else f._f(alone)
+    limits = [cp.sum(alone) == 1, cp.abs(A.T @ alone) <= v, *constraints]
+    expected = cp.Problem(cp.Minimize(value + v), limits).solve(solver="CLARABEL")
+    for sol in (rb.reference(game), rb.solve(game, tol=1e-6)):
+        assert sol.gap <= 1e-6
+        assert sol.lower - 1e-6 <= expected <= sol.upper + 1e-6
+
+
 def one_variable(d):
     t = cp.Variable()
     return cp.square(t), [t == d[0]]
