@@ -132,6 +132,10 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
     problem = cp.Problem(cp.Minimize(value), list(constraints))
     if problem.is_mixed_integer():
         raise InputError(f"{owner} has integer variables, and its f is then not convex")
+    if any(v.is_complex() for v in problem.variables()):
+        raise InputError(
+            f"{owner} has complex variables; write real and imaginary parts as variables"
+        )
     if problem.parameters():
         raise InputError(
             f"{owner} contains the cvxpy parameter {problem.parameters()[0]}, whose value could "

@@ -225,6 +225,7 @@ WRONG = {
     "no simplex": (lambda d: (0.0, [cp.sum(d) <= 0.5]), r"\+inf on the whole simplex"),
     "unbounded": (lambda d: cp.Variable(), "not bounded below on the simplex"),
     "integer": (lambda d: cp.norm(d - cp.Variable(integer=True)), "integer variables"),
+    "complex": (lambda d: cp.norm(d - cp.Variable(complex=True)), "complex variables; write"),
     "parameter": (lambda d: cp.Parameter(nonneg=True) * cp.norm(d), "contains the cvxpy parameter"),
 }
 
