@@ -85,7 +85,7 @@ def inputs_and_outputs(case: Case) -> None:
 
 
 def wrong_arguments(case: Case) -> None:
-    """nan and 2-D margins and a β that is not positive raise ValueError (InputError is one)."""
+    """nan and 2-D margins (`as_margins` refuses them) and a β not above 0 raise ValueError."""
     f, u = case.f, case.margins(1)[0]
     broken = u.copy()
     broken[case.m // 2] = math.nan
