@@ -169,18 +169,25 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
     """Return A w for a weight on every stump: cuts below a value count +, the others −.
 
-    Loops only: to load a kernel that sums by `sum` numba loads SciPy, .05 s of each start.
+    Each weight is added once, to those below a level or to those above it, so that few roundings
+    meet it. Loops only: to load a kernel that sums by `sum` numba loads SciPy, .05 s of each start.
     """
-    below, totals = _below(codes, offsets, w)
     features, m = codes.shape
-    u, total = np.empty(m), 0.0
-    for one in totals:
-        total += one
-    for i in range(m):
-        u[i] = -total
+    u, widest = np.zeros(m), 0
     for f in range(features):
+        widest = max(widest, offsets[f + 1] - offsets[f])
+    values = np.empty(widest + 1)
+    for f in range(features):
+        start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
+        for b in range(cuts, -1, -1):
+            values[b] = -above
+            above += w[start + b - 1] if b else 0.0
+        below = 0.0
+        for b in range(cuts):
+            below += w[start + b]
+            values[b + 1] += below
         for i in range(m):
-            u[i] += 2.0 * below[f, i]
+            u[i] += values[codes[f, i]]
     for i in range(m):
         u[i] *= signs[i]
     return u

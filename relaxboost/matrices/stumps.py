@@ -23,6 +23,8 @@ _ROWS = 65_536
 """Rows that are digested at a time."""
 _FEW_CUTS = 8
 """Cuts a feature up to which products are made of columns, not of histograms."""
+_FEW = 100
+"""Columns a feature up to which margins are summed column by column, as if written down."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,15 @@ class StumpMatrix(MarginMatrix):
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)
 
     def _margins(self, support: Whole, coefficients: Vector) -> Vector:
+        """Return A w, of many columns by their levels.
+
+        A weight meets the additions of its feature, and one for each other with weights: no more
+        than there are columns. So the bound on roundings is that of columns added one by one.
+        """
+        if support.size > _FEW * len(self._codes):
+            w = np.zeros(int(self._offsets[-1]))
+            np.add.at(w, support, coefficients)
+            return kernels.stump_margins(self._codes, self._offsets, self._y, w)
         return kernels.sum_stumps(self._codes, self._offsets, self._y, support, coefficients)
 
     def _priced(self, d: Vector, columns: Whole) -> tuple[Best, Vector]:

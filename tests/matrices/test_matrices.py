@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
@@ -11,7 +12,9 @@ import scipy.sparse as sp
 
 import relaxboost as rb
 from relaxboost._core.compiled import at_most
+from relaxboost._core.rounding import roundoff
 from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, kernels, stumps
+from relaxboost.matrices.stumps import _FEW
 
 
 def brute_best(A, d):
@@ -81,6 +84,23 @@ def test_margins_are_sums_of_columns_to_the_bit(rng):
             matrix.margins([0, -1], np.ones(2))
         with pytest.raises(ValueError, match="there are 2 columns and 1 coefficients"):
             matrix.margins([0, 1], np.ones(1))
+
+
+@pytest.mark.parametrize("sizes", [(-1, 0), (-12, 0)], ids=["alike", "wide"])
+def test_margins_of_many_stumps_are_rounded_no_more_than_sums_of_columns(rng, monkeypatch, sizes):
+    """By levels, with most of the columns of one feature, and named in any order, one twice."""
+    X, y = rng.normal(size=(400, 3)), rng.choice([-1.0, 1.0], 400)
+    X[:, 1] = X[:, 1].round()
+    matrix = stumps(X, y)
+    support = np.append(rng.permutation(matrix.n)[:700], 3)
+    c = rng.choice([-1.0, 1.0], support.size) * 10.0 ** rng.uniform(*sizes, support.size)
+    assert support.size > _FEW * 3
+    monkeypatch.setattr(kernels, "sum_stumps", None)
+    u = matrix.margins(support, c)
+    columns = matrix.columns(support)
+    exact = [math.fsum(row) for row in columns * c]
+    most = roundoff(support.size + 1) * math.fsum(np.abs(c))
+    assert 0.0 < np.abs(u - exact).max() <= most
 
 
 def test_negative_zero_and_storage_do_not_change_the_digest():
