@@ -156,6 +156,16 @@ def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, ove
     assert 0 < passes.iterations < 200
 
 
+def test_a_product_is_that_of_two_passes_also_beyond_a_block_of_examples(rng):
+    m = additive._BLOCK + 1000
+    X, y, inverse = rng.random((m, 2)), rng.choice([-1.0, 1.0], m), rng.random(m)
+    bulk = rb.matrices.stumps(X, y, max_cuts=5).bulk()
+    w = rng.normal(size=bulk.n + 1)
+    inner = inverse * (bulk.margins(w[:-1]) - w[-1])
+    slow = np.append(bulk.edges(inner), -inner.sum())
+    np.testing.assert_allclose(additive._product(*bulk.levels, inverse, w), slow, rtol=1e-9)
+
+
 @pytest.mark.parametrize("over", [rb.L1Ball(), rb.Simplex(), rb.FullSimplex()])
 def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
     game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100), over=over)

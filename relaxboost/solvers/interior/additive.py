@@ -25,10 +25,11 @@ from relaxboost._core.compiled import njit
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior.block import diagonal_gram
 
-_BLOCK = 2048
-"""Examples at a time, whose margins stay in the cache."""
-_TOGETHER = 1000
-"""Cuts that are solved for together."""
+_BLOCK = 131_072
+"""Examples at a time: their margins stay in the cache, and so does each feature in its turn."""
+_TOGETHER, _SHARE = 1000, 10.0
+"""Cuts that are solved for together, at least, and for each cube root of the levels of all
+examples: so their factor takes the time of some passes, however many examples there are."""
 TOL, LEFT, MOST = 1e-4, 1e-3, 1000
 """What may be left of the right-hand side, in the norm of the preconditioner, since solutions are
 refined; of what that leaves, in the refinement; and iterations at most."""
@@ -183,7 +184,7 @@ class Additive:
         codes, offsets, _ = self._levels = bulk.levels
         self._inverse, self._D, self._e, self._rho = inverse, D, e, rho
         self._factors = _factorise(offsets, _masses(codes, offsets, inverse), D)
-        chosen = _largest(offsets, D)
+        chosen = _largest(offsets, D, max(_TOGETHER, int(_SHARE * np.cbrt(codes.size))))
         gram = diagonal_gram(bulk.restricted(chosen), inverse)
         self._chosen = np.append(chosen, bulk.n)
         gram += rho * np.outer(e[self._chosen], e[self._chosen])
@@ -229,11 +230,11 @@ class Additive:
         return x
 
 
-def _largest(offsets: Whole, D: Vector) -> Whole:
-    """Return the cut of largest D of each so many neighbours, `_TOGETHER` cuts or somewhat less."""
+def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
+    """Return the cut of largest D of each so many neighbours, `most` cuts or somewhat less."""
     chosen = []
     for a, b in pairwise(offsets.tolist()):
-        groups = max(1, _TOGETHER * (b - a) // D.size)
+        groups = max(1, most * (b - a) // D.size)
         ends = np.unique(np.linspace(a, b, groups + 1).astype(int))
         chosen += [p + int(np.argmax(D[p:q])) for p, q in pairwise(ends.tolist())]
     return np.array(chosen)

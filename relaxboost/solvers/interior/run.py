@@ -22,8 +22,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.walking import Walking, walkable
 
-MOST_CUTS = 200_000
-"""Cuts in play at most, with a step by passes over the examples."""
+MOST_CUTS = 1_000_000
+"""Cuts in play at most, with a step by passes over the examples: optima of labels that are partly
+turned use half as many as there are examples, and where no more may enter, steps get short."""
 MOST_CONES = 100_000
 """Examples up to which an f that is not polyhedral is written down, and iterates are kept."""
 MOST_ENTRIES = 200_000_000
