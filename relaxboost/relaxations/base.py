@@ -93,8 +93,7 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
-    # A product of BLAS is one quick look; it may overflow where margins do not.
-    if not math.isfinite(u @ u) and not np.isfinite(u).all():
+    if not math.isfinite(u @ u) and not np.isfinite(u).all():  # a product is quick, may overflow
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
     m = owner.fixed_m
     if m is not None and m != u.size:
