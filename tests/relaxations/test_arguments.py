@@ -287,3 +287,11 @@ def test_margins_are_a_vector_of_finite_numbers(make):
     if f.fixed_m is not None:
         with pytest.raises(rb.InputError, match="is one of m = 6 examples, and u has 3"):
             f.relaxed_margin(np.zeros(3))
+
+
+def test_margins_whose_squares_overflow_are_margins():
+    u = np.array([1e200, -1e200, 5e199])
+    assert rb.HardMargin().relaxed_margin(u)[0] == -1e200
+    assert rb.Capped(2).relaxed_margin(u)[0] == pytest.approx(-0.25e200)
+    with pytest.raises(rb.InputError, match="without nan or infinities"):
+        rb.Capped(2).relaxed_margin(np.array([1e200, -math.inf, math.inf]))
