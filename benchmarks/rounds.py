@@ -157,8 +157,8 @@ def lengths(rng: np.random.Generator, plot: Path | None) -> None:
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(figsize=(5.0, 3.5), layout="constrained")
-        for name, seconds in curves.items():
-            axes.loglog(sizes, np.array(seconds) * 1e3, marker="o", label=name)
+        for (name, seconds), marker in zip(curves.items(), "os^x", strict=True):
+            axes.loglog(sizes, np.array(seconds) * 1e3, marker=marker, label=name)
         axes.set(xlabel="examples m", ylabel="CPU ms of a round")
         axes.legend(frameon=False)
         figure.savefig(plot)
