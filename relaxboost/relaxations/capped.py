@@ -138,6 +138,7 @@ class Capped(WithK):
         return float(1 / self.exact_k)
 
     def penalty(self, d: Vector) -> float:
+        d = np.asarray(d)
         return 0.0 if max(d.max(), -d.min()) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
 
     @property

@@ -32,6 +32,13 @@ def test_it_conforms(name, m):
     assert {row.status for row in report.rows} <= {"passed", "not claimed"}
 
 
+@pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
+def test_penalties_take_lists(name):
+    f = dict(FAMILIES)[name](3).resolve(3)
+    d = f.center(3)
+    assert f.penalty(d.tolist()) == f.penalty(d)
+
+
 def test_what_they_print_makes_them_again():
     names = {name: getattr(rb.relaxations, name) for name in rb.relaxations.__all__}
     made = [f for f in (make(3) for _, make in FAMILIES) if not isinstance(f, rb.Custom)]
