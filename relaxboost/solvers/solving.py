@@ -30,7 +30,7 @@ from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.corrective import Unbegun
 from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
-from relaxboost.solvers.rounds import Rounds, RoundState
+from relaxboost.solvers.rounds import Booster, Rounds, RoundState
 from relaxboost.solvers.starts import Relay, WarmStart, Weights, read_start
 
 _FINE = 1e-10
@@ -132,18 +132,15 @@ def solve(
     begin = begin if file is None else begin.joined(file.start)
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
-    try:
-        with until(clock.deadline):
-            booster = chosen.start(game, tol, clock)
-    except (SolverError, TimeUp) as error:
-        booster = Unbegun(game, error).named(chosen.name)
+    booster = _begun(lambda: chosen.start(game, tol, clock), game, clock, chosen.name)
     label, bound = booster.label, chosen.rounds_bound(game, tol)
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
     status = best.begin(begin)
     if not status:
-        warm = begin.w is not None or begin.d is not None
-        states = Rounds(game, booster.warmed(begin) if warm else booster, begin.rounds + 1)
+        if begin.w is not None or begin.d is not None:
+            booster = _begun(partial(booster.warmed, begin), game, clock, label)
+        states = Rounds(game, booster, begin.rounds + 1)
         best.basis = lambda: states.booster.basis() or begin.basis
         with threads_for(game.m, game.n), closing("gap", tol, verbose > 0) as best.show:
             try:
@@ -163,6 +160,15 @@ def solve(
             raise
     best.write()
     return best.solution(label, "interrupted", reason, bound)
+
+
+def _begun(make: Callable[[], Booster], game: Game, clock: Clock, name: str) -> Booster:
+    """Return what `make` does; where a solver or time is up, what ends so after a round."""
+    try:
+        with until(clock.deadline):
+            return make()
+    except (SolverError, TimeUp) as error:
+        return Unbegun(game, error).named(name)
 
 
 def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:

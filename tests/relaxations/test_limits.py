@@ -412,6 +412,22 @@ def test_a_method_that_no_solver_lets_begin_leaves_a_bracket(stopping):
     assert truth.lower <= found.upper <= 1e9
 
 
+def test_a_start_that_no_solver_goes_on_from_leaves_its_bracket():
+    """A solver that d_t asks may answer at w = 0, and not at the w of a start."""
+    f = rb.Custom(lambda d: (0.0 * cp.sum(d), [cp.norm2(d) <= 0.6]))
+    A = np.random.default_rng(0).uniform(-1, 1, (6, 4))
+    game = rb.Game(A, f, over=rb.L1Ball(1e9))
+    near = rb.solve(rb.Game(A, rb.NormBall(2, 0.6), over=game.over), rtol=1e-6)
+    step = rb.solvers.Corrective(step="pairwise")
+    for method in (step, rb.solvers.TotallyCorrective(inner="smoothed")):
+        assert rb.solve(game, 1e-6, method, max_rounds=1).status == "max_rounds"
+        found = rb.solve(game, 1e-6, method, start=(near.d, [0.0, 1e9, 0.0, 0.0]))
+        assert found.status == "failed"
+        assert "on the distribution" in found.message
+        assert found.lower <= near.upper
+        assert near.lower <= found.upper <= near.upper * (1.0 + 1e-6)
+
+
 def test_a_sum_that_no_solver_splits_has_a_bracket():
     f = rb.relaxations.GroupNormPenalty([0, 1, 2, 3] * 3, 1e12)
     f += rb.relaxations.GroupCaps([0, 1, 2, 3] * 3, Fraction(1, 2))
