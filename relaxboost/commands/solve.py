@@ -185,8 +185,11 @@ def solve(**given: Any) -> None:
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
         from relaxboost.certificates.proof import checkable
+        from relaxboost.commands.plan_inputs import spoken
 
-        checkable(game)
+        remedy = "give fewer rows or columns, or leave out --certificate"
+        with spoken({"certify a game of fewer columns .*": remedy}):
+            checkable(game)
     solution = rb.solve(
         game,
         options.tol,

@@ -427,6 +427,7 @@ def test_a_game_too_large_for_a_certificate_is_refused_before_work(csv, capsys, 
     out, err = capsys.readouterr()
     assert out == ""
     assert "the checker reads matrices of at most 10 entries" in err
+    assert err.endswith("; give fewer rows or columns, or leave out --certificate\n")
 
 
 def test_a_folder_of_certificates_is_told_how_to_be_checked(tmp_path, capsys):
