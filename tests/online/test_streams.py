@@ -192,6 +192,7 @@ BAD = [
     (lambda X, y, f: list(stream(f / "c.csv", "y")), "read as CSV: row 1: Expected 3 columns"),
     (lambda X, y, f: stream(io.StringIO("y\n1"), "y"), "StringIO is text; open .*'rb'"),
     (lambda X, y, f: list(stream([X], "y")), "list hands over the labels with its examples"),
+    (lambda X, y, f: list(stream([pd.Series(X[0])], "y")), "list hands over the labels"),
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),

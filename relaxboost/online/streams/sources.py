@@ -270,7 +270,7 @@ def _items(source: Any, label: str | None, name: str) -> Iterator[Batch]:
     """Yield what an iterable has: (x, y) or x, of one example or of a block, or labelled frames."""
     for number, item in enumerate(source):
         if label is not None:
-            if not hasattr(item, "iloc"):
+            if not (hasattr(item, "iloc") and hasattr(item, "columns")):  # no row of one either
                 raise _with_labels(name)
             yield from _frame(item, label)
             continue
