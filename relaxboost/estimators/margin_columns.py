@@ -80,6 +80,7 @@ def check_rounded(x: Any, name: object = None) -> None:
 
 
 def _levels(x: Any) -> tuple[Any, ...] | None:
+    import pandas as pd
     from pandas.api import types
 
     x = x.infer_objects()
@@ -87,7 +88,8 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
         return tuple(x.dtype.categories)
     if types.is_numeric_dtype(x):  # also bool
         return None
-    if all(isinstance(value, Number) for value in x.dropna()):  # such as Decimal, of databases
+    numbers = all(isinstance(value, Number) for value in x.dropna())  # or Decimal, of databases
+    if numbers and not isinstance(x.dtype, pd.StringDtype):  # words, also where all are missing
         return None
     if types.is_string_dtype(x) or types.is_object_dtype(x):
         try:
