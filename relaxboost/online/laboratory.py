@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -26,7 +25,6 @@ from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
 
-Ordering = Callable[[tuple[int, ...]], Sequence[int]] | Sequence[float]
 _DOUBLES = 60_000_000
 """So many numbers of learners at a time: half a gigabyte."""
 
