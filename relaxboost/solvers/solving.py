@@ -132,15 +132,17 @@ def solve(
     begin = begin if file is None else begin.joined(file.start)
     if callback is not None:
         limits = replace(limits, callback=lambda state: callback(_shown(state)))
-    booster = _begun(lambda: chosen.start(game, tol, clock), game, clock, chosen.name)
+    try:
+        with until(clock.deadline):
+            booster = chosen.start(game, tol, clock)
+    except (SolverError, TimeUp) as error:
+        booster = Unbegun(game, error).named(chosen.name)
     label, bound = booster.label, chosen.rounds_bound(game, tol)
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
     status = best.begin(begin)
     if not status:
-        if begin.w is not None or begin.d is not None:
-            booster = _begun(partial(booster.warmed, begin), game, clock, label)
-        states = Rounds(game, booster, begin.rounds + 1)
+        states = Rounds(game, _warmed(booster, begin, game, clock), begin.rounds + 1)
         best.basis = lambda: states.booster.basis() or begin.basis
         with threads_for(game.m, game.n), closing("gap", tol, verbose > 0) as best.show:
             try:
@@ -162,13 +164,15 @@ def solve(
     return best.solution(label, "interrupted", reason, bound)
 
 
-def _begun(make: Callable[[], Booster], game: Game, clock: Clock, name: str) -> Booster:
-    """Return what `make` does; where a solver or time is up, what ends so after a round."""
+def _warmed(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Booster:
+    """Return it moved to a start; where a solver or time is up, what ends so after a round."""
+    if begin.w is None and begin.d is None:
+        return booster
     try:
         with until(clock.deadline):
-            return make()
+            return booster.warmed(begin)
     except (SolverError, TimeUp) as error:
-        return Unbegun(game, error).named(name)
+        return Unbegun(game, error).named(booster.label)
 
 
 def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
