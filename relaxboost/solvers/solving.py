@@ -136,7 +136,7 @@ def solve(
         with until(clock.deadline):
             booster = chosen.start(game, tol, clock)
     except (SolverError, TimeUp) as error:
-        booster = Unbegun(game, error).named(chosen.name)
+        booster = Unbegun(game, error).named(getattr(chosen, "name", type(chosen).__name__))
     label, bound = booster.label, chosen.rounds_bound(game, tol)
     best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.errors import SolverError
 from relaxboost._core.loop import Clock
 from relaxboost.online import Constant, ExponentiatedGradient, Growing, Hedge, MirrorDescent
 from relaxboost.solvers.rounds import Rounds
@@ -174,3 +175,13 @@ def test_adaboost_is_mirror_descent_over_the_examples(step, rng):
 
     rb.solve(game, 1e-6, rb.solvers.AdaBoost(step=step), max_rounds=40, callback=follow)
     assert len(shown) == 40
+
+
+def test_a_method_without_a_name_that_cannot_begin_leaves_a_bracket(monkeypatch):
+    def begin(*_):
+        raise SolverError("no solver answers")
+
+    monkeypatch.setattr(rb.online.Hedge, "start", begin)
+    found = rb.solve(rb.Game([[1, -1], [1, 1]]), method=rb.online.Hedge())
+    assert (found.status, found.method) == ("failed", "Hedge")
+    assert found.lower <= 1.0 <= found.upper
