@@ -100,7 +100,8 @@ def solve(
         Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
         evaluated afresh from d and w, whatever the booster believed. If the solver of f or of the
         restricted program gives up, memory does not suffice, or a cluster goes away, the status
-        is ``"failed"`` and the bracket holds all the same. Deterministic, except for the clock.
+        is ``"failed"`` and the bracket holds all the same. Deterministic, except for the clock;
+        where examples times columns are above a million, last bits depend on BLAS's threads.
 
     Raises
     ------
