@@ -149,7 +149,8 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
     ((name, values),) = grid.items()
     # A cap is k or a fraction of m, and the other is left open.
     either = {"k": None, "fraction": None} if {"k", "fraction"} <= set(known) else {}
-    listed = list(values) if isinstance(values, Iterable) else []
+    flat = getattr(values, "ndim", 1) == 0  # a number of NumPy
+    listed = list(values) if isinstance(values, Iterable) and not flat else []
     if not listed:
         raise InputError(f"{name}= needs at least one value, as {name}=[5, 10], got {values!r}")
     chosen = [replace(f, **{**either, name: value}) for value in listed]

@@ -159,6 +159,7 @@ def test_a_cap_between_two_that_are_solved_anew_takes_no_round(monkeypatch):
         (lambda g: rb.path(g, weight=[3]), "those of Capped are: k, fraction"),
         (lambda g: rb.path(g, k=[]), r"k= needs at least one value, .* got \[\]"),
         (lambda g: rb.path(g, k=3), "k= needs at least one value, .* got 3"),
+        (lambda g: rb.path(g, k=np.array(3)), "k= needs at least one value, .* array"),
         (lambda g: rb.path(g, k=[3, 500]), "needs 1 <= k <= m"),
         (lambda g: rb.path([]), "path needs a Game with a grid"),
         (lambda g: rb.path([g, 3]), "path needs a Game with a grid"),
