@@ -16,6 +16,7 @@ from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
 from relaxboost.solvers.paths import path
 from relaxboost.solvers.rounds import Booster, RoundState
 from relaxboost.solvers.solving import solve
+from relaxboost.solvers.strings import TautStrings
 from relaxboost.solvers.totally_corrective import TotallyCorrective
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Method",
     "RoundState",
     "SmoothedMethod",
+    "TautStrings",
     "TotallyCorrective",
     "path",
     "reference",

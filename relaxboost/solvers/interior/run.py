@@ -20,6 +20,8 @@ from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.strings.run import StringsRun
+from relaxboost.solvers.strings.run import unfit as strings_unfit
 from relaxboost.solvers.walking import Walking, walkable
 
 MOST_CUTS = 1_000_000
@@ -55,6 +57,8 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
+_LONG = 1.0
+"""Seconds that are worth to look for another way."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _WALK = 0.7
@@ -186,9 +190,15 @@ class Rival:
         return Opening(self._game, self._tol, self._clock, fallback)
 
     def now(self, fallback: Booster) -> Booster:
-        """Return the run that takes over, with what it goes back to."""
+        """Return the run that takes over, with what it goes back to.
+
+        Where it would take long, taut strings look first whether tol is narrow beside the value.
+        """
         self.used = True
-        return InteriorRun(self._game, self._tol, self._clock, fallback)
+        made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)
+        if expected(self._game) < _LONG or strings_unfit(self._game):
+            return made()
+        return StringsRun(self._game, self._tol, self._clock, made)
 
 
 class InteriorRun(Booster):

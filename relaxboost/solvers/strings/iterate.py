@@ -1,0 +1,95 @@
+"""Over-relaxed primal-dual steps on the cuts of every feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.compiled import thread_pool
+from relaxboost.matrices.bulk import CutLevels
+from relaxboost.solvers.strings.pull import nearest, pull
+
+_RELAXATION = 1.8
+"""Steps go beyond their end by this factor, below 2: some 1.7 times as fast as 1."""
+_GROUPS = 4
+"""Groups of features that threads share. The groups stay, so sums do not depend on threads."""
+
+
+class Strings:
+    """Looks for d with no edge above v: all d in play against all w, of any size, that cost v.
+
+        min over d of max over w of <d, A w> − v ‖w‖_1,  least <= d <= most, Σd = 1.
+
+    On functions u_f of a feature's level, one for each example, A w = Σ_f y u_f is F orthogonal
+    maps, F features: so steps of 1/√F converge (Chambolle & Pock 2011, J. Math. Imaging Vis. 40,
+    Alg. 1; over-relaxed, Condat 2013, J. Optim. Theory Appl. 158) in as many rounds for many
+    examples as for few. Where v is above the value of the game, d ends without an edge above v, and
+    w at 0. Where it is below, w grows without end, and soon in a direction of nearly the best
+    margin, by much better than v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
+
+    Parameters
+    ----------
+    levels : CutLevels
+    least, most : arrays of shape (m,)
+        The bounds of d.
+    d : array of shape (m,)
+        Where to start.
+    """
+
+    def __init__(self, levels: CutLevels, least: Vector, most: Vector, d: Vector) -> None:
+        codes, cuts, self._signs = levels
+        features = len(codes)
+        self._offsets = cuts + np.arange(features + 1)
+        self._least, self._most = least, most
+        self._groups = [g for g in np.array_split(np.arange(features), _GROUPS) if g.size]
+        self._codes = [codes[g[0] : g[-1] + 1] for g in self._groups]
+        self._counts = np.concatenate(
+            [np.bincount(code, minlength=b) for code, b in zip(codes, np.diff(self._offsets))]
+        ).astype(np.float64)
+        self._step = 1.0 / np.sqrt(features)
+        self.d = d
+        """The last point that steps ended at, beyond which they went: within the bounds of d."""
+        self._beyond, self._shift = d, 0.0
+        self._sums = np.empty((len(self._groups), d.size))
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin with w = 0 again."""
+        self._u, self._starts = np.zeros(self._counts.size), np.zeros(len(self._offsets) - 1)
+        self._Ku = np.zeros(self.d.size)
+
+    @property
+    def size(self) -> float:
+        """A measure of w that grows where v is below the value."""
+        return float(np.abs(self._Ku).max())
+
+    def step(self, v: float, keep: bool = False) -> Vector:
+        """Take a step; return the new u on all levels where it is to be kept, else nothing."""
+        aim = self._beyond - self._step * (self._signs * self._Ku)
+        self._shift = float(nearest(aim, self._least, self._most, self._shift))
+        self.d = np.clip(aim - self._shift, self._least, self._most)
+        s = self._signs * (2.0 * self.d - self._beyond)
+        kept = np.empty(self._counts.size if keep else 0)
+        steps = self._step, 0.5 * self._step * v, _RELAXATION
+        pool, threads = thread_pool()
+
+        def group(k: int) -> None:
+            first, last = self._groups[k][0], self._groups[k][-1]
+            levels = slice(int(self._offsets[first]), int(self._offsets[last + 1]))
+            state = self._u[levels], self._starts[first : last + 1]
+            offsets = self._offsets[first : last + 2] - levels.start
+            mine = kept[levels] if keep else kept
+            pull(self._codes[k], offsets, self._counts[levels], s, state, steps, self._sums[k], mine)
+
+        list((pool.map if threads > 1 else map)(group, range(len(self._groups))))
+        self._Ku += _RELAXATION * (self._sums.sum(axis=0) - self._Ku)
+        self._beyond = self._beyond + _RELAXATION * (self.d - self._beyond)
+        return kept
+
+    def weights(self, u: Vector) -> tuple[Whole, Vector]:
+        """Return the cuts at which u jumps, and their weights."""
+        jumps = 0.5 * np.diff(u)
+        jumps[self._offsets[1:-1] - 1] = 0.0  # from a feature to the next
+        place = np.flatnonzero(jumps)
+        features = np.searchsorted(self._offsets, place, side="right") - 1
+        return place - features, jumps[place]

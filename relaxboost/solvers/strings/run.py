@@ -1,0 +1,130 @@
+"""A run of taut strings: its rounds, and the edges that they aim at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.solvers.active import FullWeights
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.strings.iterate import Strings
+
+_STEPS = 25
+"""Steps of a round."""
+_SPARED = 0.1
+"""The part of tol by which a lower bound may stay below the value."""
+_FURTHER = 1.1
+"""Aims move where the next is so many times as large."""
+_MOVING = 0.05
+"""The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
+_FADING = 0.7
+"""The part of its largest size at which w is on its way to 0."""
+_NARROW = 0.02
+"""The part of the value below which a tol is for methods that take few steps with a matrix."""
+_PATIENCE = 100
+"""Rounds in which no bound moves, after which none is expected to."""
+
+
+def unfit(game: Game) -> str:
+    """Return why taut strings are not for this game, "" where they are."""
+    form, over = game.linear_form, game.over
+    if not (isinstance(over, AtomicSet) and over.two_sided):
+        return f"TautStrings() is for games over L1Ball, and this one is over {over!r}"
+    if not game.matrix.implicit or game.matrix.bulk().levels is None:
+        return f"TautStrings() needs all stumps of examples in memory, and A is {game.matrix!r}"
+    if form is None or form.rows is not None or form.cost.any():
+        return (
+            f"TautStrings() needs an f that only bounds d, as Capped does, not {game.relaxation!r}"
+        )
+    return ""
+
+
+class StringsRun(Booster):
+    """A round is some steps towards a d without edges above v; d is the last, w the best.
+
+    While v is below the value, w proves more than v, by a gap of about (ρ − v)²/ρ (measured), from
+    which ρ is guessed and v moved, until the lower bound is near enough. Then v is that bound and
+    most of tol: either d gets there, and the gap is tol, or the lower bound rises above v.
+    """
+
+    inner = "strings"
+    active: FullWeights
+
+    def __init__(
+        self,
+        game: Game,
+        tol: float,
+        clock: Clock,
+        following: Callable[[], Booster] | None = None,
+    ) -> None:
+        form, over, levels = game.linear_form, game.over, game.matrix.bulk().levels
+        assert isinstance(over, AtomicSet)
+        assert form is not None
+        assert levels is not None
+        self._game, self._clock, self._over = game, clock, over
+        self._tol, self._following = tol / over.scale, following
+        self.d = game.relaxation.center(game.m)
+        self._strings = Strings(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
+        none = np.arange(0)
+        self.active = FullWeights(over, none, np.zeros(0), np.zeros(game.m))
+        self._lower = self._before = self._v = 0.0
+        self._highest, self._idle = np.inf, 0
+        self._largest, self._begun, self._last = 0.0, False, False
+
+    def advance(self, best: Best) -> Booster | None:
+        """Take some steps; return what follows for a narrow tol, or where nothing moves."""
+        if self._begun:
+            self._aim()
+        self._begun = True
+        self._idle += 1
+        if best.edge < self._highest:
+            self._highest, self._idle = best.edge, 0
+        if self._following is not None and self._tol < _NARROW * self._lower:
+            return self._following()
+        if self._idle > _PATIENCE:
+            return self._following and self._following()
+        for k in range(_STEPS):
+            self._clock.check()
+            u = self._strings.step(self._v, keep=k == _STEPS - 1)
+        self._largest = max(self._largest, self._strings.size)
+        f, over = self._game.relaxation, self._over
+        self.d = f.repair(self._strings.d)
+        columns, w = self._strings.weights(u)
+        if columns.size:
+            w = over.repair(w * (over.scale / float(np.abs(w).sum())))
+            margins = self._game.matrix.margins(columns, w)
+            lower = f.relaxed_margin(margins)[0] / over.scale
+            if lower > self._lower:
+                self._lower, self._idle = lower, 0
+                self.active = FullWeights(over, columns, w, margins)
+        return self
+
+    def _aim(self) -> None:
+        """Move v where that is worth it."""
+        lower, v, tol = self._lower, self._v, self._tol
+        rise, self._before = lower - self._before, lower
+        if lower > v:
+            # ρ, of the v below it and the bound that it led to
+            value = v * v / (2.0 * v - lower) if 2.0 * v > 1.02 * lower else 4.0 * lower
+            value = max(value, lower)
+            aim = value - math.sqrt(_SPARED * tol * value)
+            if aim > _FURTHER * v:
+                self._move(aim)
+            elif self._last or rise <= _MOVING * tol:
+                self._last = True
+                self._move(lower + (1.0 - _SPARED) * tol)
+        elif lower == v == 0.0:  # w = 0 may be optimal
+            self._last = True
+            self._move((1.0 - _SPARED) * tol)
+        elif not self._last and self._strings.size < _FADING * self._largest:  # v is too large
+            self._move(math.sqrt(max(lower, v / 16.0) * v))
+
+    def _move(self, v: float) -> None:
+        self._v, self._largest = v, 0.0
+        self._strings.restart()
