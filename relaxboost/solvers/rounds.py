@@ -45,8 +45,8 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "walk", "lost", "balance";
-    "exponential", "hedge"."""
+    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk", "lost",
+    "balance"; "exponential", "hedge"."""
     witness: Witness | None = None
     """What proves `lower`, where that is not F(A w_t)."""
 
@@ -57,8 +57,8 @@ class Booster(ABC):
     label: str = ""
     """What `Solution.method` says of it."""
     inner: str
-    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "walk", "lost",
-    "balance", "exponential" or "hedge"."""
+    """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
+    "lost", "balance", "exponential" or "hedge"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

@@ -20,7 +20,7 @@ from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
-from relaxboost.solvers.strings.run import StringsRun
+from relaxboost.solvers.strings.run import StringsRun, seconds_to_look
 from relaxboost.solvers.strings.run import unfit as strings_unfit
 from relaxboost.solvers.walking import Walking, walkable
 
@@ -57,8 +57,8 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
-_LONG = 1.0
-"""Seconds that are worth to look for another way."""
+_LOOK = 0.5
+"""The part of the expected seconds that a look for a faster way may take."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _WALK = 0.7
@@ -196,9 +196,10 @@ class Rival:
         """
         self.used = True
         made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)
-        if expected(self._game) < _LONG or strings_unfit(self._game):
+        game = self._game
+        if strings_unfit(game) or seconds_to_look(game) > _LOOK * expected(game):
             return made()
-        return StringsRun(self._game, self._tol, self._clock, made)
+        return StringsRun(game, self._tol, self._clock, made)
 
 
 class InteriorRun(Booster):

@@ -6,8 +6,8 @@ Of the cuts of one feature, A w is y u with u a function of the level of the fea
     min over w of Σ_b c_b (u_b − a_b)²/2 + 2λ Σ_j |w_j|
 
 is total variation denoising. Its dual is the shortest path through a tube of half width λ around
-the sums of c a (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2): the slopes of the path are u. It
-takes O(levels), since every level enters and leaves each side of the tube once.
+the sums of r = c a, level by level: the slopes of the path are u (Davies & Kovac 2001, Ann.
+Statist. 29, Sec. 2). In `pull`, r is c u + σ times the sum of s at the level.
 """
 
 from __future__ import annotations
@@ -25,41 +25,45 @@ _NEAR, _TRIES = 1e-12, 60
 
 
 @njit(error_model="numpy", nogil=True)
-def _first_slope(X: Array, R: Array, tube: float, start: float, back: bool) -> float:
-    """Return the first slope of the string that starts `start` below, from the back if asked."""
-    n = X.size - 1
-    low, high = -np.inf, np.inf
-    for k in range(1, n):
-        x, r = (X[n] - X[n - k], R[n] - R[n - k]) if back else (X[k], R[k])
-        least, most = (r + start - tube) / x, (r + start + tube) / x
+def _first_slope(c: Array, r: Array, tube: float, start: float, back: bool) -> float:
+    """Return the first slope of the string that begins `start` below, from the back if asked."""
+    n = c.size
+    low, high, x, y = -np.inf, np.inf, 0.0, start
+    for k in range(n):
+        b = n - 1 - k if back else k
+        x += c[b]
+        y += r[b]
+        if k == n - 1:
+            break
+        least, most = (y - tube) / x, (y + tube) / x
         if least > high:
             return high
         if most < low:
             return low
         low, high = max(low, least), min(high, most)
-    return min(max((R[n] + 2.0 * start) / X[n], low), high)
+    return min(max((y + start) / x, low), high)
 
 
 @njit(error_model="numpy", nogil=True)
-def _sum_of_ends(X: Array, R: Array, tube: float, start: float) -> float:
-    first = _first_slope(X, R, tube, start, False)
-    return first + _first_slope(X, R, tube, start, True)
+def _sum_of_ends(c: Array, r: Array, tube: float, start: float) -> float:
+    first = _first_slope(c, r, tube, start, False)
+    return first + _first_slope(c, r, tube, start, True)
 
 
 @njit(error_model="numpy", nogil=True)
-def _start(X: Array, R: Array, tube: float, guess: float) -> float:
-    """Return how far below the sums the string starts, and ends above: u sums to 0 at its ends.
+def _start(c: Array, r: Array, tube: float, guess: float) -> float:
+    """Return how far below the sums the string begins, and ends above: u sums to 0 at its ends.
 
     What the ends sum to rises with it, piecewise linearly: bracketed, then regula falsi.
     """
-    a, at_a = guess, _sum_of_ends(X, R, tube, guess)
+    a, at_a = guess, _sum_of_ends(c, r, tube, guess)
     if at_a == 0.0:
         return a
-    step = 0.01 * tube + 0.1 * abs(at_a) * X[1]
+    step = 0.01 * tube + 0.1 * abs(at_a) * c[0]
     b, at_b = a, at_a
     for _ in range(_TRIES):
         b = a - step if at_a > 0.0 else a + step
-        at_b = _sum_of_ends(X, R, tube, b)
+        at_b = _sum_of_ends(c, r, tube, b)
         if (at_b > 0.0) != (at_a > 0.0):
             break
         a, at_a = b, at_b
@@ -67,76 +71,78 @@ def _start(X: Array, R: Array, tube: float, guess: float) -> float:
     for _ in range(_TRIES):
         if at_a == at_b or abs(b - a) <= _NEAR * (tube + abs(b)):
             break
-        c = (a * at_b - b * at_a) / (at_b - at_a)
-        at_c = _sum_of_ends(X, R, tube, c)
-        if (at_c > 0.0) == (at_b > 0.0):
+        middle = (a * at_b - b * at_a) / (at_b - at_a)
+        at_middle = _sum_of_ends(c, r, tube, middle)
+        if (at_middle > 0.0) == (at_b > 0.0):
             at_a *= 0.5
         else:
             a, at_a = b, at_b
-        b, at_b = c, at_c
-        if at_c == 0.0:
+        b, at_b = middle, at_middle
+        if at_b == 0.0:
             break
     return b
 
 
 @njit(error_model="numpy", nogil=True)
-def _pull(X: Array, R: Array, tube: float, start: float, u: Array, low: Array, high: Array) -> None:
-    """Write the slopes of the shortest path through the tube.
+def _string(c: Array, r: Array, tube: float, u: Array) -> None:
+    """Write the slopes of the shortest path, in time linear in the levels.
 
-    `low` and `high`, shape (2, levels + 1), hold the points of the concave majorant of the lower
-    side and of the convex minorant of the upper one, from the last knot on.
+    The sides of the tube are kept from the last knot on, the lower as its concave majorant, the
+    upper as its convex minorant: each level enters and leaves either once.
     """
-    n = X.size - 1
-    knot_x, knot_y, done = 0.0, -start, 0
+    n = c.size
+    low, high = np.empty((2, n)), np.empty((2, n))
+    knot_x, knot_y, x, y, written, at = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     low_a, low_b, high_a, high_b = 0, 0, 0, 0
-    for k in range(1, n + 1):
-        x = X[k]
-        below = R[k] - tube if k < n else R[n] + start
-        above = R[k] + tube if k < n else below
-        while low_b > low_a:
-            x1, y1 = low[0, low_b - 1], low[1, low_b - 1]
-            x0 = low[0, low_b - 2] if low_b - 1 > low_a else knot_x
-            y0 = low[1, low_b - 2] if low_b - 1 > low_a else knot_y
-            if (y1 - y0) * (x - x1) > (below - y1) * (x1 - x0):
+    for k in range(n):
+        x += c[k]
+        y += r[k]
+        half = tube if k < n - 1 else 0.0
+        low_b = _add(low, low_a, low_b, knot_x, knot_y, x, y - half, 1.0)
+        high_b = _add(high, high_a, high_b, knot_x, knot_y, x, y + half, -1.0)
+        while low_b - low_a == 1 and high_b - high_a > 1:  # bent around the upper side?
+            x1, y1 = high[0, high_a], high[1, high_a]
+            if (y1 - knot_y) * (x - knot_x) >= (y - half - knot_y) * (x1 - knot_x):
                 break
-            low_b -= 1
-        low[0, low_b], low[1, low_b] = x, below
-        low_b += 1
-        while high_b > high_a:
-            x1, y1 = high[0, high_b - 1], high[1, high_b - 1]
-            x0 = high[0, high_b - 2] if high_b - 1 > high_a else knot_x
-            y0 = high[1, high_b - 2] if high_b - 1 > high_a else knot_y
-            if (y1 - y0) * (x - x1) < (above - y1) * (x1 - x0):
+            at, written = _write(c, u, at, written, x1, (y1 - knot_y) / (x1 - knot_x))
+            knot_x, knot_y = x1, y1
+            high_a += 1
+        while high_b - high_a == 1 and low_b - low_a > 1:
+            x1, y1 = low[0, low_a], low[1, low_a]
+            if (y1 - knot_y) * (x - knot_x) <= (y + half - knot_y) * (x1 - knot_x):
                 break
-            high_b -= 1
-        high[0, high_b], high[1, high_b] = x, above
-        high_b += 1
-        if low_b - low_a == 1:  # it may cut off the upper side: the string bends around that
-            while high_b - high_a > 1:
-                x1, y1 = high[0, high_a], high[1, high_a]
-                if (y1 - knot_y) * (x - knot_x) >= (below - knot_y) * (x1 - knot_x):
-                    break
-                slope = (y1 - knot_y) / (x1 - knot_x)
-                while X[done] < x1:
-                    u[done] = slope
-                    done += 1
-                knot_x, knot_y = x1, y1
-                high_a += 1
-        if high_b - high_a == 1:
-            while low_b - low_a > 1:
-                x1, y1 = low[0, low_a], low[1, low_a]
-                if (y1 - knot_y) * (x - knot_x) <= (above - knot_y) * (x1 - knot_x):
-                    break
-                slope = (y1 - knot_y) / (x1 - knot_x)
-                while X[done] < x1:
-                    u[done] = slope
-                    done += 1
-                knot_x, knot_y = x1, y1
-                low_a += 1
-    slope = (R[n] + start - knot_y) / (X[n] - knot_x)
-    while done < n:
-        u[done] = slope
-        done += 1
+            at, written = _write(c, u, at, written, x1, (y1 - knot_y) / (x1 - knot_x))
+            knot_x, knot_y = x1, y1
+            low_a += 1
+    _write(c, u, at, written, x, (y - knot_y) / (x - knot_x))
+
+
+@njit(error_model="numpy", nogil=True)
+def _add(
+    side: Array, a: int, b: int, knot_x: float, knot_y: float, x: float, y: float, turn: float
+) -> int:
+    """Add a point to a side, whose slopes fall, or rise where `turn` is −1; return its end."""
+    while b > a:
+        x1, y1 = side[0, b - 1], side[1, b - 1]
+        x0 = side[0, b - 2] if b - 1 > a else knot_x
+        y0 = side[1, b - 2] if b - 1 > a else knot_y
+        if turn * (y1 - y0) * (x - x1) > turn * (y - y1) * (x1 - x0):
+            break
+        b -= 1
+    side[0, b], side[1, b] = x, y
+    return b + 1
+
+
+@njit(error_model="numpy", nogil=True)
+def _write(
+    c: Array, u: Array, at: int, x: float, end: float, slope: float
+) -> tuple[int, float]:
+    """Write a slope from level `at`, which begins at x, up to `end`; return where that is."""
+    while at < c.size and x < end:
+        u[at] = slope
+        x += c[at]
+        at += 1
+    return at, x
 
 
 @njit(error_model="numpy", nogil=True)
@@ -174,23 +180,22 @@ def pull(
     sigma, tube, relaxation = steps
     features, m = codes.shape
     widest = np.diff(offsets).max()
-    X, R, new = np.zeros(widest + 1), np.zeros(widest + 1), np.empty(widest)
-    low, high = np.empty((2, widest + 1)), np.empty((2, widest + 1))
+    r, new = np.empty(widest), np.empty(widest)
     sums[:] = 0.0
     for f in range(features):
         a, levels = offsets[f], offsets[f + 1] - offsets[f]
         if levels == 1:  # without a cut
             continue
-        mine = new[:levels]
+        mine, pulls, c = new[:levels], r[:levels], counts[a : a + levels]
         mine[:] = 0.0
         for i in range(m):
             mine[codes[f, i]] += s[i]
         for b in range(levels):
-            X[b + 1] = X[b] + counts[a + b]
-            R[b + 1] = R[b] + counts[a + b] * u[a + b] + sigma * mine[b]
-        xs, rs = X[: levels + 1], R[: levels + 1]
-        starts[f] = _start(xs, rs, tube, starts[f])
-        _pull(xs, rs, tube, starts[f], mine, low, high)
+            pulls[b] = c[b] * u[a + b] + sigma * mine[b]
+        starts[f] = _start(c, pulls, tube, starts[f])
+        pulls[0] += starts[f]
+        pulls[-1] += starts[f]
+        _string(c, pulls, tube, mine)
         for i in range(m):
             sums[i] += mine[codes[f, i]]
         for b in range(levels):

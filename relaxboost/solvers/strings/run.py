@@ -29,6 +29,8 @@ _NARROW = 0.02
 """The part of the value below which a tol is for methods that take few steps with a matrix."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
+_LOOK, _LEVEL = 3, 2.6e-8
+"""Rounds that tell whether tol is narrow, and seconds on one core of a level in a step."""
 
 
 def unfit(game: Game) -> str:
@@ -43,6 +45,11 @@ def unfit(game: Game) -> str:
             f"TautStrings() needs an f that only bounds d, as Capped does, not {game.relaxation!r}"
         )
     return ""
+
+
+def seconds_to_look(game: Game) -> float:
+    """Return about how many seconds it takes to see whether tol is narrow beside the value."""
+    return _LOOK * _STEPS * _LEVEL * game.matrix.entries
 
 
 class StringsRun(Booster):
