@@ -2,8 +2,8 @@
 
 `method` and `rounds` are what all methods share, `starts` and `checkpoints` where runs begin. The w
 of a run is in `active`, or `dense`; `smoothing` and `steps` make the next. `master` is the linear
-program of a few columns, `walk` the way between neighbouring games, in a `tableau` by `pivots`. `interior` and `strings` are
-packages of a method each.
+program of a few columns, `walk` the way between neighbouring games, in a `tableau` by `pivots`.
+`interior` and `strings` are packages of a method each.
 """
 
 from relaxboost.solvers.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar

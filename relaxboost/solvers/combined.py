@@ -61,8 +61,8 @@ class Combined(SmoothedMethod):
     expected to, or a sixteenth where nearly each has found a new column of a stored matrix. A
     program, which ends at a vertex, may before that take as long as it is expected to, and what
     steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot finish
-    goes back to the program. Of all stumps, `TautStrings` come before it, and go on where tol is not
-    narrow beside ρ. For a tol of half that gap or more, steps go on to the end where the
+    goes back to the program. Before it, of all stumps, come `TautStrings`, and go on where tol is
+    not narrow beside ρ. For a tol of half that gap or more, steps go on to the end where the
     program would take longer than they did.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than

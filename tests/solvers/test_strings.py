@@ -19,7 +19,7 @@ def pulled(u, counts, s, sigma, tube):
     new, sums = np.empty(u.size), np.empty(s.size)
     state, steps = (u.copy(), np.zeros(1)), (sigma, tube, 1.0)
     codes, levels = np.repeat(np.arange(u.size), counts)[None], np.array([0, u.size])
-    pull(codes, levels, counts.astype(float), s, state, steps, sums, new)
+    pull(codes, levels, counts.astype(np.uint32), s, state, steps, sums, new)
     assert np.array_equal(sums, new[codes[0]])
     assert np.allclose(state[0], new, rtol=0, atol=1e-15)
     return new
@@ -98,6 +98,19 @@ def test_threads_change_no_bit():
         with at_most(threads):
             runs.append(rb.solve(game, 1e-9, "taut-strings", max_rounds=8))
     assert len({(s.lower, s.upper, s.d.tobytes()) for s in runs}) == 1
+
+
+def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
+    """And goes on to an interior point where it is, once they have told."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    truth = rb.solve(game, 1e-7, "interior-point")
+    for part, last in ((0.1, "strings"), (1e-3, "interior")):
+        found = rb.solve(game, part * truth.lower)
+        kinds = [record.inner for record in found.history]
+        assert found.status == "optimal"
+        assert "strings" in kinds
+        assert kinds[-1] == last
+        assert rb.compare(found, truth)
 
 
 def test_examples_in_another_order_give_the_same_bracket():

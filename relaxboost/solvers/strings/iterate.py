@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost.matrices.bulk import CutLevels
 from relaxboost.solvers.strings.pull import nearest, pull
@@ -44,8 +44,11 @@ class Strings:
         self._groups = [g for g in np.array_split(np.arange(features), _GROUPS) if g.size]
         self._codes = [codes[g[0] : g[-1] + 1] for g in self._groups]
         self._counts = np.concatenate(
-            [np.bincount(code, minlength=b) for code, b in zip(codes, np.diff(self._offsets))]
-        ).astype(np.float64)
+            [
+                np.bincount(code, minlength=levels).astype(np.uint32)
+                for code, levels in zip(codes, np.diff(self._offsets), strict=True)
+            ]
+        )
         self._step = 1.0 / np.sqrt(features)
         self.d = d
         """The last point that steps ended at, beyond which they went: within the bounds of d."""
@@ -79,7 +82,9 @@ class Strings:
             state = self._u[levels], self._starts[first : last + 1]
             offsets = self._offsets[first : last + 2] - levels.start
             mine = kept[levels] if keep else kept
-            pull(self._codes[k], offsets, self._counts[levels], s, state, steps, self._sums[k], mine)
+            pull(
+                self._codes[k], offsets, self._counts[levels], s, state, steps, self._sums[k], mine
+            )
 
         list((pool.map if threads > 1 else map)(group, range(len(self._groups))))
         self._Ku += _RELAXATION * (self._sums.sum(axis=0) - self._Ku)

@@ -88,7 +88,7 @@ def _string(c: Array, r: Array, tube: float, u: Array) -> None:
     """Write the slopes of the shortest path, in time linear in the levels.
 
     The sides of the tube are kept from the last knot on, the lower as its concave majorant, the
-    upper as its convex minorant: each level enters and leaves either once.
+    upper as that of its negative: each level enters and leaves either once.
     """
     n = c.size
     low, high = np.empty((2, n)), np.empty((2, n))
@@ -98,10 +98,10 @@ def _string(c: Array, r: Array, tube: float, u: Array) -> None:
         x += c[k]
         y += r[k]
         half = tube if k < n - 1 else 0.0
-        low_b = _add(low, low_a, low_b, knot_x, knot_y, x, y - half, 1.0)
-        high_b = _add(high, high_a, high_b, knot_x, knot_y, x, y + half, -1.0)
+        low_b = _add(low, low_a, low_b, (knot_x, knot_y), (x, y - half))
+        high_b = _add(high, high_a, high_b, (knot_x, -knot_y), (x, -y - half))
         while low_b - low_a == 1 and high_b - high_a > 1:  # bent around the upper side?
-            x1, y1 = high[0, high_a], high[1, high_a]
+            x1, y1 = high[0, high_a], -high[1, high_a]
             if (y1 - knot_y) * (x - knot_x) >= (y - half - knot_y) * (x1 - knot_x):
                 break
             at, written = _write(c, u, at, written, x1, (y1 - knot_y) / (x1 - knot_x))
@@ -118,15 +118,13 @@ def _string(c: Array, r: Array, tube: float, u: Array) -> None:
 
 
 @njit(error_model="numpy", nogil=True)
-def _add(
-    side: Array, a: int, b: int, knot_x: float, knot_y: float, x: float, y: float, turn: float
-) -> int:
-    """Add a point to a side, whose slopes fall, or rise where `turn` is −1; return its end."""
+def _add(side: Array, a: int, b: int, knot: tuple[float, float], point: tuple[float, float]) -> int:
+    """Add a point to a majorant, whose slopes fall, from a knot on; return its end."""
+    x, y = point
     while b > a:
         x1, y1 = side[0, b - 1], side[1, b - 1]
-        x0 = side[0, b - 2] if b - 1 > a else knot_x
-        y0 = side[1, b - 2] if b - 1 > a else knot_y
-        if turn * (y1 - y0) * (x - x1) > turn * (y - y1) * (x1 - x0):
+        x0, y0 = (side[0, b - 2], side[1, b - 2]) if b - 1 > a else knot
+        if (y1 - y0) * (x - x1) > (y - y1) * (x1 - x0):
             break
         b -= 1
     side[0, b], side[1, b] = x, y
@@ -134,9 +132,7 @@ def _add(
 
 
 @njit(error_model="numpy", nogil=True)
-def _write(
-    c: Array, u: Array, at: int, x: float, end: float, slope: float
-) -> tuple[int, float]:
+def _write(c: Array, u: Array, at: int, x: float, end: float, slope: float) -> tuple[int, float]:
     """Write a slope from level `at`, which begins at x, up to `end`; return where that is."""
     while at < c.size and x < end:
         u[at] = slope

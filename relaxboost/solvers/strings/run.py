@@ -40,7 +40,7 @@ def unfit(game: Game) -> str:
         return f"TautStrings() is for games over L1Ball, and this one is over {over!r}"
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
         return f"TautStrings() needs all stumps of examples in memory, and A is {game.matrix!r}"
-    if form is None or form.rows is not None or form.cost.any():
+    if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
         return (
             f"TautStrings() needs an f that only bounds d, as Capped does, not {game.relaxation!r}"
         )
