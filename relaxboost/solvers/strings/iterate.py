@@ -22,8 +22,8 @@ class Strings:
 
     On functions u_f of a feature's level, one for each example, A w = Σ_f y u_f is F orthogonal
     maps, F features: so steps of 1/√F converge (Chambolle & Pock 2011, J. Math. Imaging Vis. 40,
-    Alg. 1; over-relaxed, Condat 2013, J. Optim. Theory Appl. 158) in as many rounds for many
-    examples as for few. Where v is above the value of the game, d ends without an edge above v, and
+    Alg. 1; over-relaxed, Condat 2013, J. Optim. Theory Appl. 158), and their number hardly rises
+    with m. Where v is above the value of the game, d ends without an edge above v, and
     w at 0. Where it is below, w grows without end, and soon in a direction of nearly the best
     margin, by much better than v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
 

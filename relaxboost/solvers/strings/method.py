@@ -16,8 +16,8 @@ from relaxboost.solvers.strings.run import StringsRun, unfit
 class TautStrings(Method):
     """First-order steps on all stumps, with the cuts of each feature solved for exactly.
 
-    A few hundred passes over the examples lead to a gap of some percent of the value, however many
-    examples and cuts there are. Narrow gaps are for `InteriorPoint`.
+    Some hundred to a thousand passes over the examples lead to a gap of some percent of the value,
+    with a million examples too. Narrow gaps are for `InteriorPoint`.
     """
 
     name = "taut-strings"

@@ -21,6 +21,8 @@ _SPARED = 0.1
 """The part of tol by which a lower bound may stay below the value."""
 _FURTHER = 1.1
 """Aims move where the next is so many times as large."""
+_FAR, _BOLD = 4.0, 1.25
+"""How many times the lower bound the next aim is where it says little of ρ, and at most else."""
 _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _FADING = 0.7
@@ -117,10 +119,10 @@ class StringsRun(Booster):
         lower, v, tol = self._lower, self._v, self._tol
         rise, self._before = lower - self._before, lower
         if lower > v:
-            # ρ, of the v below it and the bound that it led to
-            value = v * v / (2.0 * v - lower) if 2.0 * v > 1.02 * lower else 4.0 * lower
-            value = max(value, lower)
-            aim = value - math.sqrt(_SPARED * tol * value)
+            aim = _FAR * lower
+            if 2.0 * v > 1.02 * lower:
+                value = max(v * v / (2.0 * v - lower), lower)  # a guess of ρ
+                aim = min(value - math.sqrt(_SPARED * tol * value), _BOLD * lower)
             if aim > _FURTHER * v:
                 self._move(aim)
             elif self._last or rise <= _MOVING * tol:
