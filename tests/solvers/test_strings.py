@@ -2,46 +2,58 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost._core.compiled import at_most
-from relaxboost.solvers.strings.pull import nearest, pull
+from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
 from tests.solvers.test_interior import noisy_stumps
 
 CAPS = [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)]
 
 
-def pulled(u, counts, s, sigma, tube):
-    """Return what `pull` makes of one feature, with s given by level."""
-    new, sums = np.empty(u.size), np.empty(s.size)
-    state, steps = (u.copy(), np.zeros(1)), (sigma, tube, 1.0)
-    codes, levels = np.repeat(np.arange(u.size), counts)[None], np.array([0, u.size])
-    pull(codes, levels, counts.astype(np.uint32), s, state, steps, sums, new)
-    assert np.array_equal(sums, new[codes[0]])
-    assert np.allclose(state[0], new, rtol=0, atol=1e-15)
-    return new
-
-
 @pytest.mark.parametrize("seed", range(25))
-def test_a_feature_by_itself_is_solved_exactly(seed):
-    """Against a quadratic program, with the pull from 0 to beyond what leaves any jump."""
+def test_the_step_in_w_is_exact(seed):
+    """Against a quadratic program, with tubes from none to wider than all that pulls."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 30))
-    counts = rng.integers(1, 4, n)
-    u, s = rng.normal(size=n), rng.normal(size=counts.sum())
-    u -= 0.5 * (u[0] + u[-1])
-    sigma, tube = 0.3, float(rng.choice([0.0, 0.01, 0.3, 3.0, 100.0]))
-    level = np.repeat(np.arange(n), counts)
-    a = u + sigma * np.bincount(level, s) / counts
-    x = cp.Variable(n)
-    cost = 0.5 * cp.sum(cp.multiply(counts, cp.square(x - a))) + tube * cp.sum(cp.abs(cp.diff(x)))
-    cp.Problem(cp.Minimize(cost), [x[0] + x[-1] == 0]).solve("CLARABEL")
-    found = pulled(u, counts, s, sigma, tube)
-    assert abs(found[0] + found[-1]) <= 1e-9
-    assert found == pytest.approx(x.value, abs=1e-5)
+    m, sigma, tube = 24, 0.3, float(rng.choice([0.0, 0.01, 0.3, 3.0, 100.0]))
+    codes = np.stack([np.unique(rng.integers(0, k, m), return_inverse=True)[1] for k in (3, 9, 40)])
+    offsets = np.cumsum([0, *(codes.max(axis=1) + 1)])
+    parts = [slice(a, b) for a, b in pairwise(offsets)]
+    counts = np.concatenate([np.bincount(code) for code in codes]).astype(np.uint32)
+    g, s, o = rng.normal(size=counts.size), rng.normal(size=m), float(rng.normal())
+    for part in parts:
+        g[part] -= counts[part] @ g[part] / m
+    s -= s.mean()
+
+    cost, ends, limits = 0.0, 0.0, []
+    for part, code in zip(parts, codes, strict=True):
+        c = counts[part]
+        x = cp.Variable(c.size)
+        a = g[part] + sigma * np.bincount(code, s) / c
+        cost += cp.sum(cp.multiply(c, cp.square(x - a))) / 2 + tube * cp.sum(cp.abs(cp.diff(x)))
+        ends += x[0] + x[-1]
+        limits.append(c @ x == 0)
+    free = cp.Variable()
+    limits.append(free == -ends / 2)
+    cp.Problem(cp.Minimize(cost + m * cp.square(free - o) / 2), limits).solve("CLARABEL")
+    wanted = np.concatenate([limit.args[0].variables()[0].value for limit in limits[:-1]])
+
+    r, sums, moved = np.empty(g.size), np.empty(m), g.copy()
+    gather(codes, offsets, counts, g, s, sigma, r)
+    start = begin(counts, r, offsets, tube, m, o, 0.0)
+    pull(codes, offsets, counts, r, moved, (start, tube, 0.5), sums)
+    assert r == pytest.approx(wanted, abs=1e-5)
+    assert o + 2.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
+    assert moved == pytest.approx((g + r) / 2, abs=1e-14)
+    assert sums == pytest.approx(
+        sum(r[p][code] for p, code in zip(parts, codes, strict=True)), abs=1e-14
+    )
+    assert all(abs(counts[part] @ r[part]) <= 1e-9 for part in parts)
 
 
 def test_the_nearest_point_between_bounds_sums_to_one():

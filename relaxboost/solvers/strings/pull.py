@@ -1,13 +1,18 @@
-"""A feature by itself: the taut string in a tube, which solves for all of its cuts exactly.
+"""All cuts of all features at once: taut strings in tubes, which share how they begin.
 
-Of the cuts of one feature, A w is y u with u a function of the level of the feature that jumps by
-2 w_j at cut j and is antisymmetric at its ends. With c_b examples at level b,
+Of the cuts of feature f, A w is y u with u a function of the level of the feature that jumps by
+2 w_j at cut j and whose ends sum to 0. Here u is g, of mean 0 over the examples, and what is left
+of all features together, a number o = −Σ (g_first + g_last)/2. With c_b examples at level b,
 
-    min over w of Σ_b c_b (u_b − a_b)²/2 + 2λ Σ_j |w_j|
+    min over w of Σ_f Σ_b c_b (g_b − a_b)²/2 + m (o − a_o)²/2 + 2λ ‖w‖_1
 
-is total variation denoising. Its dual is the shortest path through a tube of half width λ around
-the sums of r = c a, level by level: the slopes of the path are u (Davies & Kovac 2001, Ann.
-Statist. 29, Sec. 2). In `pull`, r is c u + σ times the sum of s at the level.
+is total variation denoising, but for o. For one feature, its dual is the shortest path through a
+tube of half width λ around the sums of r = c a, level by level: the slopes of the path are g
+(Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). The multiplier of the equation for o adds the same
+number to r at the first and the last level of every feature: where the strings begin, and end.
+
+Were each u a variable by itself, cuts at the ends of features, which are all nearly the same
+column, would be told apart so slowly that steps took several times as many.
 """
 
 from __future__ import annotations
@@ -20,67 +25,63 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit
 
-_NEAR, _TRIES = 1e-12, 60
+_NEAR, _TRIES = 1e-10, 60
 """Relative accuracy of the ends, and how often they are tried."""
 
 
 @njit(error_model="numpy", nogil=True)
-def _first_slope(c: Array, r: Array, tube: float, start: float, back: bool) -> float:
-    """Return the first slope of the string that begins `start` below, from the back if asked."""
+def _first_slope(c: Array, r: Array, tube: float, start: float, back: bool) -> tuple[float, float]:
+    """Return the first slope of a string, from the back if asked, and how it rises with `start`."""
     n = c.size
-    low, high, x, y = -np.inf, np.inf, 0.0, start
+    low, high, low_x, high_x, x, y = -np.inf, np.inf, 1.0, 1.0, 0.0, start
     for k in range(n):
         b = n - 1 - k if back else k
         x += c[b]
         y += r[b]
         if k == n - 1:
             break
-        least, most = (y - tube) / x, (y + tube) / x
-        if least > high:
-            return high
-        if most < low:
-            return low
-        low, high = max(low, least), min(high, most)
-    return min(max((y + start) / x, low), high)
+        if y - tube > high * x:
+            return high, 1.0 / high_x
+        if y + tube < low * x:
+            return low, 1.0 / low_x
+        if y - tube > low * x:
+            low, low_x = (y - tube) / x, x
+        if y + tube < high * x:
+            high, high_x = (y + tube) / x, x
+    last = (y + start) / x
+    if last > high:
+        return high, 1.0 / high_x
+    if last < low:
+        return low, 1.0 / low_x
+    return last, 2.0 / x
 
 
 @njit(error_model="numpy", nogil=True)
-def _sum_of_ends(c: Array, r: Array, tube: float, start: float) -> float:
-    first = _first_slope(c, r, tube, start, False)
-    return first + _first_slope(c, r, tube, start, True)
+def begin(c: Array, r: Array, offsets: Whole, tube: float, m: int, o: float, guess: float) -> float:
+    """Return what the first and the last r of each feature are raised by, from a guess.
 
-
-@njit(error_model="numpy", nogil=True)
-def _start(c: Array, r: Array, tube: float, guess: float) -> float:
-    """Return how far below the sums the string begins, and ends above: u sums to 0 at its ends.
-
-    What the ends sum to rises with it, piecewise linearly: bracketed, then regula falsi.
+    What o then lacks to its equation rises with it, piecewise linearly: Newton's steps, bracketed.
     """
-    a, at_a = guess, _sum_of_ends(c, r, tube, guess)
-    if at_a == 0.0:
-        return a
-    step = 0.01 * tube + 0.1 * abs(at_a) * c[0]
-    b, at_b = a, at_a
+    low, high, start = -np.inf, np.inf, guess
     for _ in range(_TRIES):
-        b = a - step if at_a > 0.0 else a + step
-        at_b = _sum_of_ends(c, r, tube, b)
-        if (at_b > 0.0) != (at_a > 0.0):
-            break
-        a, at_a = b, at_b
-        step *= 4.0
-    for _ in range(_TRIES):
-        if at_a == at_b or abs(b - a) <= _NEAR * (tube + abs(b)):
-            break
-        middle = (a * at_b - b * at_a) / (at_b - at_a)
-        at_middle = _sum_of_ends(c, r, tube, middle)
-        if (at_middle > 0.0) == (at_b > 0.0):
-            at_a *= 0.5
+        lacking, rate = o + 2.0 * start / m, 2.0 / m
+        for f in range(offsets.size - 1):
+            a, b = offsets[f], offsets[f + 1]
+            if b - a > 1:
+                for back in (False, True):
+                    slope, rise = _first_slope(c[a:b], r[a:b], tube, start, back)
+                    lacking += 0.5 * slope - start / m
+                    rate += 0.5 * rise - 1.0 / m
+        if lacking > 0.0:
+            high = start
         else:
-            a, at_a = b, at_b
-        b, at_b = middle, at_middle
-        if at_b == 0.0:
+            low = start
+        before, start = start, start - lacking / rate
+        if not low <= start <= high:
+            start = 0.5 * (low + high)
+        if abs(start - before) <= _NEAR * (tube + abs(start)):
             break
-    return b
+    return start
 
 
 @njit(error_model="numpy", nogil=True)
@@ -142,17 +143,10 @@ def _write(c: Array, u: Array, at: int, x: float, end: float, slope: float) -> t
 
 
 @njit(error_model="numpy", nogil=True)
-def pull(
-    codes: NDArray[Any],
-    offsets: Whole,
-    counts: Array,
-    s: Array,
-    state: tuple[Array, Array],
-    steps: tuple[float, float, float],
-    sums: Array,
-    kept: Array,
+def gather(
+    codes: NDArray[Any], offsets: Whole, c: Array, g: Array, s: Array, sigma: float, r: Array
 ) -> None:
-    """Move u to what each of some features makes of a = u + σ s / c, and add that up.
+    """Write r = c (g + σ s) by level, with s the mean of that of the examples there.
 
     Parameters
     ----------
@@ -160,44 +154,61 @@ def pull(
         The level of each example.
     offsets : array of shape (features + 1,)
         Where the levels of each feature begin, and the end.
-    counts : array
-        The examples of each level.
+    c, g, r : arrays
+        For all levels.
     s : array of shape (m,)
-    state : (u, starts)
-        u on all levels, and where the strings started last.
-    steps : (σ, λ, relaxation)
-        Of the way to the new u so much is gone.
-    sums : array of shape (m,)
-        Gets the sum of the new u.
-    kept : array
-        Gets the new u, on all levels, where it is not empty.
+    sigma : float
     """
-    u, starts = state
-    sigma, tube, relaxation = steps
     features, m = codes.shape
-    widest = np.diff(offsets).max()
-    r, new = np.empty(widest), np.empty(widest)
-    sums[:] = 0.0
     for f in range(features):
-        a, levels = offsets[f], offsets[f + 1] - offsets[f]
-        if levels == 1:  # without a cut
-            continue
-        mine, pulls, c = new[:levels], r[:levels], counts[a : a + levels]
+        mine = r[offsets[f] : offsets[f + 1]]
         mine[:] = 0.0
         for i in range(m):
             mine[codes[f, i]] += s[i]
-        for b in range(levels):
-            pulls[b] = c[b] * u[a + b] + sigma * mine[b]
-        starts[f] = _start(c, pulls, tube, starts[f])
-        pulls[0] += starts[f]
-        pulls[-1] += starts[f]
-        _string(c, pulls, tube, mine)
+    for b in range(r.size):
+        r[b] = c[b] * g[b] + sigma * r[b]
+
+
+@njit(error_model="numpy", nogil=True)
+def pull(
+    codes: NDArray[Any],
+    offsets: Whole,
+    c: Array,
+    r: Array,
+    g: Array,
+    steps: tuple[float, float, float],
+    sums: Array,
+) -> None:
+    """Move g to the strings, write these in the place of r, and their sum on the examples.
+
+    Parameters
+    ----------
+    codes, offsets, c, r, g
+        As in `gather`.
+    steps : (start, λ, relaxation)
+        Of `begin`, the half width, and how much of the way to the strings g goes.
+    sums : array of shape (m,)
+    """
+    start, tube, relaxation = steps
+    features, m = codes.shape
+    new = np.empty(np.diff(offsets).max())
+    shift = 2.0 * start / m
+    sums[:] = 0.0
+    for f in range(features):
+        a, b = offsets[f], offsets[f + 1]
+        if b - a == 1:  # without a cut
+            r[a] = 0.0
+            continue
+        mine = new[: b - a]
+        r[a] += start
+        r[b - 1] += start
+        _string(c[a:b], r[a:b], tube, mine)
+        mine -= shift
         for i in range(m):
             sums[i] += mine[codes[f, i]]
-        for b in range(levels):
-            u[a + b] += relaxation * (mine[b] - u[a + b])
-        if kept.size:
-            kept[a : a + levels] = mine
+        r[a:b] = mine
+    for b in range(r.size):
+        g[b] += relaxation * (r[b] - g[b])
 
 
 @njit(error_model="numpy", nogil=True)

@@ -98,13 +98,13 @@ class StringsRun(Booster):
             return self._following()
         if self._idle > _PATIENCE:
             return self._following and self._following()
-        for k in range(_STEPS):
+        for _ in range(_STEPS):
             self._clock.check()
-            u = self._strings.step(self._v, keep=k == _STEPS - 1)
+            self._strings.step(self._v)
         self._largest = max(self._largest, self._strings.size)
         f, over = self._game.relaxation, self._over
         self.d = f.repair(self._strings.d)
-        columns, w = self._strings.weights(u)
+        columns, w = self._strings.weights()
         if columns.size:
             w = over.repair(w * (over.scale / float(np.abs(w).sum())))
             margins = self._game.matrix.margins(columns, w)
