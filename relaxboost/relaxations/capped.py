@@ -283,5 +283,6 @@ class CVaR(Capped):
         return 1 - exact_share(self.fraction)
 
     def __repr__(self) -> str:
-        short = repr(float(self.alpha))
-        return f"CVaR({short if Fraction(short) == self.alpha else repr(self.alpha)})"
+        near = float(self.alpha)
+        short = near < 1.0 and CVaR(near) == self  # a float leaves a float, which is not 2/5
+        return f"CVaR({near if short else self.alpha!r})"

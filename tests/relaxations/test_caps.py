@@ -257,8 +257,9 @@ def test_cvar_is_the_mean_of_the_worst_share(alpha, rng):
 
 def test_cvar_takes_a_level_only():
     assert repr(CVaR(0.95)) == "CVaR(0.95)"
-    assert repr(CVaR(Fraction(1, 3))) == "CVaR(Fraction(1, 3))"
-    assert eval(repr(CVaR(0.9))) == CVaR(0.9)
+    near_one = 1 - Fraction(1, 10**20)
+    for alpha in (0, 0.9, 0.6, 0.1 + 0.2, Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), near_one):
+        assert eval(repr(CVaR(alpha))) == CVaR(alpha)
     assert CVaR(0.9).key() == Capped(fraction=0.1).key()
     assert pickle.loads(pickle.dumps(CVaR(0.9))) == CVaR(0.9)
     assert CVaR(0.9).alpha == Fraction(9, 10)
