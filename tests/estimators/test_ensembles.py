@@ -185,6 +185,7 @@ def random_votes(seed, m=12, n=5):
     return H, rng.integers(0, 4, size=n) + (np.arange(n) == 0), rng.choice([-1, 1], size=m)
 
 
+@pytest.mark.filterwarnings("ignore:this .H, weights. is wrong on")
 @pytest.mark.parametrize("seed", range(12))
 def test_votes_with_integer_weights_have_a_margin_in_fractions(seed):
     H, weights, y = random_votes(seed)

@@ -116,6 +116,20 @@ def test_labels_and_examples_that_are_refused():
     assert rb.certify_ensemble(ada, X[ones], y[ones]).game.m == ones.sum()
 
 
+def test_labels_in_other_codes_than_in_training_are_warned_of():
+    X, y = sample()
+    ada, H = fitted("ada", X, y), random_votes(0)[0]
+    swapped = np.where(y == "yes", "no", "yes")
+    assert rb.certify_ensemble(ada, X, y).margin[0] > -1  # without a warning
+    reversed_ones = ((ada, X, swapped), ((H, [1, 0, 0, 0, 0]), None, -H[:, 0]))
+    for estimator, given, labels in reversed_ones:
+        said = r"is wrong on \d+ of \d+ examples, where \+1 is .*other codes.*give y in those"
+        with pytest.warns(UserWarning, match=said):
+            report = rb.certify_ensemble(estimator, given, labels)
+        assert all(report.check())
+        assert report.margin[1] < 0
+
+
 def test_predictions_and_weights_that_are_refused():
     H, weights, y = random_votes(0)
     y[:2] = 1, -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -84,6 +85,12 @@ def certify_ensemble(
         that are not finite, or are all zero; weights that are all zero; or hypotheses that do not
         add up to the estimator's own decision on X.
 
+    Warns
+    -----
+    UserWarning
+        Where the ensemble is wrong on clearly more than half of X, as one that was trained on other
+        codes of the labels is: those of Boosters, files and (H, weights) are not known.
+
     Notes
     -----
     The certificates are about A as it is stored, in doubles: where a hypothesis is not a vote, its
@@ -121,7 +128,17 @@ def certify_ensemble(
         )
     votes = np.column_stack(columns)
     shares = [c / total for c in coefficients]
-    _check_decision(members, X, votes @ [float(c) for c in shares], total)
+    decided = votes @ [float(c) for c in shares]
+    _check_decision(members, X, decided, total)
+    wrong = int(np.sum(signs * decided < 0.0))
+    if 2 * wrong - signs.size > 2.0 * math.sqrt(signs.size):  # by two standard deviations
+        warnings.warn(
+            f"this {members.kind} is wrong on {wrong} of {signs.size} examples, where +1 is "
+            f"{classes[1]!r}: it is worse than chance, or was trained on other codes of the "
+            "labels; if so give y in those. What is certified is about y as it is",
+            UserWarning,
+            stacklevel=2,
+        )
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
