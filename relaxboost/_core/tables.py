@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 
 FILE = "file"
@@ -95,9 +95,19 @@ def read_csv(
 
 
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the column names of a CSV file, each there and different."""
-    with _opened(path) as file:
-        return _header(path, file, sep)[0]
+    """Return the column names of a CSV file, each there and different, or of Parquet."""
+    if not is_parquet(check_input(path)):
+        with _opened(path) as file:
+            return _header(path, file, sep)[0]
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_schema
+    except ImportError:
+        raise missing("Parquet is read by pyarrow", "dask", "pyarrow") from None
+    try:
+        return list(map(str, read_schema(path).names))
+    except (ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {error}") from None
 
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
+from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.plan_inputs import finite, largest, spoken
 from relaxboost.commands.style import (
     InputFile,
@@ -71,7 +72,10 @@ class StreamOptions(SimpleNamespace):
         from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
 
         if self.label is None and self.loss != "inner":
-            raise InputError(f"--loss {self.loss} needs --label, the name of the label column")
+            said = f"--loss {self.loss} needs --label, the name of the label column"
+            if isinstance(self.stream, Path) and not self.stream.is_dir():
+                said += f"; it has {listed(read_header(self.stream, self.sep))}"
+            raise InputError(said)
         given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
@@ -250,7 +254,7 @@ def run(options: StreamOptions) -> None:
     elif options.resume:
         raise InputError("--resume goes on from the file of --save; give it")
     stream = options.opened()
-    found = _learned(options, options.method, stream, options.time_limit, save, options.every)
+    found = _learned(options, options.method, stream, save, options.every)
     content = run_data(found, stream)
     saved = "" if save is None else f"\nsaved:      {save}"
     show(options.as_json, content, run_text(found, stream, content) + saved)
@@ -376,7 +380,7 @@ def compare(options: StreamOptions) -> None:
         method, size = options.learner(name, stream)
         method.start(size)  # what does not go together is said before any of them learns
     every = None if options.plot is None else _POINT
-    found = {n: _learned(options, n, stream, options.time_limit, every=every) for n in names}
+    found = {n: _learned(options, n, stream, every=every) for n in names}
     if options.plot is not None:
         histories = {name: one.history for name, one in found.items()}
         plots.save(plots.progress(histories, title=stream.name), options.plot)
@@ -391,7 +395,6 @@ def _learned(
     options: StreamOptions,
     name: str,
     stream: Any,
-    time_limit: float | None,
     checkpoint: Path | None = None,
     every: int | None = None,
 ) -> Any:
@@ -412,7 +415,7 @@ def _learned(
             stream,
             every=every,
             checkpoint=checkpoint,
-            time_limit=time_limit,
+            time_limit=options.time_limit,
             callback=show,
         )
 
@@ -450,9 +453,8 @@ def run_data(found: Any, stream: Any) -> dict[str, Any]:
 
 def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
     """Return what a run has come to, in lines."""
-    rows, loss, mistakes, bound, seconds = found.last
-    size = content["base_functions"]
-    mean = loss / rows
+    rows, _, mistakes, bound, seconds = found.last
+    size, mean = content["base_functions"], content["mean_loss"]
     wrong = "" if mistakes is None else f", {mistakes / rows:.2%} wrong"
     lines = [
         f"data:       {stream.name}, {number_of(rows, 'example')}, {size} base functions "
@@ -461,10 +463,8 @@ def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
         f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
     ]
     if np.isfinite(bound):
-        lines.append(
-            f"regret:     at most {bound:.6g}: no fixed weights have a mean loss below "
-            f"{max(mean - bound / rows, -np.inf):.6g}"
-        )
+        least = f"no fixed weights have a mean loss below {mean - bound / rows:.6g}"
+        lines.append(f"regret:     at most {bound:.6g}: {least}")
     else:
         lines.append(f"regret:     this method has no bound with such steps; {_REMEDY}")
     lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")

@@ -15,8 +15,8 @@ import click
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
-from relaxboost._core.files import check_input, check_output
-from relaxboost._core.tables import is_parquet, read_header
+from relaxboost._core.files import check_output
+from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
@@ -77,10 +77,8 @@ class _Options(SimpleNamespace):
             data = datasets.BUNDLED[self.dataset]()
             return data, rb.matrices.stumps(data.X, data.y, data.feature_names), None
         if self.label is None:
-            there = ""
-            if not is_parquet(check_input(self.csv)):
-                there = f"; it has {', '.join(read_header(self.csv, self.sep)[:12])}"
-            raise InputError(f"a CSV needs --label, the name of its label column{there}")
+            there = listed(read_header(self.csv, self.sep))
+            raise InputError(f"a CSV needs --label, the name of its label column; it has {there}")
         from relaxboost.estimators.margin_columns import SubsetStumps
 
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)

@@ -67,6 +67,9 @@ def test_files_are_told_by_what_is_in_them(data, tmp_path, capsys, monkeypatch):
     got = told(capsys, "run", tmp_path / "d.tsv", *LABEL, "--sep", "\\t")
     loss = [line for line in want.splitlines() if line.startswith("loss:")]
     assert loss[0] in got
+    for options in ([], ["--label", "price"]):
+        said = told(capsys, "run", tmp_path / "piped", *options, status=2)
+        assert "column; it has age, income" in said or "no column 'price'; it has age" in said
     given = io.TextIOWrapper(io.BytesIO((tmp_path / "piped").read_bytes()))
     monkeypatch.setattr("sys.stdin", given)
     assert loss[0] in told(capsys, "run", "-", *LABEL)
@@ -244,7 +247,7 @@ def test_regret_is_what_the_library_says(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "--loss logistic needs --label, the name of the label column"),
+        ([], "--loss logistic needs --label, the name of the label column; it has age, income"),
         (["--label", "x"], "has no column 'x'; it has age, income"),
         (
             ["--label", "clicked"],
