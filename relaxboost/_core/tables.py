@@ -54,7 +54,7 @@ def read_csv(
     import pandas as pd
 
     path = Path(path)
-    with _opened(path) as file, warnings.catch_warnings():
+    with opened(path) as file, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         names, first = _header(path, file, sep)
         try:
@@ -97,7 +97,7 @@ def read_csv(
 def read_header(path: Path, sep: str = ",") -> list[str]:
     """Return the column names of a CSV file, each there and different, or of Parquet."""
     if not is_parquet(check_input(path)):
-        with _opened(path) as file:
+        with opened(path) as file:
             return _header(path, file, sep)[0]
     try:
         from pyarrow import ArrowException
@@ -126,7 +126,7 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[io.TextIOBase]:
+def opened(path: Path) -> Iterator[io.TextIOWrapper]:
     """Open a file as text, or raise with the line where it is none."""
     try:
         with check_input(path).open("rb") as raw:

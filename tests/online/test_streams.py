@@ -36,6 +36,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = 200
+ODD = 2**53 + 1
 
 
 class Batches:
@@ -196,6 +197,13 @@ BAD = [
     (lambda X, y, f: progressive(METHOD.start(2), stream(f / "d.csv", "y")), "d.csv is empty"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": ["s"], "y": [1]}), "y")), "frame: column 'a'"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [1]}), "y")), "the frame has no column 'y'"),
+    (
+        lambda X, y, f: list(stream(f / "e.csv", "y")),
+        f"e.csv: column 'a' has {ODD} at row 2, an integer that doubles round; drop the column, or",
+    ),
+    (lambda X, y, f: list(stream(f / "e.csv", "a")), f"column 'a' has {ODD} at row 2"),
+    (lambda X, y, f: list(stream(pd.DataFrame({"a": [ODD]}))), f"frame: column 'a' has {ODD}, an"),
+    (lambda X, y, f: list(stream(f / "e.parquet")), f"e.parquet: column 'a' has {ODD}, an integer"),
 ]
 
 
@@ -207,6 +215,8 @@ def test_bad_streams(make, message, tmp_path):
     (tmp_path / "b.csv").write_text("y,a,b\n1,1,2\n1,3,NA\n")
     (tmp_path / "c.csv").write_text("y,a,b\n1,1,2\n1,3\n")
     (tmp_path / "d.csv").write_text("y,a,b\n")
+    (tmp_path / "e.csv").write_text(f"y,a\n1,{ODD - 1}\n1,1e23\n1,{ODD}\n1,{ODD}.5\n")
+    pd.DataFrame({"a": [ODD]}).to_parquet(tmp_path / "e.parquet")
     (tmp_path / "a.txt").write_text("y,a,b\n")
     with pytest.raises(InputError, match=message):
         make(X, y, tmp_path)

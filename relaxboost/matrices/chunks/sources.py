@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
 from relaxboost._core.tables import listed
 from relaxboost.matrices.datasets import labels
-from relaxboost.matrices.labelled import finite_doubles
+from relaxboost.matrices.labelled import ROUNDED, finite_doubles, rounded_integer
 
 
 class Batch(NamedTuple):
@@ -149,8 +149,16 @@ def numbers(where: str, names: list[str], batch: Any) -> Array:
         column = values(batch, name)
         if column.dtype.kind not in "biuf":
             raise InputError(f"{where}: column {name!r} is not of numbers; drop or encode it")
+        check_integers(where, name, column)
         rows[:, f] = column
     return rows
+
+
+def check_integers(where: str, name: str, column: NDArray[Any]) -> None:
+    """Raise for a column with an integer that no double is."""
+    if (at := rounded_integer(column)) is not None:
+        told = f"{where}: column {name!r} has {column[at]}, an integer that doubles round"
+        raise InputError(f"{told}; {ROUNDED}")
 
 
 def _other(got: list[str], want: list[str]) -> str:

@@ -6,23 +6,25 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, missing
 from relaxboost._core.files import check_input
-from relaxboost._core.tables import MISSING, is_parquet, listed, next_header, read_header
+from relaxboost._core.tables import MISSING, is_parquet, listed, next_header, opened
 from relaxboost.matrices.chunks.sources import (
     Batch,
     batches,
+    check_integers,
     hands_over,
     numbers,
     parquet,
     values,
 )
+from relaxboost.matrices.labelled import ROUNDED
 
 ROWS = 4096
 """Rows taken at once from frames and Parquet files."""
@@ -105,7 +107,7 @@ def _file(path: Path, label: Any, text: bool, sep: str) -> Callable[[], Iterator
     check_input(path, folder=True)
     if path.is_dir() or is_parquet(path):
         return lambda: parquet(path, label, ROWS)
-    return lambda: _csv(path, label, text, sep)
+    return lambda: _from_disk(path, label, text, sep)
 
 
 def _named(label: Any) -> str | None:
@@ -114,57 +116,63 @@ def _named(label: Any) -> str | None:
     return label
 
 
-def _csv(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
-    """Yield the rows of a CSV file with a header, about a megabyte at a time."""
+def _from_disk(path: Path, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
+    with opened(path) as file:
+        raw: Any = file.detach()
+        with io.BufferedReader(raw, _CSV_BYTES) as whole:  # gzip hands over little at a time
+            yield from _csv(str(path), whole, label, text, sep)
+
+
+def _csv(name: str, file: Any, label: str | None, text: bool, sep: str) -> Iterator[Batch]:
+    """Yield the rows of a binary file of CSV with a header as they come, a megabyte at most."""
     try:
+        import pyarrow as pa
         from pyarrow import csv
     except ImportError:
         raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
-    header = read_header(path, sep)
-    options = _options(str(path), header, label, text, sep)
-    yield from _blocks(str(path), header, label, lambda: csv.open_csv(path, *options(1)), -1)
-
-
-def _options(
-    name: str, header: list[str], label: str | None, text: bool, sep: str
-) -> Callable[[int], tuple[Any, Any, Any]]:
-    """Return what makes options of Arrow, for a CSV below so many lines that are to be skipped."""
-    import pyarrow as pa
-    from pyarrow import csv
-
+    header = next_header(name, file, sep)
     if label is not None and label not in header:
         raise InputError(f"{name} has no column {label!r}; it has {listed(header)}")
-    kinds = {name: pa.string() if text and name == label else pa.float64() for name in header}
-    return lambda skip: (
-        csv.ReadOptions(
-            column_names=header, skip_rows=skip, block_size=_CSV_BYTES, use_threads=False
-        ),
-        csv.ParseOptions(delimiter=sep.replace("\\t", "\t")),
-        csv.ConvertOptions(column_types=kinds, null_values=MISSING),
-    )
-
-
-def _blocks(
-    name: str,
-    header: list[str],
-    label: str | None,
-    read: Callable[[], Iterable[Any]],
-    before: int,
-) -> Iterator[Batch]:
-    """Yield what Arrow reads, or raise what it says, whose row 1 is the row `before`."""
-    import pyarrow as pa
-
     names = [column for column in header if column not in ("", label)]
-    try:
-        for number, batch in enumerate(read()):
+    wanted = names if label is None else [label, *names]
+    doubles = names if text else wanted
+    cells = csv.ParseOptions(delimiter=sep.replace("\\t", "\t"))
+    reading = csv.ReadOptions(column_names=header, block_size=_CSV_BYTES, use_threads=False)
+
+    def parsed(rows: bytes, doubles: list[str], texts: list[str]) -> Any:
+        kinds = dict.fromkeys(doubles, pa.float64()) | dict.fromkeys(texts, pa.string())
+        as_told = {"column_types": kinds, "include_columns": [*kinds], "null_values": MISSING}
+        options = reading, cells, csv.ConvertOptions(**as_told)
+        return csv.read_csv(pa.BufferReader(rows), *options).combine_chunks()
+
+    before = 0
+    for number, rows in enumerate(_whole_rows(file, cells.delimiter.encode())):
+        try:
+            table = parsed(rows, doubles, [column for column in wanted if column not in doubles])
+            for column in doubles:
+                x = table[column].to_numpy()
+                if (np.abs(x) >= 2.0**53).any():
+                    as_text = parsed(rows, [], [column])[column].to_pylist()
+                    _check_integers(f"{name}: column {column!r}", x, as_text, before)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" in str(error):  # blank lines
+                continue
+            raise _refused(name, header, label, str(error), before) from None
+        except pa.ArrowException as error:
+            raise InputError(f"{name} cannot be read as CSV: {error}") from None
+        for batch in table.to_batches():
             y = None if label is None else values(batch, label)
             yield Batch(f"block {number} of {name}", numbers(name, names, batch), y, names)
-    except pa.ArrowInvalid as error:
-        if "Empty CSV" in str(error):  # no rows
-            return
-        raise _refused(name, header, label, str(error), before) from None
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{name} cannot be read as CSV: {error}") from None
+        before += table.num_rows
+
+
+def _check_integers(where: str, x: Array, texts: list[str], before: int) -> None:
+    """Raise for an integer of a column that its double is not."""
+    for i in np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist():
+        digits = re.fullmatch(r"[+-]?\d+", texts[i].strip())
+        if digits and int(digits[0]) != int(x[i]):
+            told = f"has {digits[0]} at row {before + i}, an integer that doubles round"
+            raise InputError(f"{where} {told}; {ROUNDED}")
 
 
 class _Pipe:
@@ -174,9 +182,7 @@ class _Pipe:
     """
 
     def __init__(self, name: str, file: Any, label: Any, text: bool, sep: str) -> None:
-        self._name, self._file, self._sep = name, file, sep
-        self._label, self._text = _named(label), text
-        self._reading = self._read()
+        self._name, self._reading = name, _csv(name, file, _named(label), text, sep)
         self._kept: list[Batch] = []
         self._rows = 0
 
@@ -193,35 +199,19 @@ class _Pipe:
             self._rows += len(batch.X)
             yield batch
 
-    def _read(self) -> Iterator[Batch]:
-        try:
-            import pyarrow as pa
-            from pyarrow import csv
-        except ImportError:
-            raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
-        header = next_header(self._name, self._file, self._sep)
-        options = _options(self._name, header, self._label, self._text, self._sep)
-
-        def parsed(rows: bytes) -> Any:
-            return csv.read_csv(pa.BufferReader(rows), *options(0)).to_batches()
-
-        for rows in _whole_rows(self._file, options(0)[1].delimiter.encode()):
-            read = partial(parsed, rows)
-            yield from _blocks(self._name, header, self._label, read, self._rows)
-
 
 def _whole_rows(file: Any, sep: bytes) -> Iterator[bytes]:
     """Yield what a binary file has, as it comes, cut after rows; breaks in quotes end none.
 
     A quote opens a field at its beginning only.
     """
-    opening = rb"(?:^|(?<=[\n" + re.escape(sep) + rb']))"'
-    closed, opens = re.compile(opening + rb'(?:[^"]|"")*"'), re.compile(opening)
+    opening = rb'"(?<![^\n' + re.escape(sep) + rb']")'
+    closed, opens = re.compile(opening + rb'[^"]*(?:""[^"]*)*"'), re.compile(opening)
     left = b""
     while came := file.read1(_CSV_BYTES):
         left += came
         cut = left.rfind(b"\n") + 1
-        while opens.search(closed.sub(b"", left[:cut])):
+        while b'"' in left[:cut] and opens.search(closed.sub(b"", left[:cut])):
             cut = left.rfind(b"\n", 0, cut - 1) + 1
         if cut:
             yield left[:cut]
@@ -258,6 +248,7 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if not is_numeric_dtype(kind):
             raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
+        check_integers("the frame", name, frame[name].dropna().to_numpy())
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
     y = None if y is None else np.asarray(y)
