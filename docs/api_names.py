@@ -29,3 +29,10 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 def on_page_content(html: str, **_: object) -> str:
     """Show scalar products of docstrings, <w, h>, which Markdown takes for tags."""
     return re.sub(r"<(\w[\w{}−]*[,(][^<>]*)>", r"&lt;\1&gt;", html)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Refuse a page that loads anything from a network, which a theme may have it do."""
+    if found := re.search(r"<(script|link|img)\b[^>]*\s(src|href)=.?(https?:)?//[^>]*>", output):
+        raise ValueError(f"a page loads from a network: {found[0]}; keep a copy in docs/")
+    return output

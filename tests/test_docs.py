@@ -241,6 +241,15 @@ def test_scalar_products_of_docstrings_are_shown():
     )
 
 
+def test_built_pages_load_nothing_from_a_network():
+    checked = runpy.run_path(str(ROOT / "docs" / "api_names.py"))["on_post_page"]
+    page = '<a href="https://x.org">x</a><script src="js/theme.js"></script>'
+    assert checked(page) == page
+    for odd in ('<script async src="//cdn.org/a.js">', "<link href='https://cdn.org/a.css'>"):
+        with pytest.raises(ValueError, match=r"loads from a network: <.*cdn\.org/a"):
+            checked(page + odd)
+
+
 def test_no_line_of_a_docstring_is_a_quote_to_markdown():
     for path in (ROOT / "relaxboost").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
