@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -158,21 +159,24 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     Copies share what one may weigh: s of them have the cap s / k, where k is the fraction, which
     `Capped` must have, of the sum of weights.
     """
-    each, same = [Fraction(s) for s in weights.tolist()], weights.min() == weights.max()
-    total = sum(each, Fraction(0))
+    each, at, counts = np.unique(weights, return_inverse=True, return_counts=True)
+    values = [Fraction(s) for s in each.tolist()]
+    total = sum(map(operator.mul, values, counts.tolist()), Fraction(0))
     if isinstance(f, Capped):
         k = exact_share(f.fraction) * total
-        if same:
-            return Capped(k=max(Fraction(1), k / each[0]))
-        return Caps(tuple(min(Fraction(1), s / k) for s in each))
-    if same or isinstance(f, HardMargin):
+        if each.size == 1:
+            return Capped(k=max(Fraction(1), k / values[0]))
+        caps = [min(Fraction(1), s / k) for s in values]
+        return Caps(tuple(caps[i] for i in at.tolist()))
+    if each.size == 1 or isinstance(f, HardMargin):
         return f
     if not takes_weights(f):
         raise InputError(
             f"{f!r} takes no weights of examples; leave sample_weight and class_weight out, or use "
             'relaxation="capped", KLPenalty or KLBall'
         )
-    return replace(f, prior=tuple(s / total for s in each))  # type: ignore[type-var]
+    prior = [s / total for s in values]
+    return replace(f, prior=tuple(prior[i] for i in at.tolist()))  # type: ignore[type-var]
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:

@@ -14,7 +14,7 @@ from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_games import Examples, weighted, written
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
-from relaxboost.matrices import as_matrix
+from relaxboost.matrices.pairs import PairMatrix
 
 
 @dataclass(eq=False, repr=False)
@@ -88,10 +88,7 @@ class MarginBoostRanker(ScoreBoost):
     def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         better, worse, weights = _risk(given).pairs()
         written(better.size, matrix.n)
-        H = matrix.toarray()
-        A = (H[better] - H[worse]) / 2
-        whole = A.astype(np.int8)
-        A = as_matrix(whole if (whole == A).all() else A)
+        A = PairMatrix(matrix.toarray(), better, worse)
         return [Game(A, weighted(f, weights)) for f in grid]
 
     def _idle(self, part: Examples, k: int, varied: bool) -> float | None:

@@ -14,6 +14,8 @@ import relaxboost as rb
 from relaxboost._core.compiled import at_most
 from relaxboost._core.rounding import roundoff
 from relaxboost.matrices import DenseMatrix, SparseMatrix, as_matrix, kernels, stumps
+from relaxboost.matrices.bulk import DenseBulk
+from relaxboost.matrices.pairs import PairMatrix
 from relaxboost.matrices.stumps import _FEW
 
 
@@ -432,3 +434,23 @@ def test_thresholds_are_written_as_people_write_them():
     said = [stumps.describe(j).split(" > ")[1] for j in range(7)]
     assert said == ["-20500", "5100", "52600", "123000", "146014", "1.57e+06", "2.15e+07"]
     assert all(low <= float(t) < high for low, t, high in zip(x, said, x[1:], strict=False))
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.3])
+def test_pairs_of_documents_are_multiplied_as_if_written_down(low):
+    rng = np.random.default_rng(3)
+    H = rng.choice([low, 1.0], size=(12, 7))
+    better, worse = np.nonzero(np.arange(12)[:, None] % 5 > np.arange(12) % 5)
+    matrix = PairMatrix(H, better, worse)
+    A = np.array([(H[i] - H[j]) / 2 for i, j in zip(better, worse, strict=True)])
+    assert (matrix.toarray() == A).all()
+    assert matrix.digest() == DenseMatrix(A).digest()
+    fast, plain = matrix.bulk(), DenseBulk(A, single=False)
+    d, w, D = rng.random(better.size), rng.normal(size=7), rng.random((3, better.size))
+    assert fast.edges(d) == pytest.approx(plain.edges(d), abs=1e-13)
+    assert fast.edges_of(D) == pytest.approx(plain.edges_of(D), abs=1e-13)
+    assert fast.margins(w) == pytest.approx(plain.margins(w), abs=1e-13)
+    ours, theirs = np.empty((7, 7)), np.empty((7, 7))
+    fast.cross(d, ours)
+    plain.cross(d, theirs)
+    assert ours == pytest.approx(theirs, abs=1e-13)

@@ -1,0 +1,57 @@
+"""The margin matrix of pairs of documents, which is multiplied by way of the documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost.matrices.bulk import Bulk, DenseBulk
+from relaxboost.matrices.dense import DenseMatrix
+
+
+class PairMatrix(DenseMatrix):
+    """A[(i, i'), j] = (H[i, j] − H[i', j]) / 2, written down.
+
+    Its products for interior points go over the documents, which are few where pairs are many.
+
+    Parameters
+    ----------
+    H : array of shape (N, n)
+        What hypotheses say of the documents, in [−1, 1].
+    better, worse : arrays of shape (m,)
+        The two documents of each pair.
+    """
+
+    def __init__(self, H: Array, better: Whole, worse: Whole) -> None:
+        A = (H[better] - H[worse]) / 2
+        whole = A.astype(np.int8)
+        super().__init__(whole if (whole == A).all() else A)
+        self._documents = H / 2, better, worse
+
+    def bulk(self) -> Bulk:
+        return _PairBulk(self._A, *self._documents)
+
+
+class _PairBulk(DenseBulk):
+    def __init__(self, A: Array, H: Array, better: Whole, worse: Whole) -> None:
+        super().__init__(A)
+        self._H, self._better, self._worse = H, better, worse
+
+    def edges(self, d: Vector) -> Vector:
+        N = len(self._H)
+        return (np.bincount(self._better, d, N) - np.bincount(self._worse, d, N)) @ self._H
+
+    def edges_of(self, D: Array) -> Array:
+        return Bulk.edges_of(self, D)
+
+    def margins(self, w: Vector) -> Vector:
+        votes = self._H @ w
+        return votes[self._better] - votes[self._worse]
+
+    def cross(self, weights: Vector, out: Array) -> None:
+        # Aᵀ diag(weights) A = Hᵀ L H / 4, with the Laplacian L of the pairs as a graph.
+        N = len(self._H)
+        L = -np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
+        L += L.T
+        L[np.diag_indices(N)] -= L.sum(axis=1)
+        out[:] = self._H.T @ (L @ self._H)
