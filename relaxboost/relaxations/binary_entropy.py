@@ -87,10 +87,6 @@ class BinaryEntropy(WithK):
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
-    def _k(self) -> float:
-        return float(self.exact_k)
-
-    @property
     def _c(self) -> float:
         return float(self.weight)
 
@@ -100,29 +96,29 @@ class BinaryEntropy(WithK):
 
     def penalty(self, d: Vector) -> float:
         """Return (c/k) Σ x log x + (1 − x) log(1 − x) + log 2; x up to four roundings above 1."""
-        x = self._k * np.asarray(d, dtype=np.float64)
+        x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
         y = np.maximum(1.0 - x, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(x > 0.0, x * np.log(x), 0.0) + np.where(y > 0.0, y * np.log(y), 0.0)
-        return self._c / self._k * (float(terms.sum()) + x.size * math.log(2.0))
+        return self._c / self.double_k * (float(terms.sum()) + x.size * math.log(2.0))
 
     def conjugate(self, theta: Vector) -> float:
         """Return (c/k) Σ log((1 + exp(θ/c))/2)."""
         with np.errstate(over="ignore"):
             losses = np.logaddexp(0.0, np.asarray(theta, dtype=np.float64) / self._c)
-        return self._c / self._k * float(np.sum(losses - math.log(2.0)))
+        return self._c / self.double_k * float(np.sum(losses - math.log(2.0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and d_i = σ((γ − u_i)/c)/k."""
         u = as_margins(u, self)
-        d, gamma = logistic_distribution(u, self._c, self.resolve(u.size)._k)
+        d, gamma = logistic_distribution(u, self._c, self.resolve(u.size).double_k)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
-        temperature, k = self._c + beta, self._k
+        temperature, k = self._c + beta, self.double_k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
@@ -130,7 +126,7 @@ class BinaryEntropy(WithK):
     def witness(self, u: Vector) -> Witness:
         """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
         u = as_margins(u, self)
-        return Witness(logistic_distribution(u, self._c, self.resolve(u.size)._k)[1])
+        return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards; for every γ.
@@ -148,13 +144,13 @@ class BinaryEntropy(WithK):
             return (Interval(gamma) - loss / Interval(self.exact_k)).down
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        x = self._k * d
+        x = self.double_k * d
         entropies = cp.sum(cp.entr(x) + cp.entr(1.0 - x))
-        return self._c / self._k * (d.shape[0] * math.log(2.0) - entropies), []
+        return self._c / self.double_k * (d.shape[0] * math.log(2.0) - entropies), []
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         losses = cp.sum(cp.logistic(x / self._c))
-        return self._c / self._k * (losses - x.shape[0] * math.log(2.0)), []
+        return self._c / self.double_k * (losses - x.shape[0] * math.log(2.0)), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return γ − f*(γ − u), f* being non-decreasing."""
@@ -172,7 +168,7 @@ class BinaryEntropy(WithK):
         return {"gamma": number(found.gamma)}
 
     def entropy_range(self, m: int) -> float:
-        return math.log(m / self._k)
+        return math.log(m / self.double_k)
 
     def curvature(self, m: int) -> float:
         """Return c: the Hessian is diagonal with c / (d_i (1 − k d_i)) >= c / d_i."""

@@ -128,7 +128,7 @@ def _lines(lines: Sequence[Line], unchecked: set[str]) -> list[str]:
 def _claim(claim: Claim, found: tuple[Measured, ...], record: Record) -> str:
     where = f"{claim.location} ({claim.page})" if claim.printed else claim.location
     lines = [f"### {claim.id}", ""]
-    lines += [f"**{_capital(claim.status)}.** {as_markdown(where)}.", ""]
+    lines += [f"**{claim.status[:1].upper() + claim.status[1:]}.** {as_markdown(where)}.", ""]
     lines += [as_markdown(claim.stated.words), "", *_printed(claim)]
     lines += ["As checked:", "", formula(claim.stated.formula), ""]
     if claim.given:
@@ -137,10 +137,6 @@ def _claim(claim: Claim, found: tuple[Measured, ...], record: Record) -> str:
     lines += _counterexamples(claim)
     lines += _corrections(claim, found)
     return "\n".join([*lines, *_details(claim, record), ""])
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _printed(claim: Claim) -> list[str]:

@@ -117,7 +117,7 @@ class Bordered(Block):
     def __init__(self, pattern: Pattern, inside: Any, V: Array, C: Array, times: Any) -> None:
         self._pattern, self._times, self.written = pattern, times, not pattern.apart
         self._factor = _factor(inside)
-        self._V, self._Y = V, self._factor.solve(V)
+        self._Y = self._factor.solve(V)
         self._T = C - V.T @ self._Y
         self._schur: Array | None = None
         m = pattern.m
