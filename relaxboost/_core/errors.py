@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
 class InputError(ValueError):
@@ -35,6 +37,11 @@ class RowError(InputError):
         """Return the error of a row counted from so many rows before."""
         before, row, after = self.args
         return RowError(before, row + by, after)
+
+
+def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> str:
+    """Return "a, b, ...", with so many values at the most."""
+    return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
 class MissingDependencyError(ImportError):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError, missing
+from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.files import check_input
 
 FILE = "file"
@@ -151,7 +151,7 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 def listed(names: Sequence[str]) -> str:
     """Return the names of columns as a message has them, with what to do if they are a row."""
-    return ", ".join(map(str, names[:12])) + ", ..." * (len(names) > 12) + _headless(names)
+    return few(names, 12) + _headless(names)
 
 
 def _headless(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost.commands import plan_inputs as inputs
 from relaxboost.commands.plan_inputs import PlanOptions
 from relaxboost.commands.style import OutputFile
@@ -87,7 +87,6 @@ def _chosen(names: list[str], things: list[Any], name: str | None) -> Any:
     known = {str(place): thing for place, thing in enumerate(things, start=1)}
     known |= dict(zip(names, things, strict=True))
     if name is None or name not in known:
-        few = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         asked = "say which with --trip" if name is None else f"there is no trip {name!r}"
-        raise InputError(f"{asked}; there are {len(names)}: {few}")
+        raise InputError(f"{asked}; there are {len(names)}: {few(names, 8)}")
     return known[name]

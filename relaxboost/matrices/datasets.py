@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, missing
+from relaxboost._core.errors import InputError, few, missing
 from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
@@ -93,12 +93,11 @@ def labels(y: ArrayLike) -> SignedLabels:
         )
     values = list(dict.fromkeys(given.tolist()))
     if len(values) != 2:
-        shown = ", ".join(_short(v) for v in values[:6]) + (", ..." if len(values) > 6 else "")
         more = "keep two, or set one class against the rest"
         remedy = "add examples of another" if len(values) < 2 else more
         raise InputError(
-            f"the labels have {len(values)} value{'s' * (len(values) != 1)} ({shown}); "
-            f"a margin needs two classes; {remedy}"
+            f"the labels have {len(values)} value{'s' * (len(values) != 1)} "
+            f"({few(values, 6, _short)}); a margin needs two classes; {remedy}"
         )
     negative, positive = sorted(values, key=_order(values))
     return SignedLabels(np.where(given == positive, 1.0, -1.0), (negative, positive))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Labels
@@ -187,10 +187,9 @@ class _Columns:
         if value is not None:
             known = list(self._text(parts[-1]).categories)
             if value not in known:
-                shown = ", ".join(known[:MANY]) + (", ..." if len(known) > MANY else "")
                 raise InputError(
                     f"the feature {term!r}: no row of edges has {parts[-1]!r} {value!r}; there are "
-                    f"{shown}"
+                    f"{few(known, MANY)}"
                 )
             return [term]
         texts = [

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from relaxboost._core.arrays import Array, Whole, doubles
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost.planning.labels import Labels, Numbered
 
 
@@ -340,8 +340,7 @@ class Graph:
         there = [repr(self.label(v)) for v in np.unique(far[start[node] : start[node + 1]])]
         if not there:
             return f"no arc leaves {self.label(node)!r}"
-        few = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "")
-        return f"arcs from {self.label(node)!r} lead to {few}"
+        return f"arcs from {self.label(node)!r} lead to {few(there, 8)}"
 
     def _check_ends(self) -> None:
         for name, ends in (("tail", self.tail), ("head", self.head)):

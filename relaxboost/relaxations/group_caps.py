@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number, vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
@@ -114,7 +114,7 @@ class GroupCaps(Relaxation):
         if missing is not None:
             raise InputError(
                 f"GroupCaps has no cap for group {missing}; give caps for the groups "
-                f"{_some(used)}, one number for all, or label the examples -1 to leave them free"
+                f"{few(used, 5)}, one number for all, or label the examples -1 to leave them free"
             )
         caps = tuple((g, cap("GroupCaps", f"the cap of group {g}", given[g])) for g in used)
         check_room("GroupCaps without a free example", [q for _, q in caps], labels.count(-1))
@@ -348,7 +348,3 @@ def _labels(groups: Any) -> tuple[int, ...]:
                 f"group, got {label!r}"
             )
     return tuple(map(int, given))
-
-
-def _some(labels: list[int]) -> str:
-    return ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost._core.parameters import positive
 from relaxboost.certificates import certify, products
 from relaxboost.estimators.ensembles.members import Members, ask, take_apart
@@ -172,10 +172,9 @@ def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
     known = members.known or members.classes
     unknown = sorted({str(v) for v in labels.tolist() if v not in known})
     if unknown:
-        shown = ", ".join(unknown[:6]) + (", ..." if len(unknown) > 6 else "")
         raise InputError(
-            f"y has labels that this {members.kind} was not fitted on ({shown}); it knows "
-            + " and ".join(map(repr, known))
+            f"y has labels that this {members.kind} was not fitted on ({few(unknown, 6)}); it "
+            "knows " + " and ".join(map(repr, known))
         )
     plus = members.target if members.known else members.classes[1]
     return members.classes, np.where(labels == plus, 1.0, -1.0)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, few
 from relaxboost.estimators.ensembles import models, readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
@@ -82,7 +82,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     else:
         kind, take, known = model.kind, model.take, model.classes
     if len(known) > 2 and target is not None and target not in known:
-        shown = ", ".join(map(repr, known[:12])) + (", ..." if len(known) > 12 else "")
+        shown = few(known, 12, repr)
         raise InputError(f"this {kind} has no class {target!r}; give target= one of {shown}")
     if len(known) > 2 and target is not None:
         parts = take(known.index(target)) | {"labels": None}
@@ -96,11 +96,10 @@ def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
     """Return the names of two classes, or raise where there are not two; of more with a remedy."""
     classes = np.asarray(given)
     if classes.size != 2:
-        shown = ", ".join(map(str, classes.tolist()[:6])) + (", ..." if classes.size > 6 else "")
         remedy = f"; {more}" if classes.size > 2 else ""
         raise InputError(
-            f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} ({shown}), and a "
-            f"margin needs two{remedy}"
+            f"this {kind} has {classes.size} class{'es' * (classes.size != 1)} "
+            f"({few(classes.tolist(), 6)}), and a margin needs two{remedy}"
         )
     negative, positive = classes.tolist()
     return negative, positive
