@@ -292,6 +292,8 @@ class MarginBoostClassifier(_MarginClassifier):
     warm_start : bool
         Begin the games at the solutions of the last `fit`, if they have as many hypotheses. Folds
         begin anew.
+    verbose : int
+        1 prints a line for each game when it is solved, also of folds.
 
     Attributes
     ----------
@@ -351,7 +353,7 @@ class MarginBoostClassifierCV(_MarginClassifier):
     ----------
     fractions : sequence of float
         To choose from, each in (0, 1].
-    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start
+    hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`; `folds` may not be None.
 
     Attributes

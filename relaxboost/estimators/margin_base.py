@@ -52,6 +52,7 @@ class MarginBoost(BaseEstimator, ABC):
     time_limit: float | None = None
     n_jobs: int | None = None
     warm_start: bool = False
+    verbose: int = 0
     _table: Features = field(init=False)
     _chosen: ClassVar[str] = "fraction"
     """What the grid is of."""
@@ -166,6 +167,10 @@ class MarginBoost(BaseEstimator, ABC):
             relay.solution = solve(game, self._gap(grid), start=relay, time_limit=limit)
             self._stopped |= relay.solution.status == "interrupted"
             solutions.append(relay.solution)
+            if self.verbose:
+                s = relay.solution
+                told = f"{s.lower:.4g} to {s.upper:.4g}, {s.status}, {s.seconds:.1f} s"
+                print(f"{game.relaxation}, {game.m} rows: {told}", flush=True)
         if games[0].n is None:  # of hypotheses that were not found nothing is known
             found = matrix.columns(range(matrix.known))
             games = [Game(found, game.relaxation) for game in games]

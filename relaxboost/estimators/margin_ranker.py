@@ -29,7 +29,7 @@ class MarginBoostRanker(ScoreBoost):
         As for `MarginBoostClassifier`, of the pairs; chosen by the pairs that are out of order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
-    tol, folds, time_limit, n_jobs, warm_start
+    tol, folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`. Whole queries are held out, or documents where there are
         fewer queries than folds; nothing is calibrated.
 

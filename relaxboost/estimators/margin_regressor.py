@@ -44,7 +44,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
         The gap of the bracket `error_`, in half ranges of y, > 0.
-    folds, time_limit, n_jobs, warm_start
+    folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`; nothing is calibrated.
 
     Attributes
