@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 import relaxboost as rb
 from tests.processes import Mortal
+from tests.within import entry_points
 
 settings.register_profile(
     "relaxboost",
@@ -49,6 +50,12 @@ def cancer() -> rb.matrices.datasets.Dataset:
 @pytest.fixture(scope="session")
 def cancer_stumps(cancer: rb.matrices.datasets.Dataset) -> rb.matrices.StumpMatrix:
     return rb.matrices.stumps(cancer.X, cancer.y, cancer.feature_names)
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """A folder in which the pytest plugins of the package are known."""
+    return entry_points(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture

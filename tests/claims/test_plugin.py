@@ -6,16 +6,9 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
-
-from tests.within import ROOT, entry_points, run
+from tests.within import ROOT, run
 
 EXAMPLE = ROOT / "examples" / "claims_of_my_own"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return entry_points(tmp_path_factory.mktemp("site"))
 
 
 def test_the_example(installed):

@@ -18,6 +18,7 @@ import numpy as np
 
 import relaxboost as rb
 from relaxboost import relaxations as rx
+from tests.conformance.families import overweight, soft_cap
 
 A = np.array([[0.75, -0.5, 0.25], [-0.25, 0.625, 0.5], [0.5, 0.25, -0.375], [0.125, 0.5, 1.0]])
 """The matrix of the games, whose entries are short in binary."""
@@ -31,11 +32,6 @@ THIRD = Fraction(1, 3)
 INF = math.inf
 
 
-def soft_cap(d: Any) -> Any:
-    """Return a price on weights above twice the uniform one."""
-    return cp.sum_squares(cp.pos(d - 2.0 / d.shape[0]))
-
-
 def half_capped(d: Any) -> Any:
     """Return the indicator of a cap at one half."""
     return 0.0, [d <= 0.5]
@@ -44,11 +40,6 @@ def half_capped(d: Any) -> Any:
 def half_square(x: Any) -> Any:
     """Return half the squared norm, its own conjugate."""
     return cp.sum_squares(x) / 2
-
-
-def overweight(t: Any) -> Any:
-    """Return a generator that charges for weight above the prior alone."""
-    return cp.square(cp.pos(t - 1))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,9 @@ import pytest
 import relaxboost as rb
 from relaxboost.instances import assert_bracketed, load
 from relaxboost.instances.sets import LARGER_GAMES
-from tests.within import ROOT, entry_points, run
+from tests.within import ROOT, run
 
 EXAMPLE = ROOT / "examples" / "testing_another_package"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    return entry_points(tmp_path_factory.mktemp("site"))
 
 
 def test_the_example_catches_the_planted_bug_where_it_is(installed):
