@@ -203,6 +203,7 @@ BAD = [
     ),
     (lambda X, y, f: list(stream(f / "e.csv", "a")), f"column 'a' has {ODD} at row 2"),
     (lambda X, y, f: list(stream(pd.DataFrame({"a": [ODD]}))), f"frame: column 'a' has {ODD}, an"),
+    (lambda X, y, f: list(stream(X[:1], [ODD])), f"X: column 'y' has {ODD}, an integer"),
     (lambda X, y, f: list(stream(f / "e.parquet")), f"e.parquet: column 'a' has {ODD}, an integer"),
 ]
 

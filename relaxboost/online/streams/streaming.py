@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
-from relaxboost.matrices.chunks.sources import Batch, Header
+from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
 from relaxboost.online import kernels
 from relaxboost.online.streams.bases import BaseFunctions, Experts
@@ -201,6 +201,7 @@ class Stream:
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
         """Return targets as doubles, and classes as −1 and +1."""
         if self._classes is None:
+            check_integers(self.name, "y", y)
             try:
                 targets = np.asarray(y, dtype=np.float64)
             except (TypeError, ValueError):
