@@ -51,7 +51,7 @@ def evaluate(**given: Any) -> None:
         source = options.read(learned)
         if scenarios is not None:
             problems = inputs.read_problems(scenarios, source)[: options.limit]
-            rows = _lengths(source, learned, problems, options)
+            rows = _lengths(source, learned, problems)
             checked = learned is None and options.neighbours == "8"
             same = sum(row["same"] for row in rows)
             data = {"data": source.name, "problems": len(rows), "checked": checked, "same": same}
@@ -61,9 +61,7 @@ def evaluate(**given: Any) -> None:
         options.show(f"data:       {source}\n{report}", report_data(report, source))
 
 
-def _lengths(
-    source: PlanInput, learned: Any, problems: list[Any], options: PlanOptions
-) -> list[dict[str, Any]]:
+def _lengths(source: PlanInput, learned: Any, problems: list[Any]) -> list[dict[str, Any]]:
     """Return problems beside the lengths that were planned, in the order of the file."""
     from relaxboost import planning
 
