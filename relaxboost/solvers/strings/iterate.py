@@ -34,12 +34,14 @@ class Strings:
 
         min over d of max over w of <d, A w> − v ‖w‖_1,  least <= d <= most, Σd = 1.
 
-    On functions u_f of a feature's level, one for each example, A w = Σ_f y u_f is F orthogonal
-    maps, F features: so steps of 1/√F converge (Chambolle & Pock 2011, J. Math. Imaging Vis. 40,
-    Alg. 1; over-relaxed, Condat 2013, J. Optim. Theory Appl. 158), and their number hardly rises
-    with m. Where v is above the value of the game, d ends without an edge above v, and
-    w at 0. Where it is below, w grows without end, and soon in a direction of nearly the best
-    margin, by much better than v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
+    A w is y times Σ_f g_f + o, with g_f a function of the level of feature f, of mean 0, and o a
+    number (see `pull`). On the examples these are orthogonal maps, so that steps of 1/√F for F
+    features converge (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1; over-relaxed,
+    Condat 2013, J. Optim. Theory Appl. 158). Their number hardly rises with m.
+
+    Where v is above the value of the game, d ends without an edge above v, and w at 0. Where it is
+    below, w grows without end, soon in a direction whose margin is nearly the value (Applegate,
+    Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
 
     Parameters
     ----------

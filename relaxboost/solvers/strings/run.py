@@ -31,8 +31,9 @@ _NARROW = 0.02
 """The part of the value below which a tol is for methods that take few steps with a matrix."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
-_LOOK, _LEVEL = 3, 2.6e-8
-"""Rounds that tell whether tol is narrow, and seconds on one core of a level in a step."""
+_LOOK, _ENTRY = 3, 1.3e-8
+"""Rounds that tell whether tol is narrow, and seconds on one core of a step for an entry of A: a
+level of an example, or a cut."""
 
 
 def unfit(game: Game) -> str:
@@ -51,7 +52,7 @@ def unfit(game: Game) -> str:
 
 def seconds_to_look(game: Game) -> float:
     """Return about how many seconds it takes to see whether tol is narrow beside the value."""
-    return _LOOK * _STEPS * _LEVEL * game.matrix.entries
+    return _LOOK * _STEPS * _ENTRY * game.matrix.entries
 
 
 class StringsRun(Booster):
