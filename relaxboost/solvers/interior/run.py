@@ -20,7 +20,7 @@ from relaxboost.solvers.interior.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.starts import WarmStart
-from relaxboost.solvers.strings.run import StringsRun, seconds_to_look
+from relaxboost.solvers.strings.run import Following, StringsRun, seconds_of_round
 from relaxboost.solvers.strings.run import unfit as strings_unfit
 from relaxboost.solvers.walking import Walking, walkable
 
@@ -57,8 +57,9 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
-_LOOK = 0.5
-"""The part of the expected seconds that a look for a faster way may take."""
+_LOOK, _DEAR = 6.0, 3.0
+"""Rounds of taut strings that must be cheaper, to begin with them; and how many times the expected
+seconds they may cost, which are few where many columns carry the optimum."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _WALK = 0.7
@@ -197,9 +198,12 @@ class Rival:
         self.used = True
         made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)
         game = self._game
-        if strings_unfit(game) or seconds_to_look(game) > _LOOK * expected(game):
+        if strings_unfit(game):
             return made()
-        return StringsRun(game, self._tol, self._clock, made)
+        rounds = expected(game) / seconds_of_round(game)
+        if rounds < _LOOK:
+            return made()
+        return StringsRun(game, self._tol, self._clock, Following(made, _DEAR * rounds))
 
 
 class InteriorRun(Booster):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,13 +28,13 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
-_NARROW = 0.02
-"""The part of the value below which a tol is for methods that take few steps with a matrix."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
-_LOOK, _ENTRY = 3, 1.3e-8
-"""Rounds that tell whether tol is narrow, and seconds on one core of a step for an entry of A: a
-level of an example, or a cut."""
+_ENTRY = 1.3e-8
+"""Seconds on one core of a step for an entry of A: a level of an example, or a cut."""
+_FEWEST, _RATE, _POWER = 8, 0.1, 0.75
+"""Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
+of −3/4 (measured on four games, `benchmarks/strings.py`)."""
 
 
 def unfit(game: Game) -> str:
@@ -50,9 +51,21 @@ def unfit(game: Game) -> str:
     return ""
 
 
-def seconds_to_look(game: Game) -> float:
-    """Return about how many seconds it takes to see whether tol is narrow beside the value."""
-    return _LOOK * _STEPS * _ENTRY * game.matrix.entries
+def seconds_of_round(game: Game) -> float:
+    """Return about how many seconds a round takes on one core."""
+    return _STEPS * _ENTRY * game.matrix.entries
+
+
+class Following(NamedTuple):
+    """What goes on where taut strings would take too many rounds."""
+
+    make: Callable[[], Booster]
+    rounds: float
+    """How many are too many."""
+
+    def due(self, tol: float, lower: float, features: int) -> bool:
+        """Return whether a gap of tol takes more where the value is that, or above."""
+        return _FEWEST + _RATE * features * (max(lower, 0.0) / tol) ** _POWER > self.rounds
 
 
 class StringsRun(Booster):
@@ -71,7 +84,7 @@ class StringsRun(Booster):
         game: Game,
         tol: float,
         clock: Clock,
-        following: Callable[[], Booster] | None = None,
+        following: Following | None = None,
     ) -> None:
         form, over, levels = game.linear_form, game.over, game.matrix.bulk().levels
         assert isinstance(over, AtomicSet)
@@ -84,7 +97,8 @@ class StringsRun(Booster):
         none = np.arange(0)
         self.active = FullWeights(over, none, np.zeros(0), np.zeros(game.m))
         self._lower = self._before = self._v = 0.0
-        self._highest, self._idle = np.inf, 0
+        self._features = len(levels.codes)
+        self._highest, self._idle, self._taken = np.inf, 0, 0
         self._largest, self._begun, self._last = 0.0, False, False
 
     def advance(self, best: Best) -> Booster | None:
@@ -92,13 +106,8 @@ class StringsRun(Booster):
         if self._begun:
             self._aim()
         self._begun = True
-        self._idle += 1
-        if best.edge < self._highest:
-            self._highest, self._idle = best.edge, 0
-        if self._following is not None and self._tol < _NARROW * self._lower:
-            return self._following()
-        if self._idle > _PATIENCE:
-            return self._following and self._following()
+        if self._late(best):
+            return self._following and self._following.make()
         for _ in range(_STEPS):
             self._clock.check()
             self._strings.step(self._v)
@@ -114,6 +123,17 @@ class StringsRun(Booster):
                 self._lower, self._idle = lower, 0
                 self.active = FullWeights(over, columns, w, margins)
         return self
+
+    def _late(self, best: Best) -> bool:
+        """Count a round; return whether it is one too many."""
+        self._taken, self._idle = self._taken + 1, self._idle + 1
+        if best.edge < self._highest:
+            self._highest, self._idle = best.edge, 0
+        following = self._following
+        if following is None:
+            return self._idle > _PATIENCE
+        late = self._idle > _PATIENCE or self._taken > 2.0 * following.rounds
+        return late or following.due(self._tol, self._lower, self._features)
 
     def _aim(self) -> None:
         """Move v where that is worth it."""
