@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise, repeat
-from operator import is_
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,16 +86,15 @@ class ExactForm(NamedTuple):
 
     def doubles(self) -> LinearForm:
         """Return it in doubles; the constant is the cost of a variable that is 1."""
-        from scipy import sparse
-
-        cost, lower, upper = list(self.cost), list(self.lower), list(self.upper)
+        cost, lower, upper = self.cost, self.lower, self.upper
         if self.constant:
-            cost.append(self.constant)
-            lower.append(Fraction(1))
-            upper.append(Fraction(1))
+            cost, one = [*cost, self.constant], Fraction(1)
+            lower, upper = [*lower, one], [*upper, one]
         box = _near(cost, 0.0), _near(lower, -np.inf), _near(upper, np.inf)
         if not self.rows:
             return LinearForm(*box)
+        from scipy import sparse
+
         start = np.cumsum([0, *map(len, self.rows)])
         place = np.array([j for row in self.rows for j in row])
         value = _near([x for row in self.rows for x in row.values()], 0.0)
@@ -142,7 +140,8 @@ def _bounds(sides: Vector) -> list[Bound]:
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
     """Return the nearest doubles; many of the numbers may be one and the same object."""
-    if numbers and all(map(is_, numbers, repeat(numbers[0]))):
+    # An object counts as equal to itself without a look at its value.
+    if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):
         return np.full(len(numbers), _double(numbers[0], none))
     distinct = {id(x): x for x in numbers}
     known = {place: _double(x, none) for place, x in distinct.items()}
