@@ -44,6 +44,9 @@ _NEW, _OFTEN = 4.0, 0.9
 optimum of many columns shows so."""
 _FEW = 1.0
 """The product of tol and the curvature of f from which some eight rounds of steps do."""
+_STEEP, _STEPS = 5.0, 5.0
+"""How many times what smoothing would add the curvature of f is at least, for steps that go on
+without it, and how many times the price of an interior point method they may then cost."""
 _SOON = 5.0
 """Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
@@ -70,7 +73,9 @@ class Combined(SmoothedMethod):
 
     Where f is not polyhedral the program is one for a cone solver, which `InteriorPoint` beats, so
     that this takes over from the steps; it starts at once where it is expected to take seconds, or
-    a cone solver makes the distributions.
+    a cone solver makes the distributions. For a tol of half the gap or more, and an f whose own
+    curvature is five times what smoothing would add, steps go on while they cost less than five
+    times as much as it would.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
     steps, "lp" or "conic" for the program, "interior", "strings", "walk", "balance", or "lost"
@@ -102,10 +107,10 @@ class Combined(SmoothedMethod):
         inner = exact_program(game)
         fits = self.interior and not unfit(game)
         steep = fits and near and inner == "conic"
-        steep = steep and isinstance(self.smoother(game, tol)[1], Unsmoothed)
+        steep = steep and isinstance(self.smoother(game, _STEEP * tol)[1], Unsmoothed)
         # A few steps do, and f is too steep for the programs of cone solvers.
         few = game.relaxation.curvature(game.m) * tol >= _FEW
-        rival = Rival(game, tol, clock, 1.0 if steep else PART) if fits else None
+        rival = Rival(game, tol, clock, _STEPS if steep else PART) if fits else None
         if rival is not None and inner == "conic":
             soon = tol < loose and expected(game) < _SOON and not (steep or few)
             loose = tol if steep or few else loose
@@ -116,6 +121,7 @@ class Combined(SmoothedMethod):
         beta, smoother, suffix = self.smoother(game, loose)
         run = CombinedRun(game, beta, smoother, loose / 2.0, clock)
         run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
+        run.new = 1.0 if steep else _NEW
         if near and tol < loose:
             beta, smoother, _ = self.smoother(game, tol)
             run.closer = smoother.projector(beta), beta, tol / 2.0
@@ -130,6 +136,8 @@ class CombinedRun(CorrectiveRun):
     program: ProgramRun | None = None
     rival: Rival | None = None
     """What takes over from both."""
+    new: float = _NEW
+    """How many times work of steps counts while nearly each has found a new column."""
     closer: tuple[Projector, float, float] | None = None
     """What makes d, β and the target of steps that go on, where the program would take longer."""
 
@@ -176,27 +184,26 @@ class CombinedRun(CorrectiveRun):
 
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
-        many = self.atoms.used > _MANY * self._fewer
-        pivots = self._pivots(self.atoms.used)
+        used, gap = self.atoms.used, self.active.gap(self.d, best)
+        many, pivots = used > _MANY * self._fewer, self._pivots(used)
         rival, program = self.rival, self.program
         dear = many or (rival is not None and pivots > rival.left)
         if rival and program and self._ready and dear and not program.knows:
             return rival.now(program)
-        done = self._ready or self.active.gap(self.d, best) <= self._target or self._saturated()
+        done = self._ready or gap <= self._target or self._saturated()
         due = False
         if rival is not None:
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
             work = self._pass + STEP * (examples + OVERHEAD)
             self._work += work
-            new = self.atoms.used >= _OFTEN * self._round and not self._game.matrix.implicit
-            due = rival.due(work * (_NEW if new else 1.0))
+            new = used >= _OFTEN * self._round and not self._game.matrix.implicit
+            due = rival.due(work * (self.new if new else 1.0))
             if self.closer and done and not (due or self._ready) and pivots > self._work:
                 (self._project, self._beta, self._target), self.closer = self.closer, None
                 return None
-        nothing = float(self.d @ self.active.u) <= self._target
         if rival and not self._looked and (done or due or self._work >= self._look):
             self._looked = True
-            if nothing and may_balance(self._game):
+            if self._nothing() and may_balance(self._game):
                 return Balance(self._game, self._clock, self)
         if not (done or due):
             return None
@@ -205,12 +212,16 @@ class CombinedRun(CorrectiveRun):
             program.rival = rival
         if rival is None:
             return program
-        if not (due or nothing):
+        if not (due or self._nothing()):
             rival.wait()
         if due or program.inner == "conic" or pivots > rival.left:
             return rival.now(program)  # the program would not end in the time it may take
-        program.known = self.active.gap(self.d, best)
+        program.known = gap
         return program
+
+    def _nothing(self) -> bool:
+        """Whether steps have found next to nothing better than w = 0."""
+        return float(self.d @ self.active.u) <= self._target
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""

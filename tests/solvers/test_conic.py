@@ -252,6 +252,27 @@ def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
     assert without.history[-1].inner == "conic"
 
 
+def test_auto_takes_steps_to_the_end_where_f_is_steep_and_tol_loose():
+    """The optimum has 200 columns, of which steps find a new one in nearly every round."""
+    A = margins(600, 300)
+    for f, tol, kinds in (
+        (rb.KLPenalty(0.1), 1e-2, {"smoothed"}),
+        (rb.KLPenalty(0.1), 1e-3, {"interior"}),
+        (rb.KLPenalty(1e-3), 1e-2, {"interior"}),  # steeper by too little than smoothing makes it
+        (rb.KLBall(0.5), 1e-2, {"interior"}),
+    ):
+        found = rb.solve(rb.Game(A, f), tol)
+        assert found.status == "optimal"
+        assert {record.inner for record in found.history} == kinds, (f, tol)
+
+
+def test_steps_on_a_steep_f_have_an_end(monkeypatch):
+    monkeypatch.setattr("relaxboost.solvers.combined._STEPS", 0.1)
+    found = rb.solve(rb.Game(margins(600, 300), rb.KLPenalty(0.1)), 1e-2)
+    assert found.history[0].inner == "smoothed"
+    assert found.history[-1].inner == "interior"
+
+
 def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
     def give_up(self, least):
         raise np.linalg.LinAlgError
