@@ -15,6 +15,7 @@ from relaxboost.game.solution import Basis
 from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.forecast import Forecast
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
     PART,
@@ -66,7 +67,8 @@ class Combined(SmoothedMethod):
     steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot finish
     goes back to the program. Before it, of all stumps, come `TautStrings`, and go on where tol is
     not narrow beside ρ. For a tol of half that gap or more, steps go on to the end where the
-    program would take longer than they did.
+    program would take longer than they did, or they are expected (`Forecast`) to cost less than
+    half of what `InteriorPoint` is.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -122,6 +124,8 @@ class Combined(SmoothedMethod):
         run = CombinedRun(game, beta, smoother, loose / 2.0, clock)
         run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
         run.new = 1.0 if steep else _NEW
+        if near and not steep:
+            run.forecast = Forecast(tol)
         if near and tol < loose:
             beta, smoother, _ = self.smoother(game, tol)
             run.closer = smoother.projector(beta), beta, tol / 2.0
@@ -138,6 +142,8 @@ class CombinedRun(CorrectiveRun):
     """What takes over from both."""
     new: float = _NEW
     """How many times work of steps counts while nearly each has found a new column."""
+    forecast: Forecast | None = None
+    """Of rounds of steps, where they may go on alone."""
     closer: tuple[Projector, float, float] | None = None
     """What makes d, β and the target of steps that go on, where the program would take longer."""
 
@@ -185,9 +191,8 @@ class CombinedRun(CorrectiveRun):
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
         used, gap = self.atoms.used, self.active.gap(self.d, best)
-        many, pivots = used > _MANY * self._fewer, self._pivots(used)
-        rival, program = self.rival, self.program
-        dear = many or (rival is not None and pivots > rival.left)
+        rival, program, pivots = self.rival, self.program, self._pivots(used)
+        dear = used > _MANY * self._fewer or (rival is not None and pivots > rival.left)
         if rival and program and self._ready and dear and not program.knows:
             return rival.now(program)
         done = self._ready or gap <= self._target or self._saturated()
@@ -198,12 +203,17 @@ class CombinedRun(CorrectiveRun):
             self._work += work
             new = used >= _OFTEN * self._round and not self._game.matrix.implicit
             due = rival.due(work * (self.new if new else 1.0))
+            if self.forecast is not None:
+                self.forecast.note(gap)
+                left = work * self.forecast.rounds()
+                if due and (left < self._look or not self._looks()):
+                    due = not rival.spares(left)
             if self.closer and done and not (due or self._ready) and pivots > self._work:
                 (self._project, self._beta, self._target), self.closer = self.closer, None
                 return None
-        if rival and not self._looked and (done or due or self._work >= self._look):
-            self._looked = True
-            if self._nothing() and may_balance(self._game):
+        if rival and (done or due or self._work >= self._look):
+            looks, self._looked = self._looks(), True
+            if looks:
                 return Balance(self._game, self._clock, self)
         if not (done or due):
             return None
@@ -222,6 +232,10 @@ class CombinedRun(CorrectiveRun):
     def _nothing(self) -> bool:
         """Whether steps have found next to nothing better than w = 0."""
         return float(self.d @ self.active.u) <= self._target
+
+    def _looks(self) -> bool:
+        """Whether `Balance` is to look, which it does once."""
+        return not self._looked and self._nothing() and may_balance(self._game)
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""

@@ -62,6 +62,8 @@ _LOOK, _DEAR = 6.0, 3.0
 seconds they may cost, which are few where many columns carry the optimum."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
+_SPARED = 0.5
+"""The part of the price that steps are to cost at most to go on instead."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -161,7 +163,7 @@ class Rival:
     def __init__(self, game: Game, tol: float, clock: Clock, part: float = PART) -> None:
         self._game, self._tol, self._clock = game, tol, clock
         digits = math.log10(game.over.reach(game.n)) - math.log10(tol)
-        price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
+        self._price = price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
         self._left, self._more = part * price, (2.0 - part) * price
 
     used = False
@@ -176,6 +178,13 @@ class Rival:
         """Count work of steps; return whether they have cost the part."""
         self._left -= work
         return self._left <= 0.0
+
+    def spares(self, work: float) -> bool:
+        """Give steps another part where they are expected to cost less to their end."""
+        spares = work < _SPARED * self._price
+        if spares:
+            self._left = PART * self._price
+        return spares
 
     def wait(self) -> None:
         """Leave the restricted program the price, and what steps left of theirs."""

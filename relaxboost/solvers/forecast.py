@@ -1,0 +1,35 @@
+"""How many more rounds steps will take, told from how their gap has fallen."""
+
+from __future__ import annotations
+
+import math
+
+
+class Forecast:
+    """The gap goes on falling as a power of the rounds: that of the latter half of those so far.
+
+    Parameters
+    ----------
+    goal : float
+        The gap at which steps end, > 0.
+    """
+
+    def __init__(self, goal: float) -> None:
+        self._goal = goal
+        self._gaps: list[float] = []  # the least up to each round
+
+    def note(self, gap: float) -> None:
+        """Take the gap of a round."""
+        self._gaps.append(min(gap, self._gaps[-1]) if self._gaps else gap)
+
+    def rounds(self) -> float:
+        """Return about how many are left, inf where the latter half brought nothing."""
+        count, half = len(self._gaps), len(self._gaps) // 2
+        if not half:
+            return math.inf
+        before, now = (max(self._gaps[i], self._goal) for i in (half - 1, -1))
+        fallen = math.log(before / now)
+        if fallen <= 0.0:
+            return 0.0 if now == self._goal else math.inf
+        power = math.log(count / half) * math.log(now / self._goal) / fallen
+        return count * math.expm1(min(power, 100.0))
