@@ -206,7 +206,7 @@ class CombinedRun(CorrectiveRun):
             if self.forecast is not None:
                 self.forecast.note(gap)
                 left = work * self.forecast.rounds()
-                if due and (left < self._look or not self._looks()):
+                if due and (self._work + left < self._look or not self._looks()):
                     due = not rival.spares(left)
             if self.closer and done and not (due or self._ready) and pivots > self._work:
                 (self._project, self._beta, self._target), self.closer = self.closer, None
