@@ -40,7 +40,7 @@ def test_the_step_in_w_is_exact(seed):
         limits.append(c @ x == 0)
     free = cp.Variable()
     limits.append(free == -ends / 2)
-    cp.Problem(cp.Minimize(cost + m * cp.square(free - o) / 2), limits).solve("CLARABEL")
+    cp.Problem(cp.Minimize(cost + m / 3 * cp.square(free - o) / 2), limits).solve("CLARABEL")
     wanted = np.concatenate([limit.args[0].variables()[0].value for limit in limits[:-1]])
 
     r, sums, moved = np.empty(g.size), np.empty(m), g.copy()
@@ -48,7 +48,7 @@ def test_the_step_in_w_is_exact(seed):
     start = begin(counts, r, offsets, tube, m, o, 0.0)
     pull(codes, offsets, counts, r, moved, (start, tube, 0.5), sums)
     assert r == pytest.approx(wanted, abs=1e-5)
-    assert o + 2.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
+    assert o + 6.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
     assert moved == pytest.approx((g + r) / 2, abs=1e-14)
     assert sums == pytest.approx(
         sum(r[p][code] for p, code in zip(parts, codes, strict=True)), abs=1e-14

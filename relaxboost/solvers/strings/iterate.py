@@ -94,12 +94,13 @@ class Strings:
         mean = float(s.mean())
         s -= mean
         self._each(lambda part: gather(*part.of, part.g, s, sigma, part.r))
-        o = self._o + sigma * mean
+        features = len(self._codes)
+        o = self._o + features * sigma * mean
         everything = self._counts, self._strings, self._offsets
         self._start = begin(*everything, tube, s.size, o, self._start)
         steps = self._start, tube, _RELAXATION
         self._each(lambda part: pull(*part.of, part.r, part.g, steps, part.sums))
-        o += 2.0 * self._start / s.size
+        o += 2.0 * features * self._start / s.size
         self._Ku += _RELAXATION * (self._sums.sum(axis=0) + o - self._Ku)
         self._o += _RELAXATION * (o - self._o)
         self._beyond = self._beyond + _RELAXATION * (self.d - self._beyond)

@@ -4,7 +4,7 @@ Of the cuts of feature f, A w is y u with u a function of the level of the featu
 2 w_j at cut j and whose ends sum to 0. Here u is g, of mean 0 over the examples, and what is left
 of all features together, a number o = −Σ (g_first + g_last)/2. With c_b examples at level b,
 
-    min over w of Σ_f Σ_b c_b (g_b − a_b)²/2 + m (o − a_o)²/2 + 2λ ‖w‖_1
+    min over w of Σ_f Σ_b c_b (g_b − a_b)²/2 + m/F (o − a_o)²/2 + 2λ ‖w‖_1
 
 is total variation denoising, but for o. For one feature, its dual is the shortest path through a
 tube of half width λ around the sums of r = c a, level by level: the slopes of the path are g
@@ -64,8 +64,9 @@ def begin(c: Array, r: Array, offsets: Whole, tube: float, m: int, o: float, gue
     """
     low, high, start = -np.inf, np.inf, guess
     for _ in range(_TRIES):
-        lacking, rate = o + 2.0 * start / m, 2.0 / m
-        for f in range(offsets.size - 1):
+        features = offsets.size - 1
+        lacking, rate = o + 2.0 * features * start / m, 2.0 * features / m
+        for f in range(features):
             a, b = offsets[f], offsets[f + 1]
             if b - a > 1:
                 for back in (False, True):
