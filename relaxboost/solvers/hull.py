@@ -14,7 +14,9 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.steps import Segment, Step, line_search
 
 
 class HullRun(Booster):
@@ -30,6 +32,18 @@ class HullRun(Booster):
     For a ball g(v) = r sqrt(‖v‖² + δ²) stands in, with rδ = tol/2: smooth, at most tol/2 above g,
     and its w is within the ball, and not on its surface where A w = 0 is best.
 
+    Where f is strongly convex, whose minimum over a hull is far off at first, w goes towards the
+    answer only as far as F rises. Let Φ >= F be what the hull makes of F: it is concave, equal to F
+    at w, since the worst d there is in the hull, and largest at the answer. So the slope is at
+    least the gap, and a round gains what a step of Frank–Wolfe does.
+
+    Parameters
+    ----------
+    game : Game
+    tol : float
+    project : callable, optional
+        Makes the worst d of margins, where f is strongly convex.
+
     References
     ----------
     Jaggi (2013), "Revisiting Frank–Wolfe", Sec. 2, fully corrective; Wolfe (1976).
@@ -38,14 +52,14 @@ class HullRun(Booster):
     inner = "hull"
     active: DensePoint
 
-    def __init__(self, game: Game, tol: float) -> None:
+    def __init__(self, game: Game, tol: float, project: Projector | None = None) -> None:
         assert isinstance(game.over, EuclideanSet)
         self._relaxation, self._matrix = game.relaxation, game.matrix
-        self._tol = tol
+        self._tol, self._project = tol, project
+        self._curvature, self._stretch = game.relaxation.curvature(game.m), 1.0
         self._bent = game.over.smoothed_answer(tol)
         self.active = DensePoint(game.matrix, game.over)
         self._used = 0
-        self._settled = False
         self._weights = np.zeros(16)
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
@@ -54,14 +68,15 @@ class HullRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._include(self.d)
         self._weights[0] = 1.0
+        self._worst = self.d
+        if project is not None:
+            self._join(project(self.active.u))
 
     def warmed(self, start: WarmStart) -> Booster:
         """Give its d all weight in the hull, and let the worst d for its w join."""
         if start.w is not None:
             self.active.load(*start.w)
-            self._include(
-                self._relaxation.repair(self._relaxation.relaxed_margin(self.active.u)[1])
-            )
+            self._join(self._relaxation.relaxed_margin(self.active.u)[1])
         if start.d is not None:
             self._include(start.d)
             self._weights[: self._used] = 0.0
@@ -71,26 +86,38 @@ class HullRun(Booster):
 
     def advance(self, best: Dense) -> Booster | None:
         """Let w answer, add the worst distribution for it to the hull, and minimise over that."""
-        active = self.active
         _, curve, base = self._bent
         bend = math.sqrt(curve * best.edge * best.edge + base)
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
-        best = Dense(w, best.edge)
-        active.move(best, 1.0, active.u + active.direction(best))
-        worst = self._relaxation.relaxed_margin(active.u)[1]
-        self._include(self._relaxation.repair(worst))
+        u = self.active.u
+        self._towards(Dense(w, best.edge))
         used = self._used
         before = self._weights[:used].copy()
         reweigh(self._gram, self._costs, self._weights, used, self._bent, 0.02 * self._tol)
         if np.array_equal(before, self._weights[:used]):
-            settled, self._settled = self._settled, True
-            return (
-                None if settled else self
-            )  # w is the answer to this d only now: show the pair once
-        self._settled = False
+            return None if np.array_equal(u, self.active.u) else self  # else the pair is new
         d = self._points[:, :used] @ self._weights[:used]
         self.d = self._relaxation.repair(d)
         return self
+
+    def _towards(self, best: Dense) -> None:
+        """Go to the answer, or towards it where f is strongly convex; the worst d there joins."""
+        active = self.active
+        v = active.direction(best)
+        found = Step(1.0)
+        if self._project is not None:
+            bend = active.bend(best)
+            segment = Segment(active.u, v, float(self._worst @ v) - bend[0], bend=bend)
+            found = line_search(self._project, self._curvature, segment, stretch=self._stretch)
+            self._stretch = found.stretch or self._stretch
+        active.move(best, found.eta, active.u + found.eta * v)
+        worst = self._relaxation.relaxed_margin(active.u)[1] if found.d is None else found.d
+        self._join(worst)
+
+    def _join(self, worst: Vector) -> None:
+        """Let the worst d for w into the hull."""
+        self._worst = worst
+        self._include(self._relaxation.repair(worst))
 
     def _include(self, d: Vector) -> None:
         cost = self._relaxation.penalty(d)

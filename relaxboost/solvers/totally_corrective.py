@@ -27,7 +27,7 @@ from relaxboost.solvers.interior.run import PIVOT, Rival, unfit
 from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.smoothing import Smoother, Unsmoothed
 from relaxboost.solvers.starts import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
@@ -134,7 +134,9 @@ class TotallyCorrective(SmoothedMethod):
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         inner = self.chosen(game, tol).inner
         if inner == "hull":
-            return HullRun(game, tol).named("totally-corrective (hull)")
+            beta, smoother, _ = self.smoother(game, tol)
+            project = smoother.projector(beta) if isinstance(smoother, Unsmoothed) else None
+            return HullRun(game, tol, project).named("totally-corrective (hull)")
         if inner in PROGRAMS:
             program = PROGRAMS[inner](game, clock, active_set(game))
             if self.interior and not unfit(game):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations import ChiSquarePenalty
 from relaxboost.solvers import Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun
 from relaxboost.solvers.hull import reweigh
@@ -199,6 +200,20 @@ def test_the_hull_drops_points_without_weight(rng):
     assert solution.status == "optimal"
     assert solution.rounds > 16  # more than the room at first
     assert rb.compare(solution, rb.reference(game))
+
+
+@pytest.mark.parametrize("over", [*EUCLIDEAN, rb.L2Ball(30)], ids=repr)
+def test_the_hull_of_a_strongly_convex_f_takes_few_rounds(over, rng):
+    """Answers to the hull's d jump about where w goes all the way: hundreds of rounds, or more."""
+    A = np.where(rng.random((300, 40)) < 0.1, 1.0, rng.uniform(-1, 1, (300, 40)))
+    for f in (rb.KLPenalty(0.1), rb.KLPenalty(0.01) + ChiSquarePenalty(0.1)):
+        game = rb.Game(A, f, over=over)
+        solution = rb.solve(game, 1e-6)
+        assert solution.status == "optimal"
+        assert solution.method == "totally-corrective (hull)"
+        assert solution.rounds <= 60
+        assert rb.compare(solution, rb.reference(game))
+        assert rb.solve(game, 1e-18, max_rounds=400).gap <= 1e-12 * max(1.0, over.reach(40))
 
 
 @pytest.mark.parametrize(
