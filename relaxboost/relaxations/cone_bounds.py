@@ -41,6 +41,10 @@ _FLAT = 1e-12
 """The least s0 ± s1 that cones are turned by."""
 _SIDE = 12
 """The largest side of a matrix that is moved in all directions."""
+_HUGE = 13
+"""The binary digits of costs beyond which they are scaled; the solver does so to this extent."""
+_LONG = 20.0
+"""How many entries columns may have, on average over the entries, whose products are summed."""
 _INSIDE, _STEPS = 1e-15, 3
 """How far multipliers are taken inside before they move, and how often they do."""
 
@@ -61,7 +65,7 @@ class ConeAnswer(NamedTuple):
     slope: Vector
     proof: ConeProof
     loose: bool
-    """Whether the solver is content, and the bound is well below what it found."""
+    """Whether the bound is well below what the solver found."""
 
 
 class ConeBounds:
@@ -218,7 +222,8 @@ class ConeBounds:
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
         """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
 
-        Where it ends early it is asked again, with cones turned to where it was, and d as it is.
+        Where it ends early, or the bound is loose, it is asked again, with cones turned to where it
+        was, and d as it is.
         """
         best: ConeAnswer | None = None
         turn = self._turn
@@ -228,7 +233,7 @@ class ConeBounds:
                 continue
             if found[0].below > (-math.inf if best is None else best.below):
                 best = found[0]
-            if found[1]:
+            if found[1] and not found[0].loose:
                 break
             turn = self._turned(found[2])
         return best
@@ -268,7 +273,8 @@ class ConeBounds:
     ) -> tuple[ConeAnswer, bool, Vector] | None:
         """Return what is found, whether the solver was content, and the slacks of the rows.
 
-        It sees d in units of `size`, such that entries are about one."""
+        It sees d in units of `size`, and costs in one of their own, so that entries are about one.
+        """
         import clarabel
         from scipy import sparse
 
@@ -293,19 +299,24 @@ class ConeBounds:
             *(clarabel.PowerConeT(alpha) for alpha in form.power),
         ]
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
+        price = _price(unit * cost, square)
         options = clarabel.DefaultSettings()
         for name, value in settings.items():
             setattr(options, name, value)
+        options.tol_gap_abs /= price
         left = seconds_left()
         if left < math.inf:
             options.time_limit = left
-        answer = clarabel.DefaultSolver(square, unit * cost, A, b, cones, options).solve()
+        answer = clarabel.DefaultSolver(
+            square / price, unit * cost / price, A, b, cones, options
+        ).solve()
         if str(answer.status) == "MaxTime":
             raise TimeUp
         if str(answer.status) not in _USABLE:
             return None
         mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]
-        x, z, slack = unit * np.array(answer.x), np.array(answer.z)[mine], np.array(answer.s)[mine]
+        x, slack = unit * np.array(answer.x), np.array(answer.s)[mine]
+        z = price * np.array(answer.z)[mine]
         proof = self.feasible(ConeProof(turn.T @ z, x))
         gamma, slope = self.tangent(u, proof)
         solved = str(answer.status) == "Solved"
@@ -314,8 +325,11 @@ class ConeBounds:
         with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
             found = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
         near = math.isfinite(found) and found - below <= _LOOSE * (1.0 + abs(found))
-        loose = solved and not near
-        return ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, loose), solved, back
+        return (
+            ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, not near),
+            solved,
+            back,
+        )
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
         """Return γ and the subgradient of f that multipliers stand for."""
@@ -328,7 +342,6 @@ class ConeBounds:
         They move in the metric of the cones' barriers, so that they stay inside.
         """
         from scipy import sparse
-        from scipy.sparse.linalg import splu
 
         form, m = self._form, self._m
         if form.cost.size == m:
@@ -341,13 +354,10 @@ class ConeBounds:
             metric = self._metric(y)
             free = sparse.diags_array(1.0 + np.abs(point))
             spread = sparse.hstack([self._up[m:] @ metric, form.quadratic.tocsr()[m:] @ free])
-            system = sparse.csc_array(spread @ spread.T)
-            ridge = 1e-14 * system.diagonal() + 1e-300
             try:
-                factor = splu(sparse.csc_array(system + sparse.diags_array(ridge)))
+                step = -shortest(sparse.csc_array(spread), q)
             except RuntimeError:  # it is singular: some z is in no row
                 break
-            step = -(spread.T @ factor.solve(q))
             y = y + metric @ step[: metric.shape[1]]
             point = point + free @ step[metric.shape[1] :]
             y = self._into(y)
@@ -388,6 +398,32 @@ class ConeBounds:
         at = np.concatenate(rays)
         ray = sparse.csr_array((y[at], (at, np.concatenate(column))), (y.size, number))
         return sparse.csr_array(sparse.hstack([own, ray]))
+
+
+def _price(cost: Vector, square: Any) -> float:
+    """Return the power of two in whose multiples costs are no larger than a solver scales."""
+    largest = float(max(np.abs(cost).max(), np.abs(square.data).max(initial=0.0)))
+    return 2.0 ** max(math.frexp(largest)[1] - _HUGE, 0) if math.isfinite(largest) else 1.0
+
+
+def shortest(spread: Any, q: Vector) -> Vector:
+    """Return the shortest x with spread @ x = q, nearly; spread is sparse, by columns.
+
+    A long column fills spread @ spread.T, but not the larger system. A ridge below roundings would
+    be lost there, and leave pivots of zero.
+    """
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    counts = np.diff(spread.indptr)
+    squares = spread.multiply(spread).sum(axis=1)
+    if counts @ counts <= _LONG * counts.sum():
+        system = spread @ spread.T + sparse.diags_array(1e-14 * squares + 1e-300)
+        return np.asarray(spread.T @ splu(sparse.csc_array(system)).solve(q))
+    size, ridge = counts.size, sparse.diags_array(1e-15 * squares + 1e-300)
+    system = sparse.block_array([[sparse.eye_array(size), spread.T], [spread, -ridge]])
+    right = np.concatenate([np.zeros(size), q])
+    return np.asarray(splu(sparse.csc_array(system)).solve(right)[:size])
 
 
 def _square(triangle: Vector, side: int) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ _STEPS, _SIFTED, _PASSES = 12, 60, 20
 _CONES = 8e-6
 """Seconds of the cones of an example in a step."""
 _FALL = 1000.0
-"""The factor by which products fall in a round where f is not polyhedral, and may be slow."""
+"""The factor by which products fall in a round where bounds are dear."""
 _LAST = 10.0
 """How many times tol a product is left to the last of these rounds."""
 _ALL = 1000
@@ -244,8 +244,9 @@ class InteriorRun(Booster):
         else:
             whole = bulk = game.matrix.bulk()
             columns = np.arange(bulk.n)
-        # A sieve asks for the bounds of every step.
-        self._curved = game.linear_form is None and self._sieve is None
+        # Bounds are dear where f is a cone program; a sieve asks for those of every step.
+        dear = game.linear_form is None or game.relaxation.from_solver
+        self._dear = dear and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.margins)
@@ -284,7 +285,7 @@ class InteriorRun(Booster):
 
     def _aim(self) -> None:
         """Set the product at which the next round ends."""
-        if self._curved:
+        if self._dear:
             goal = self._iterate.product / _FALL
             self._goal = goal if goal > _LAST * self._tol else 0.5 * self._tol
 
@@ -322,7 +323,7 @@ class InteriorRun(Booster):
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
-        early = self._curved and self._iterate.product > self._tol
+        early = self._dear and self._iterate.product > self._tol
         for quick in (False,) if self._iterate.proof is None else (True, False):
             for mask in (heavy,) if early else (used, heavy):
                 if not mask.any():
