@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from relaxboost._core.lazy import cp
 from relaxboost.game.domains import Domain
 from relaxboost.relaxations import Relaxation
+
+_HUGE = 13
+"""The binary digits of values that solvers are left with."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,18 @@ class Model:
     problem: Any
     variable: Any
     coupling: tuple[tuple[Any, float], ...]
+    price: float = 1.0
+    """What the problem's value is to be multiplied by."""
+
+    def priced(self, size: float) -> Model:
+        """Return the problem for a value of such a size, with a huge one divided by its price."""
+        price = 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
+        if price == 1.0:
+            return self
+        goal = type(self.problem.objective)(self.problem.objective.expr / price)
+        coupling = tuple((constraint, price * sign) for constraint, sign in self.coupling)
+        problem = cp.Problem(goal, self.problem.constraints)
+        return replace(self, problem=problem, coupling=coupling, price=price)
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:

@@ -94,7 +94,7 @@ def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
     other = None
     if all(part is not None for part, _ in parts):
         other = np.sum([sign * np.atleast_1d(part) for part, sign in parts], axis=0)
-    value = float("nan") if problem.value is None else float(problem.value)
+    value = float("nan") if problem.value is None else model.price * float(problem.value)
     return Answer(model.side, str(problem.status), value, point, other)
 
 

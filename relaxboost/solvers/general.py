@@ -127,6 +127,7 @@ class _Search:
         self._priced = False
         self.d = game.relaxation.center(game.m)
         self.upper = self._upper(self.d)
+        self._size = max(game.over.reach(game.n), abs(self.upper))
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self._first = "one column" if self.support.size else "w = 0"
         self.witness: Witness
@@ -200,7 +201,7 @@ class _Search:
     def _ask(self, model: Any, A: Any) -> Vector | None:
         """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
         self.asked += 1
-        problem = model(A, self.game.relaxation, self.game.over)
+        problem = model(A, self.game.relaxation, self.game.over).priced(self._size)
         answer = ask(problem, self._solver, self._options)
         self._answers[answer.side] = answer
         return self._offer(answer)

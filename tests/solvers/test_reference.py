@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.game import programs
 from relaxboost.solvers import SOLVERS, Corrective
+from relaxboost.solvers.external import ask
 from tests.twins import exact_game_value
 
 ALL = tuple(SOLVERS)
@@ -250,6 +252,24 @@ def test_few_columns_of_many_examples_are_written_down_for_the_solver(rng, monke
     with pytest.raises(rb.InputError, match="400 x 10 is more than"):
         game.primal()
     assert rb.reference(game).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "f", [rb.NormPenalty(2, 1), rb.KLPenalty(0.05), rb.Capped(4) + rb.KLPenalty(0.05)], ids=repr
+)
+@pytest.mark.parametrize("size", [1e7, 1e9])
+def test_a_multiple_of_a_game_is_solved_as_the_game(f, size, rng):
+    """c f over the ball of radius c is c times the game."""
+    A = np.clip(rng.uniform(-1, 1, (20, 8)) + 0.1, -1, 1)
+    unit = rb.reference(rb.Game(A, f))
+    found = rb.reference(rb.Game(A, size * f, over=rb.L1Ball(size)), tol=1e-6 * size)
+    assert found.status == "optimal", found.message
+    assert found.lower <= size * unit.upper * (1 + 1e-12)
+    assert found.upper >= size * unit.lower * (1 - 1e-12)
+    model = programs.primal(A, f.resolve(20), rb.L1Ball(1))
+    plain, priced = ask(model, "CLARABEL", {}), ask(model.priced(size), "CLARABEL", {})
+    assert priced.value == pytest.approx(plain.value, abs=1e-5)
+    assert priced.other == pytest.approx(plain.other, abs=1e-2)
 
 
 def test_a_solver_that_fails_is_not_asked_for_ever(cancer_stumps, monkeypatch):
