@@ -290,14 +290,7 @@ class ConeBounds:
         A = sparse.csc_array(sparse.vstack([whole, rows[:zero], half, rows[zero:]]))
         ends = np.repeat([0.0, 1.0], m)[: half.shape[0]]
         b = np.concatenate([np.ones(kept), right[:zero], ends, right[zero:]])
-        cones = [
-            clarabel.ZeroConeT(kept + zero),
-            clarabel.NonnegativeConeT(ends.size + form.half),
-            *(clarabel.SecondOrderConeT(size) for size in form.second),
-            *(clarabel.PSDTriangleConeT(side) for side in form.matrix),
-            *(clarabel.ExponentialConeT() for _ in range(form.exponential)),
-            *(clarabel.PowerConeT(alpha) for alpha in form.power),
-        ]
+        cones = self._kinds(kept, ends.size)
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
         price = _price(unit * cost, square)
         options = clarabel.DefaultSettings()
@@ -330,6 +323,20 @@ class ConeBounds:
             solved,
             back,
         )
+
+    def _kinds(self, zero: int, half: int) -> list[Any]:
+        """Return Clarabel's cones, with so many more rows of the first two kinds."""
+        import clarabel
+
+        form = self._form
+        return [
+            clarabel.ZeroConeT(zero + form.zero),
+            clarabel.NonnegativeConeT(half + form.half),
+            *(clarabel.SecondOrderConeT(size) for size in form.second),
+            *(clarabel.PSDTriangleConeT(side) for side in form.matrix),
+            *(clarabel.ExponentialConeT() for _ in range(form.exponential)),
+            *(clarabel.PowerConeT(alpha) for alpha in form.power),
+        ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
         """Return γ and the subgradient of f that multipliers stand for."""
