@@ -72,6 +72,17 @@ def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> N
 
 
 @njit()
+def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDArray[Any]) -> None:
+    """Write the column of a stump: y where the code is above the cut, −y elsewhere."""
+    f = 0
+    while offsets[f + 1] <= j:
+        f += 1
+    cut, levels = j - offsets[f], codes[f]
+    for i in range(out.shape[0]):
+        out[i] = 1 if (levels[i] > cut) == (y[i] > 0.0) else -1
+
+
+@njit()
 def _begun(offsets: Whole, yd: Array) -> tuple[float, Array]:
     """Return Σ yd, and room for the levels of four features.
 
@@ -394,6 +405,44 @@ def least_in_use(weights: Array, edges: Array) -> tuple[int, float]:
         if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
             slot = place
     return slot, total
+
+
+@njit()
+def apart(a: NDArray[Any], sign: int, b: NDArray[Any], turn: int, out: Array) -> None:
+    """Write sign · a − turn · b; to box an array takes longer than to make one."""
+    s, t = float(sign), float(turn)
+    for i in range(a.shape[0]):
+        out[i] = s * a[i] - t * b[i]
+
+
+@njit(error_model="numpy")
+def within(d: Array, most: float) -> bool:
+    """Return whether no entry is above `most` or below −most, or nan."""
+    inside = 0
+    for i in range(d.shape[0]):
+        inside += abs(d[i]) <= most
+    return inside == d.shape[0]
+
+
+@njit()
+def largest(v: Array) -> float:
+    """Return max |v|.
+
+    The bits of numbers that are not negative are in their order, and loops over bits vectorise.
+    """
+    bits = np.int64(0)
+    for i in range(v.shape[0]):
+        bits = max(bits, np.float64(abs(v[i])).view(np.int64))
+    return np.int64(bits).view(np.float64)
+
+
+@njit(fastmath=_SUM)
+def dot(a: Array, b: Array) -> float:
+    """Return <a, b>, the same for any number of threads, which BLAS does not promise."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
 
 
 @njit()

@@ -217,9 +217,9 @@ class StumpMatrix(MarginMatrix):
         return float(x[~above].max()), float(x[above].min())
 
     def _column(self, j: int) -> NDArray[np.int8]:
-        feature, cut = self._place(j)
-        agrees = (self._codes[feature] > cut) == (self._y > 0.0)
-        return np.subtract(2 * agrees.view(np.int8), 1, dtype=np.int8)
+        out = np.empty(self.m, dtype=np.int8)
+        kernels.stump_column(self._codes, self._offsets, self._y, j, out)
+        return out
 
     def _edges(self, d: Vector) -> Vector:
         return kernels.stump_edges(self._codes, self._offsets, self._y * d)

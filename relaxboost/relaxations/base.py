@@ -95,9 +95,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
-    m = owner.fixed_m
-    if m is not None and m != u.size:
-        raise InputError(f"{owner!r} is one of m = {m} examples, and u has {u.size}")
+    if owner.fixed_m not in (None, u.size):
+        raise InputError(f"{owner!r} is one of m = {owner.fixed_m} examples, and u has {u.size}")
     return u
 
 
@@ -111,10 +110,9 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
-        first = int(np.argmin(np.isfinite(d)))
-        raise InputError(
-            f"{owner} cannot repair a d with nan or infinite entries, first d[{first}] = {d[first]}"
-        )
+        at = int(np.argmin(np.isfinite(d)))
+        what = f"a d with nan or infinite entries, first d[{at}] = {d[at]}"
+        raise InputError(f"{owner} cannot repair {what}")
     np.maximum(d, 0.0, out=d)
     largest = d.max(initial=0.0)
     if largest <= 0.0:
@@ -224,14 +222,18 @@ class Relaxation(ABC):
         raise InputError(f"{self!r} has no binary_distribution; it does not set binary_entropy")
 
     def projector(self, beta: float) -> Callable[[Vector], Vector]:
-        """Return `distribution` at β as a function of margins that are known to be finite.
+        """Return `distribution` at β, or what overrides it, as a function of finite margins.
 
-        Line searches ask it many times, so it checks nothing. Where a subclass overrides
-        `distribution` itself, that is what is asked.
+        Line searches ask it, so it checks nothing, may begin where it ended, and may have a method
+        `along(u, v, η)` that returns u + ηv, its d and <d, v>.
         """
         if type(self).distribution is not Relaxation.distribution:
             return lambda u: self.distribution(u, beta)
         return partial(self._distribution, beta=beta)
+
+    def valuer(self) -> Callable[[Vector], float]:
+        """Return F as a function of finite margins, for those of one round after another."""
+        return lambda u: self.relaxed_margin(u)[0]
 
     def witness(self, u: Vector) -> Any:
         """Return a witness at which `lower_bound` attains F(u) up to rounding."""
@@ -317,8 +319,7 @@ class Relaxation(ABC):
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as the cone program that cvxpy makes of it, None where it has cones of matrices
-        or powers."""
+        """Return f as cvxpy's cone program, None where that has cones of matrices or powers."""
         form = numerical.programs(self, m).form
         return None if form is None or form.matrix or form.power else form
 
@@ -398,8 +399,7 @@ class Relaxation(ABC):
     def curvature(self, m: int) -> float:
         """Return the modulus of strong convexity of f on the simplex in the l1 norm, 0 if none.
 
-        F is then 1/modulus-smooth in the sup-norm by itself, as β smooths what is not (SS09 Lemma
-        18).
+        F is then 1/modulus-smooth in the sup-norm by itself, as β smooths others (SS09 Lemma 18).
         """
         return 0.0
 

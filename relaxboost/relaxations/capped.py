@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,12 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
-from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
+from relaxboost.matrices.kernels import within
+from relaxboost.relaxations._projections import (
+    CappedFollower,
+    MeanFollower,
+    binary_capped_distribution,
+)
 from relaxboost.relaxations._projections.vectorised import REORDER
 from relaxboost.relaxations.base import (
     Level,
@@ -137,9 +142,14 @@ class Capped(WithK):
         """The cap ν = 1/k, rounded to nearest."""
         return float(1 / self.exact_k)
 
+    @cached_property
+    def _rank(self) -> int:
+        """The number, from 0, of the last margin in order that counts."""
+        return math.ceil(self.exact_k) - 1
+
     def penalty(self, d: Vector) -> float:
-        d = np.asarray(d)
-        return 0.0 if max(d.max(), -d.min()) <= self.cap * (1.0 + 8.0 * UNIT) else math.inf
+        d = np.asarray(d, dtype=np.float64)
+        return 0.0 if within(d, self.cap * (1.0 + 8.0 * UNIT)) else math.inf
 
     @property
     def traits(self) -> Traits:
@@ -160,7 +170,19 @@ class Capped(WithK):
         k = self.double_k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
-        return capped_distribution(u, beta, k)
+        return CappedFollower(beta, k)(u)
+
+    def projector(self, beta: float) -> Callable[[Vector], Vector]:
+        made = type(self).distribution, type(self)._distribution
+        own = made == (Relaxation.distribution, Capped._distribution)
+        return CappedFollower(beta, self.double_k) if own else super().projector(beta)
+
+    _own_margin = relaxed_margin
+
+    def valuer(self) -> Callable[[Vector], float]:
+        if type(self).relaxed_margin is not Capped._own_margin:
+            return super().valuer()
+        return MeanFollower(lambda u: self.witness(u).gamma, self.double_k, self._rank)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
@@ -168,10 +190,9 @@ class Capped(WithK):
 
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
-        rank = math.ceil(self.exact_k) - 1
-        if rank >= u.size:
+        if self._rank >= u.size:
             self.resolve(u.size)  # which says what is wrong
-        return Witness(float(np.partition(u, rank)[rank]))
+        return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards; valid for every γ."""

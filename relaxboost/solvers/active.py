@@ -36,7 +36,7 @@ class CombinedHypothesis(ABC):
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
-        return self.over.value(best.edge) + self.cost - float(d @ self.u)
+        return self.over.value(best.edge) + self.cost - kernels.dot(d, self.u)
 
 
 class MovingHypothesis(CombinedHypothesis):
@@ -143,6 +143,14 @@ class ActiveSet(MovingHypothesis):
             return self._H[:, slot]
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
+
+    def between(self, slot: int, other: int | None) -> Vector:
+        """Return the signed column of a slot less that of another one, or less nothing."""
+        j, sign = self.keys[slot]
+        i, turn = (j, 0) if other is None else self.keys[other]
+        out = np.empty(self.u.size)
+        kernels.apart(self.matrix.column(j), sign, self.matrix.column(i), turn, out)
+        return out
 
     def direction(self, best: Best) -> Vector:
         column, scale = self.column(self.slot(best)), self.over.scale

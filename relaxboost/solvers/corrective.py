@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
@@ -204,9 +202,7 @@ class CorrectiveRun(Booster):
         """Move weight from the worst atom in use to the best one."""
         active, worst = self.atoms, self._worst_in_use()
         slot = active.slot(best)
-        v = active.column(slot).astype(np.float64)
-        if worst.slot is not None:
-            v -= active.column(worst.slot)
+        v = active.between(slot, worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight)
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]

@@ -109,6 +109,7 @@ class Rounds:
 
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
         self._game, self._first = game, first
+        self._value = game.relaxation.valuer()
         self.booster = booster
         """What runs, or ran last."""
 
@@ -119,10 +120,7 @@ class Rounds:
             booster = self.booster
             d, active, inner = booster.d, booster.active, booster.inner
             best, u, witness = booster.ask(self._game), active.u, booster.witness
-            if witness is None:
-                margin = relaxation.relaxed_margin(u)[0]
-            else:
-                margin = relaxation.lower_bound(u, witness)
+            margin = self._value(u) if witness is None else relaxation.lower_bound(u, witness)
             yield RoundState(
                 round=t,
                 d=d,

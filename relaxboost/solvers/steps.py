@@ -19,7 +19,7 @@ def quadratic_step(
     segment is part of `slope`, and whose second derivative is `curvature`, adds to the bend:
     η = β slope / (‖v‖_inf² + β curvature).
     """
-    size = max(float(v.max()), -float(v.min()))
+    size = kernels.largest(v)
     bend = size * size + beta * curvature
     if bend == 0.0 or slope <= 0.0:
         return 0.0 if slope <= 0.0 else longest
@@ -68,14 +68,19 @@ def line_search(
         return Step(0.0)
     shortest = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1]), 1e-300))
     aim = 0.5 * accuracy * slope
+    along = getattr(project, "along", None)
     there: Vector | None = None
     d: Vector | None = None
 
     def excess(eta: float) -> float:
         nonlocal there, d
-        there = kernels.along(u, v, eta)
-        d = project(there)
-        return float(d @ v) - bend[0] - bend[1] * eta - aim
+        if along is None:
+            there = kernels.along(u, v, eta)
+            d = project(there)
+            rise = kernels.dot(d, v)
+        else:
+            there, d, rise = along(u, v, eta)
+        return rise - bend[0] - bend[1] * eta - aim
 
     def found(eta: float) -> Step:
         return Step(eta, there, d, eta / shortest if eta < longest else None)

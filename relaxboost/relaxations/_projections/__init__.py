@@ -11,6 +11,7 @@ from relaxboost.relaxations._projections.binary_entropy import (
 )
 from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
 from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections.following import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
 from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
@@ -18,6 +19,8 @@ from relaxboost.relaxations._projections.max_penalty import (
 )
 
 __all__ = [
+    "CappedFollower",
+    "MeanFollower",
     "binary_capped_distribution",
     "by_sorting",
     "capped_distribution",

@@ -139,6 +139,27 @@ def _near(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
     return np.sort(take_between(u, low, high, inside)), below
 
 
+def place(u: Vector, beta: float, k: float) -> tuple[float, float, Vector, float]:
+    """Return (pivot, scale, d, edge): the projection is min{1/k, scale · exp((pivot − u)/β)}.
+
+    d is exp((edge − u)/β). For k = 1 the scale is left at 1.
+    """
+    if k == 1.0:
+        return float(u.min()), 1.0, u, math.inf
+    size, below = math.ceil(k), 0
+    if u.size > _FEW:
+        head, below = _near(u, beta, k)
+    else:
+        head = np.sort(np.partition(u, size - 1)[:size] if size < u.size else u)
+    d, edge = np.empty(u.size), head[-1]
+    total, upto = _beyond(u, edge, beta, d)
+    i, tail = _walk(head, total + (upto - below - head.size + 1), beta, k - below)
+    if i == head.size or (i == 0 and below > 0):  # the sample was not like the rest
+        head, below, edge = np.sort(u), 0, math.inf
+        i, tail = _walk(head, 1.0, beta, k)
+    return float(head[i]), (k - below - i) / k / tail, d, float(edge)
+
+
 def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """Return the d in the simplex with d_i <= 1/k that minimises <d, u> + β Σ d_i log d_i.
 
@@ -160,16 +181,6 @@ def capped_distribution(u: Vector, beta: float, k: float = 1.0) -> Vector:
     """
     if k == 1.0:
         return _soft_min(u, u.min(), beta)
-    size, below = math.ceil(k), 0
-    if u.size > _FEW:
-        head, below = _near(u, beta, k)
-    else:
-        head = np.sort(np.partition(u, size - 1)[:size] if size < u.size else u)
-    d, edge = np.empty(u.size), head[-1]
-    total, upto = _beyond(u, edge, beta, d)
-    i, tail = _walk(head, total + (upto - below - head.size + 1), beta, k - below)
-    if i == head.size or (i == 0 and below > 0):  # the sample was not like the rest
-        head, below, edge = np.sort(u), 0, math.inf
-        i, tail = _walk(head, 1.0, beta, k)
-    _cut(u, edge, head[i], beta, 1.0 / k, (k - below - i) / k / tail, d)
+    pivot, scale, d, edge = place(u, beta, k)
+    _cut(u, edge, pivot, beta, 1.0 / k, scale, d)
     return d

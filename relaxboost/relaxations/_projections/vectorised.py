@@ -18,7 +18,6 @@ CHUNK = 2048
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
 _ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to a whole number, its last bits
-_ROUND_BITS = 0x4338000000000000
 _ONE_BITS = 0x3FF0000000000000
 _BITS_OF_E = math.log(2.0) / 2.0**52
 _LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
@@ -44,9 +43,10 @@ def exp(x: float) -> float:
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
     p = ((p * r + 0.5) * r + 1.0) * r + 1.0
-    bits = np.float64(shifted).view(np.int64) - np.int64(_ROUND_BITS) + np.int64(1023)
-    power = np.int64(bits << np.int64(52)).view(np.float64)
-    return p * power if x >= -708.0 else 0.0
+    # The last bits of `shifted` are n: they are added to the exponent of p.
+    n_bits = np.float64(shifted).view(np.int64) << np.int64(52)
+    power = np.int64(np.float64(p).view(np.int64) + n_bits).view(np.float64)
+    return power if x >= -708.0 else 0.0
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})

@@ -1,0 +1,214 @@
+"""Capped projections and soft margins of margins that move little, from where the last ones ended.
+
+The projection of `capped.py` is d_i = min{ν, exp((γ − u_i)/β)} for one level γ. With L near it,
+e_i = exp((L − u_i)/β), and r entries at the cap, it is min{ν, x e_i} with
+
+    x = (1 − r ν) / Σ of the other e_i,    γ = L + β log x.
+
+Σ min{ν, x e_i} is concave and piecewise linear in x: from the left Newton's method, which is this
+formula for the r of the last x, increases x and ends when r stays. From the level of the margins
+before that takes a pass or two. L is the multiple of 32β that is nearest to γ: so the result does
+not depend, to the bit, on where the search began.
+
+Likewise the margin of a rank is sought among those near the one before. What turns out to be far
+from there is made afresh.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost.matrices.kernels import along, dot
+from relaxboost.relaxations._projections.capped import capped_distribution, place
+from relaxboost.relaxations._projections.selection import first_reaching
+from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
+
+_APART = 32.0
+"""Times β that levels are apart for which exponentials are formed."""
+_STEPS = 40
+_BLOCK = 64
+_NEAR = 4096
+"""Margins at most, and a sixteenth of all, among which one of a rank is sought."""
+
+
+@njit()
+def _moved(u: Vector, v: Vector, eta: float, there: Vector) -> None:
+    for i in range(u.shape[0]):
+        there[i] = u[i] + eta * v[i]
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def _raised(u: Vector, level: float, rate: float, e: Vector) -> None:
+    """Set e = exp((level − u) · rate)."""
+    for i in range(u.shape[0]):
+        e[i] = exp((level - u[i]) * rate)
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _part_sums(e: Vector, top: float) -> tuple[int, float]:
+    reach, rest = 0, 0.0
+    for i in range(e.shape[0]):
+        reach += e[i] >= top
+        rest += 0.0 if e[i] >= top else e[i]
+    return reach, rest
+
+
+@njit(error_model="numpy")
+def _sums(e: Vector, top: float) -> tuple[int, float]:
+    """Return how many entries reach the top, and the sum of the others."""
+    reach, rest = 0, 0.0
+    for start in range(0, e.shape[0], CHUNK):
+        more, others = _part_sums(e[start : start + CHUNK], top)
+        reach, rest = reach + more, rest + others
+    return reach, rest
+
+
+@njit(error_model="numpy")
+def _factor(e: Vector, x: float, k: float, sums: tuple[int, float]) -> float:
+    """Return the x with Σ min{1/k, x e} = 1, near that of these `_sums`, nan if there is none."""
+    cap, (reach, rest) = 1.0 / k, sums
+    if k == 1.0:  # a sum of one needs no cap of one
+        return 1.0 / rest
+    while reach >= k and x > 0.0:  # so far right that Newton's step ends below zero
+        x *= 0.5
+        reach, rest = _sums(e, cap / x)
+    for _ in range(_STEPS):
+        x = (k - reach) * cap / rest
+        before = reach
+        reach, rest = _sums(e, cap / x)
+        if reach == before or reach >= k:  # beyond k by rounding
+            return x
+    return math.nan
+
+
+@njit(error_model="numpy")
+def _scaled(e: Vector, x: float, top: float) -> None:
+    for i in range(e.shape[0]):
+        e[i] = min(top, x * e[i])
+
+
+@njit(error_model="numpy")
+def _follow(
+    line: tuple[Vector, Vector, float], start: tuple[float, float, float], there: Vector, d: Vector
+) -> tuple[float, float]:
+    """Set u + ηv, the line being (u, v, η), and its d; return the level and <d, v>.
+
+    `start` is (β, k, level); the level is nan where it is not found from that one.
+    """
+    (u, v, eta), (beta, k, level) = line, start
+    grid, top, slope = _APART * beta, 1.0 / k, 0.0
+    for turn in range(3):
+        near, reach, rest = math.floor(level / grid + 0.5) * grid, 0, 0.0
+        if not abs(level - near) <= grid:  # nan, or β is below the spacing of the margins
+            break
+        x = math.exp((level - near) / beta)
+        for a in range(0, u.shape[0], CHUNK):
+            if turn == 0:
+                _moved(u[a : a + CHUNK], v[a : a + CHUNK], eta, there[a : a + CHUNK])
+            _raised(there[a : a + CHUNK], near, 1.0 / beta, d[a : a + CHUNK])
+            more, others = _part_sums(d[a : a + CHUNK], top / x if k > 1.0 else math.inf)
+            reach, rest = reach + more, rest + others
+        x = _factor(d, x, k, (reach, rest))
+        level = near + beta * math.log(x) if 0.0 < x < math.inf else math.nan
+        if math.floor(level / grid + 0.5) * grid == near:
+            for a in range(0, u.shape[0], CHUNK):
+                _scaled(d[a : a + CHUNK], x, top)
+                slope += dot(d[a : a + CHUNK], v[a : a + CHUNK])
+            return level, slope
+    return math.nan, slope
+
+
+class CappedFollower:
+    """`capped_distribution` at β and k of finite margins, quickest where they are near the last."""
+
+    def __init__(self, beta: float, k: float) -> None:
+        self._beta, self._k, self._level = beta, k, math.nan
+
+    def __call__(self, u: Vector) -> Vector:
+        """Return d, the same wherever the search for it began."""
+        return self.along(u, u, 0.0)[1]
+
+    def along(self, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
+        """Return u + ηv, its d, and <d, v>."""
+        there, d = np.empty(u.size), np.empty(u.size)
+        if math.isfinite(self._level):
+            start = self._beta, self._k, self._level
+            self._level, slope = _follow((u, v, eta), start, there, d)
+            if math.isfinite(self._level):
+                return there, d, slope
+        there = along(u, v, eta)
+        pivot, scale, _, _ = place(there, self._beta, self._k)
+        start = self._beta, self._k, pivot + self._beta * math.log(scale)
+        self._level, slope = _follow((u, v, eta), start, there, d)
+        if not math.isfinite(self._level):
+            d = capped_distribution(there, self._beta, self._k)
+            slope = dot(d, v)
+        return there, d, slope
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
+    """Return how many margins are below `low`, how many are not above `high`, and Σ [low − u]_+."""
+    below, upto, short = 0, 0, 0.0
+    for i in range(u.shape[0]):
+        below += u[i] < low
+        upto += u[i] <= high
+        short += low - u[i] if u[i] < low else 0.0
+    return below, upto, short
+
+
+@njit(error_model="numpy")
+def _near_mean(u: Vector, rank: int, k: float, gamma: float, width: float) -> tuple[float, float]:
+    """Return AvgMin_k(u) and the margin of a rank, nan if it is not within `width` of `gamma`."""
+    low, high = gamma - width, gamma + width
+    most = _NEAR + u.shape[0] // 16
+    near, found, below, short = np.empty(most + 1), 0, 0, 0.0
+    for start in range(0, u.shape[0], _BLOCK):
+        part = u[start : start + _BLOCK]
+        under, upto, gaps = _around(part, low, high)
+        below, short = below + under, short + gaps
+        if upto == under:
+            continue
+        if found + upto - under > most:
+            return math.nan, gamma
+        for i in range(part.shape[0]):
+            near[found] = part[i]
+            found += (part[i] >= low) & (part[i] <= high)
+    if not below <= rank < below + found:
+        return math.nan, gamma
+    keys = near[:found].copy()
+    there = first_reaching(keys, np.ones(found), np.zeros(found), rank + 1.0, True, math.inf, below)
+    short += below * (there - low)
+    for i in range(found):
+        short += max(there - near[i], 0.0)
+    return there - short / k, there
+
+
+class MeanFollower:
+    """AvgMin_k as a function of margins, each near the ones before.
+
+    `margin` finds the one of `rank`, from 0 and in order, the last that counts.
+    """
+
+    def __init__(self, margin: Callable[[Vector], float], k: float, rank: int) -> None:
+        self._margin, self._k, self._rank = margin, k, rank
+        self._gamma, self._width = math.nan, 0.0
+
+    def __call__(self, u: Vector) -> float:
+        """Return the value, up to rounding."""
+        value, gamma = math.nan, math.nan
+        if math.isfinite(self._gamma):
+            value, gamma = _near_mean(u, self._rank, self._k, self._gamma, self._width)
+        if math.isnan(value):
+            gamma = self._margin(u)
+            value = gamma - float(np.maximum(gamma - u, 0.0).sum()) / self._k
+            self._width *= 0.5
+        moved = abs(gamma - self._gamma)
+        self._width = max(0.8 * self._width, 2.0 * moved) if moved < math.inf else 0.0
+        self._gamma = gamma
+        return value
