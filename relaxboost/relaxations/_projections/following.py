@@ -23,7 +23,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.matrices.kernels import along, dot
+from relaxboost.matrices.kernels import dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
 from relaxboost.relaxations._projections.selection import first_reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
@@ -69,9 +69,9 @@ def _sums(e: Vector, top: float) -> tuple[int, float]:
 
 
 @njit(error_model="numpy")
-def _factor(e: Vector, x: float, k: float, sums: tuple[int, float]) -> float:
+def _factor(e: Vector, x: float, k: float, reach: int, rest: float) -> float:
     """Return the x with Σ min{1/k, x e} = 1, near that of these `_sums`, nan if there is none."""
-    cap, (reach, rest) = 1.0 / k, sums
+    cap = 1.0 / k
     if k == 1.0:  # a sum of one needs no cap of one
         return 1.0 / rest
     while reach >= k and x > 0.0:  # so far right that Newton's step ends below zero
@@ -108,17 +108,19 @@ def _follow(
             break
         x = math.exp((level - near) / beta)
         for a in range(0, u.shape[0], CHUNK):
+            here, part = there[a : a + CHUNK], d[a : a + CHUNK]
             if turn == 0:
-                _moved(u[a : a + CHUNK], v[a : a + CHUNK], eta, there[a : a + CHUNK])
-            _raised(there[a : a + CHUNK], near, 1.0 / beta, d[a : a + CHUNK])
-            more, others = _part_sums(d[a : a + CHUNK], top / x if k > 1.0 else math.inf)
+                _moved(u[a : a + CHUNK], v[a : a + CHUNK], eta, here)
+            _raised(here, near, 1.0 / beta, part)
+            more, others = _part_sums(part, top / x if k > 1.0 else math.inf)
             reach, rest = reach + more, rest + others
-        x = _factor(d, x, k, (reach, rest))
+        x = _factor(d, x, k, reach, rest)
         level = near + beta * math.log(x) if 0.0 < x < math.inf else math.nan
         if math.floor(level / grid + 0.5) * grid == near:
             for a in range(0, u.shape[0], CHUNK):
-                _scaled(d[a : a + CHUNK], x, top)
-                slope += dot(d[a : a + CHUNK], v[a : a + CHUNK])
+                part = d[a : a + CHUNK]
+                _scaled(part, x, top)
+                slope += dot(part, v[a : a + CHUNK])
             return level, slope
     return math.nan, slope
 
@@ -141,7 +143,7 @@ class CappedFollower:
             self._level, slope = _follow((u, v, eta), start, there, d)
             if math.isfinite(self._level):
                 return there, d, slope
-        there = along(u, v, eta)
+        there = u + eta * v
         pivot, scale, _, _ = place(there, self._beta, self._k)
         start = self._beta, self._k, pivot + self._beta * math.log(scale)
         self._level, slope = _follow((u, v, eta), start, there, d)
@@ -181,8 +183,9 @@ def _near_mean(u: Vector, rank: int, k: float, gamma: float, width: float) -> tu
             found += (part[i] >= low) & (part[i] <= high)
     if not below <= rank < below + found:
         return math.nan, gamma
-    keys = near[:found].copy()
-    there = first_reaching(keys, np.ones(found), np.zeros(found), rank + 1.0, True, math.inf, below)
+    # No literals below: numba would compile it for them, and then again.
+    keys, ones, zeros, left = near[:found].copy(), np.ones(found), np.zeros(found), float(below)
+    there = first_reaching(keys, ones, zeros, rank + 1.0, found > 0, math.inf, left, 0.0)
     short += below * (there - low)
     for i in range(found):
         short += max(there - near[i], 0.0)
