@@ -8,6 +8,9 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.matrices.dense import DenseMatrix
 
+_CROWDED = 8
+"""Pairs of documents for each one that is asked for, up to which a table of them all is quicker."""
+
 
 class PairMatrix(DenseMatrix):
     """A[(i, i'), j] = (H[i, j] − H[i', j]) / 2, written down.
@@ -50,8 +53,12 @@ class _PairBulk(DenseBulk):
 
     def cross(self, weights: Vector, out: Array) -> None:
         # Aᵀ diag(weights) A = Hᵀ L H / 4, with the Laplacian L of the pairs as a graph.
-        N = len(self._H)
-        L = -np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
-        L += L.T
-        L[np.diag_indices(N)] -= L.sum(axis=1)
-        out[:] = self._H.T @ (L @ self._H)
+        N, H = len(self._H), self._H
+        if _CROWDED * weights.size >= N * N:
+            pairs = np.bincount(self._better * N + self._worse, weights, N * N).reshape(N, N)
+        else:  # pairs within queries
+            from scipy import sparse
+
+            pairs = sparse.csr_array((weights, (self._better, self._worse)), (N, N))
+        degrees = np.bincount(self._better, weights, N) + np.bincount(self._worse, weights, N)
+        out[:] = H.T @ (degrees[:, None] * H - (pairs + pairs.T) @ H)

@@ -436,8 +436,10 @@ def test_thresholds_are_written_as_people_write_them():
     assert all(low <= float(t) < high for low, t, high in zip(x, said, x[1:], strict=False))
 
 
+@pytest.mark.parametrize("crowded", [0, 8])
 @pytest.mark.parametrize("low", [-1.0, 0.3])
-def test_pairs_of_documents_are_multiplied_as_if_written_down(low):
+def test_pairs_of_documents_are_multiplied_as_if_written_down(low, crowded, monkeypatch):
+    monkeypatch.setattr("relaxboost.matrices.pairs._CROWDED", crowded)
     rng = np.random.default_rng(3)
     H = rng.choice([low, 1.0], size=(12, 7))
     better, worse = np.nonzero(np.arange(12)[:, None] % 5 > np.arange(12) % 5)
