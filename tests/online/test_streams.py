@@ -495,17 +495,3 @@ def test_killed_at_random_moments_and_resumed_is_uninterrupted(delay, tmp_path):
     for a, b in zip(whole.learner.arrays(), resumed.learner.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert resumed.last[:4] == whole.last[:4]
-
-
-def test_a_row_group_of_parquet_is_not_in_memory_at_once(tmp_path):
-    X = np.random.default_rng(0).normal(size=(100_000, 20))
-    table = pa.table({f"x{f}": X[:, f] for f in range(20)})
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=100_000, use_dictionary=False)
-    del table
-    before = pa.total_allocated_bytes()
-    most, rows = 0, 0
-    for H, _ in stream(tmp_path / "a.parquet"):
-        np.testing.assert_array_equal(H, X[rows : rows + len(H)])
-        most, rows = max(most, pa.total_allocated_bytes() - before), rows + len(H)
-    assert rows == 100_000
-    assert most < X.nbytes / 2

@@ -28,7 +28,8 @@ from relaxboost.matrices.labelled import ROUNDED
 
 ROWS = 4096
 """Rows taken at once from frames and Parquet files."""
-_CSV_BYTES = 2**20
+_CSV_BYTES, _LONGEST = 2**20, 2**24
+"""Bytes of CSV read at once, and of rows whose end a quote may put off."""
 _HEAD = 1000
 """Rows of a pipe that can be read again, for base functions to be made of."""
 
@@ -206,13 +207,15 @@ def _whole_rows(file: Any, sep: bytes) -> Iterator[bytes]:
     A quote opens a field at its beginning only.
     """
     opening = rb'"(?<![^\n' + re.escape(sep) + rb']")'
-    closed, opens = re.compile(opening + rb'[^"]*(?:""[^"]*)*"'), re.compile(opening)
+    closed, opens = re.compile(opening + rb'[^"]*+(?:""[^"]*+)*+"'), re.compile(opening)
     left = b""
     while came := file.read1(_CSV_BYTES):
         left += came
         cut = left.rfind(b"\n") + 1
-        while b'"' in left[:cut] and opens.search(closed.sub(b"", left[:cut])):
-            cut = left.rfind(b"\n", 0, cut - 1) + 1
+        if b'"' in left and len(left) < _LONGEST:
+            told = closed.sub(lambda field: b"-" * len(field[0]), left)
+            odd = opens.search(told)
+            cut = told.rfind(b"\n", 0, odd.start() if odd else len(told)) + 1
         if cut:
             yield left[:cut]
             left = left[cut:]
