@@ -130,15 +130,7 @@ def certify_ensemble(
     shares = [c / total for c in coefficients]
     decided = votes @ [float(c) for c in shares]
     _check_decision(members, X, decided, total)
-    wrong = int(np.sum(signs * decided < 0.0))
-    if 2 * wrong - signs.size > 2.0 * math.sqrt(signs.size):  # by two standard deviations
-        warnings.warn(
-            f"this {members.kind} is wrong on {wrong} of {signs.size} examples, where +1 is "
-            f"{classes[1]!r}: it is worse than chance, or was trained on other codes of the "
-            "labels; if so give y in those. What is certified is about y as it is",
-            UserWarning,
-            stacklevel=2,
-        )
+    _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
@@ -228,6 +220,19 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
             f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
             f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
             "estimator changed after fit? Give (H, weights) in its place"
+        )
+
+
+def _warn_of_codes(kind: str, wrong: Array, positive: Any) -> None:
+    """Warn of an ensemble that is wrong on more than half, by two standard deviations of chance."""
+    count, m = int(wrong.sum()), wrong.size
+    if 2 * count - m > 2.0 * math.sqrt(m):
+        warnings.warn(
+            f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
+            "worse than chance, or was trained on other codes of the labels; if so give y in "
+            "those. What is certified is about y as it is",
+            UserWarning,
+            stacklevel=3,
         )
 
 
