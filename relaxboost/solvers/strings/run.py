@@ -141,7 +141,7 @@ class StringsRun(Booster):
         rise, self._before = lower - self._before, lower
         if lower > v:
             aim = _FAR * lower
-            if 2.0 * v > 1.02 * lower:
+            if 2.0 * v > 1.02 * lower:  # else v is half of ρ or less, and the guess is too rough
                 value = max(v * v / (2.0 * v - lower), lower)  # a guess of ρ
                 aim = min(value - math.sqrt(_SPARED * tol * value), _BOLD * lower)
             if aim > _FURTHER * v:
