@@ -19,8 +19,18 @@ _EXACT = Context(prec=400)  # more digits than any double of reasonable size; no
 
 UNIT = 2.0**-53
 """Unit roundoff of double precision."""
+_HUGE = 13
+"""The binary digits of values that solvers are left with; they scale by themselves so far."""
 _MANY = 20_000
 """Numbers for which a sum is worth a kernel."""
+
+
+def price(size: float) -> float:
+    """Return what values of such a size are divided by for a solver: 1 but for huge ones.
+
+    It is a power of two, so that no bit is lost.
+    """
+    return 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
 
 
 def up(x: float) -> float:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 from relaxboost._core.lazy import cp
+from relaxboost._core.rounding import price
 from relaxboost.game.domains import Domain
 from relaxboost.relaxations import Relaxation
-
-_HUGE = 13
-"""The binary digits of values that solvers are left with."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +28,13 @@ class Model:
 
     def priced(self, size: float) -> Model:
         """Return the problem for a value of such a size, with a huge one divided by its price."""
-        price = 2.0 ** max(math.frexp(size)[1] - _HUGE, 0) if math.isfinite(size) else 1.0
-        if price == 1.0:
+        by = price(size)
+        if by == 1.0:
             return self
-        goal = type(self.problem.objective)(self.problem.objective.expr / price)
-        coupling = tuple((constraint, price * sign) for constraint, sign in self.coupling)
+        goal = type(self.problem.objective)(self.problem.objective.expr / by)
+        coupling = tuple((constraint, by * sign) for constraint, sign in self.coupling)
         problem = cp.Problem(goal, self.problem.constraints)
-        return replace(self, problem=problem, coupling=coupling, price=price)
+        return replace(self, problem=problem, coupling=coupling, price=by)
 
 
 def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import TimeUp, seconds_left
-from relaxboost._core.rounding import UNIT
+from relaxboost._core.rounding import UNIT, price
 from relaxboost.relaxations.cone_form import ConeForm
 
 _LEFT = 1e-12
@@ -41,8 +41,6 @@ _FLAT = 1e-12
 """The least s0 ± s1 that cones are turned by."""
 _SIDE = 12
 """The largest side of a matrix that is moved in all directions."""
-_HUGE = 13
-"""The binary digits of costs beyond which they are scaled; the solver does so to this extent."""
 _LONG = 20.0
 """How many entries columns may have, on average over the entries, whose products are summed."""
 _INSIDE, _STEPS = 1e-15, 3
@@ -292,16 +290,17 @@ class ConeBounds:
         b = np.concatenate([np.ones(kept), right[:zero], ends, right[zero:]])
         cones = self._kinds(kept, ends.size)
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
-        price = _price(unit * cost, square)
+        largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
+        unit_cost = price(float(largest))
         options = clarabel.DefaultSettings()
         for name, value in settings.items():
             setattr(options, name, value)
-        options.tol_gap_abs /= price
+        options.tol_gap_abs /= unit_cost
         left = seconds_left()
         if left < math.inf:
             options.time_limit = left
         answer = clarabel.DefaultSolver(
-            square / price, unit * cost / price, A, b, cones, options
+            square / unit_cost, unit * cost / unit_cost, A, b, cones, options
         ).solve()
         if str(answer.status) == "MaxTime":
             raise TimeUp
@@ -309,7 +308,7 @@ class ConeBounds:
             return None
         mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]
         x, slack = unit * np.array(answer.x), np.array(answer.s)[mine]
-        z = price * np.array(answer.z)[mine]
+        z = unit_cost * np.array(answer.z)[mine]
         proof = self.feasible(ConeProof(turn.T @ z, x))
         gamma, slope = self.tangent(u, proof)
         solved = str(answer.status) == "Solved"
@@ -405,12 +404,6 @@ class ConeBounds:
         at = np.concatenate(rays)
         ray = sparse.csr_array((y[at], (at, np.concatenate(column))), (y.size, number))
         return sparse.csr_array(sparse.hstack([own, ray]))
-
-
-def _price(cost: Vector, square: Any) -> float:
-    """Return the power of two in whose multiples costs are no larger than a solver scales."""
-    largest = float(max(np.abs(cost).max(), np.abs(square.data).max(initial=0.0)))
-    return 2.0 ** max(math.frexp(largest)[1] - _HUGE, 0) if math.isfinite(largest) else 1.0
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
