@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from relaxboost import InputError
 from relaxboost.online import stream
 from relaxboost.online.streams import sources
 
@@ -24,6 +25,14 @@ def test_a_row_group_of_parquet_is_not_in_memory_at_once(tmp_path):
         most, rows = max(most, pa.total_allocated_bytes() - before), rows + len(H)
     assert rows == 100_000
     assert most < X.nbytes / 2
+
+
+@pytest.mark.parametrize(("label", "text"), [("ja", "né,2"), ("1", "1,é2")])
+def test_csv_that_is_not_in_utf8_says_so(label, text, tmp_path):
+    (tmp_path / "a.csv").write_bytes(f"y,a\n{label},1\n{text}\n".encode("latin-1"))
+    classes = None if label == "1" else ("ja", "né")
+    with pytest.raises(InputError, match=r"a\.csv, row 1: not in UTF-8; save the file as UTF-8"):
+        list(stream(tmp_path / "a.csv", "y", classes=classes))
 
 
 class Pieces:

@@ -227,6 +227,8 @@ def _refused(path: str, header: list[str], label: str | None, said: str, before:
     """Return the error for what Arrow could not read, with the row of the stream and the column."""
     row = re.search(r"Row #(\d+): ", said)
     at = "" if row is None else f"row {int(row[1]) - 1 + before}"
+    if "invalid UTF8" in said or "\ufffd" in said:
+        return InputError(f"{path}, {at or 'some row'}: not in UTF-8; save the file as UTF-8")
     found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", said, re.DOTALL)
     if not found:
         said = said if row is None else f"{at}: {said[row.end() :]}"
