@@ -103,6 +103,32 @@ def test_of_value_zero():
     assert found.lower == 0.0
 
 
+@pytest.mark.parametrize(
+    ("game", "tol"),
+    [
+        (lambda: uniform(0), 1e-3),  # d cannot move, and w is 0 from the first aim on
+        (lambda: uniform(4), 1e-3),
+        (lambda: coins(13), 3e-4),  # w = 0 looked optimal for a while
+    ],
+)
+def test_an_aim_above_the_value_is_taken_back(game, tol):
+    found = rb.solve(game(), tol, "taut-strings", max_rounds=60)
+    assert found.status == "optimal"
+
+
+def uniform(seed):
+    """Return a game of value 1 that leaves the uniform distribution only."""
+    X = np.random.default_rng(seed).normal(size=(8, 2))
+    return rb.Game(rb.matrices.stumps(X, np.sign(X.sum(axis=1))), rb.Capped(8))
+
+
+def coins(seed):
+    """Return a game of labels without sense, whose value is small."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 12, size=(60, 3)).astype(float)
+    return rb.Game(rb.matrices.stumps(X, np.where(rng.random(60) < 0.5, 1.0, -1.0)), rb.Capped(6))
+
+
 def test_threads_change_no_bit():
     game = rb.Game(noisy_stumps(2000, 6), rb.Capped(fraction=0.1))
     runs = []

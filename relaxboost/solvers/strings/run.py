@@ -103,11 +103,11 @@ class StringsRun(Booster):
 
     def advance(self, best: Best) -> Booster | None:
         """Take some steps; return what follows for a narrow tol, or where nothing moves."""
+        if self._late(best):
+            return self._following and self._following.make()
         if self._begun:
             self._aim()
         self._begun = True
-        if self._late(best):
-            return self._following and self._following.make()
         for _ in range(_STEPS):
             self._clock.check()
             self._strings.step(self._v)
@@ -145,6 +145,7 @@ class StringsRun(Booster):
                 value = max(v * v / (2.0 * v - lower), lower)  # a guess of ρ
                 aim = min(value - math.sqrt(_SPARED * tol * value), _BOLD * lower)
             if aim > _FURTHER * v:
+                self._last = False
                 self._move(aim)
             elif self._last or rise <= _MOVING * tol:
                 self._last = True
@@ -152,8 +153,13 @@ class StringsRun(Booster):
         elif lower == v == 0.0:  # w = 0 may be optimal
             self._last = True
             self._move((1.0 - _SPARED) * tol)
-        elif not self._last and self._strings.size < _FADING * self._largest:  # v is too large
+        elif not self._last and self._too_large():
+            v = min(v, self._highest)
             self._move(math.sqrt(max(lower, v / 16.0) * v))
+
+    def _too_large(self) -> bool:
+        """Return whether some d proves that v is not below the value, or w fades, or stays 0."""
+        return self._highest <= self._v or self._strings.size <= _FADING * self._largest
 
     def _move(self, v: float) -> None:
         self._v, self._largest = v, 0.0
