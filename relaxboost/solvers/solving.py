@@ -62,9 +62,9 @@ def solve(
         1e-8 where `rtol` is given.
     method : str or Method
         ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
-        ``"interior-point"``, ``"adaboost"`` and ``"adaboost-star"`` stand for objects with their
-        defaults. The objects are `Combined`, `Corrective`, `TotallyCorrective`, `InteriorPoint`,
-        `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
+        ``"interior-point"``, ``"taut-strings"``, ``"adaboost"`` and ``"adaboost-star"`` stand for
+        objects with their defaults. The objects are `Combined`, `Corrective`, `TotallyCorrective`,
+        `InteriorPoint`, `TautStrings`, `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
         ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
         it has.
     rtol : float, optional
