@@ -14,11 +14,26 @@ from relaxboost._core.compiled import njit, thread_pool
 
 # Sums may be re-ordered and fused so that they vectorise; γ_n covers every order.
 _SUM = {"reassoc", "contract"}
+FEW = 64
+"""Numbers that are added in their order are fewer: sums of more depend on the CPU in last bits."""
+
+
+@njit(nogil=True)
+def dots(H: NDArray[Any], used: int, d: Array) -> Array:
+    """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
+    m = H.shape[0]
+    if m >= FEW:
+        return _many_dots(H, used, d)
+    out = np.zeros(used)
+    for j in range(used):
+        for i in range(m):
+            out[j] += H[i, j] * d[i]
+    return out
 
 
 @njit(fastmath=_SUM, nogil=True)
-def dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return <column, d> for the first `used` columns of the Fortran-ordered `H`.
+def _many_dots(H: NDArray[Any], used: int, d: Array) -> Array:
+    """Return the same.
 
     Eight columns go at a time: `d` is read once for all, and while bytes are widened others come
     from memory. The order of a column's sum is the same wherever it stands.
@@ -437,8 +452,18 @@ def largest(v: Array) -> float:
 
 
 @njit(fastmath=_SUM)
+def _many(a: Array, b: Array) -> float:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+@njit()
 def dot(a: Array, b: Array) -> float:
     """Return <a, b>, the same for any number of threads, which BLAS does not promise."""
+    if a.shape[0] >= FEW:
+        return _many(a, b)
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]

@@ -379,7 +379,9 @@ class ConeBounds:
         rays, column, number = [], [], 0
         for rows, k in self._blocks():
             part = y[rows].reshape(-1, k)
-            spare = np.maximum(part[:, 0] - np.sqrt(np.square(part[:, 1:]).sum(axis=1)), 0.0)
+            with np.errstate(over="ignore"):
+                length = np.sqrt(np.square(part[:, 1:]).sum(axis=1))
+            spare = np.maximum(part[:, 0] - length, 0.0)
             size[rows] = np.repeat(np.sqrt(spare * part[:, 0]) + 1e-150, k)
             rays.append(np.arange(rows.start, rows.stop))
             column.append(number + np.repeat(np.arange(len(part)), k))

@@ -357,12 +357,13 @@ def test_what_rounding_leaves_of_a_steep_game_is_no_warning():
     assert sol.lower <= 0.64042265e10 + 0.96694473 <= sol.upper <= sol.lower + 1.0
 
 
-def test_a_solver_that_cannot_scale_margins_says_nothing_of_f():
+@pytest.mark.parametrize("size", [1e60, 1e200])
+def test_a_solver_that_cannot_scale_margins_says_nothing_of_f(size):
     f = rb.relaxations.MahalanobisPenalty(np.eye(20), 0.3).resolve(20)
     with pytest.raises(
         rb.InputError, match=r"status \w+ \(f or margins are too large to scale\) on F\(u\)"
     ):
-        f.witness(1e11 * np.random.default_rng(0).normal(size=20))
+        f.witness(size * np.random.default_rng(0).normal(size=20))
 
 
 def test_an_f_too_steep_for_a_solver_leaves_its_bracket():
@@ -374,8 +375,10 @@ def test_an_f_too_steep_for_a_solver_leaves_its_bracket():
     known = rb.reference(game)
     assert found.lower <= known.upper
     assert known.lower <= found.upper
-    with pytest.raises(rb.InputError, match="f or margins are too large to scale"):
-        rb.Game(A, rb.Custom(lambda d: 1e14 * cp.sum(cp.kl_div(d, np.full(12, 1 / 12)))))
+    steep = rb.Custom(lambda d: 1e14 * cp.sum(cp.kl_div(d, np.full(12, 1 / 12))))
+    pinned = float(np.abs(A.mean(axis=0)).max())  # at the uniform d
+    found = rb.solve(rb.Game(A, steep), 1e-3)
+    assert found.lower <= pinned <= found.upper <= pinned + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -391,11 +394,10 @@ def test_margins_too_large_for_a_solver_leave_the_bracket_of_the_start(f):
     """It was its error that came back, and no Solution."""
     game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (6, 4)), f, over=rb.Simplex(1e11))
     found = rb.solve(game, 1e-6)
-    assert found.status == "failed"
-    assert "cvxpy ended with status" in found.message
+    assert found.status in ("failed", "stalled")
     linear = rb.solve(rb.Game(game.matrix, rb.HardMargin(), over=game.over), rtol=1e-9)
-    assert found.lower <= linear.lower
-    assert linear.upper <= found.upper  # f is next to nothing here
+    assert found.lower <= linear.upper + 2.0  # f is at most 2 at the d that matter
+    assert linear.lower <= found.upper
     assert np.isfinite([found.lower, found.upper]).all()
 
 
@@ -433,7 +435,7 @@ def test_a_sum_that_no_solver_splits_has_a_bracket():
     f += rb.relaxations.GroupCaps([0, 1, 2, 3] * 3, Fraction(1, 2))
     game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (12, 2)), f)
     found, least = rb.solve(game, 1e-3), 1e12 / 3**0.5  # by f alone; edges add at most 1
-    assert found.status == "failed"
+    assert found.status in ("failed", "stalled")
     assert least - 1e3 <= found.lower <= least + 1.0
     assert least <= found.upper <= least + 1e3
 

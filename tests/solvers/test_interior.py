@@ -371,5 +371,5 @@ def test_a_program_that_cannot_end_in_its_time_is_not_begun(cancer_stumps, monke
     assert rb.solve(game, 1e-6).history[-1].inner == "lp"
     monkeypatch.setattr(combined, "PIVOT", 1.0)
     found = rb.solve(game, 1e-6)
-    assert {record.inner for record in found.history} == {"smoothed", "interior"}
+    assert {record.inner for record in found.history} == {"smoothed", "strings", "interior"}
     assert found.status == "optimal"

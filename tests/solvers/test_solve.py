@@ -253,6 +253,8 @@ def test_every_method_is_an_object_with_a_name(game):
         assert kind() == kind()
         assert kind.__doc__
         hard = rb.Game(game.matrix)
+        if name == "taut-strings":  # of stumps only
+            hard = rb.Game(rb.matrices.stumps([[0], [1], [2], [3]], [1, -1, 1, 1]))
         by_name, by_object = (rb.solve(hard, 0.1, m, max_rounds=30) for m in (name, kind()))
         assert (by_name.lower, by_name.upper) == (by_object.lower, by_object.upper)
         assert by_name.method == by_object.method

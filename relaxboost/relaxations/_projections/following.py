@@ -23,7 +23,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.matrices.kernels import dot
+from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
 from relaxboost.relaxations._projections.selection import first_reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
@@ -49,13 +49,28 @@ def _raised(u: Vector, level: float, rate: float, e: Vector) -> None:
         e[i] = exp((level - u[i]) * rate)
 
 
-@njit(error_model="numpy", fastmath=REORDER)
-def _part_sums(e: Vector, top: float) -> tuple[int, float]:
+@njit(error_model="numpy")
+def _few_sums(e: Vector, top: float) -> tuple[int, float]:
     reach, rest = 0, 0.0
     for i in range(e.shape[0]):
         reach += e[i] >= top
         rest += 0.0 if e[i] >= top else e[i]
     return reach, rest
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _many_sums(e: Vector, top: float) -> tuple[int, float]:
+    reach, rest = 0, 0.0
+    for i in range(e.shape[0]):
+        reach += e[i] >= top
+        rest += 0.0 if e[i] >= top else e[i]
+    return reach, rest
+
+
+@njit(error_model="numpy")
+def _part_sums(e: Vector, top: float) -> tuple[int, float]:
+    """Return the two of a chunk: few are added in order, so that CPUs play small games alike."""
+    return _few_sums(e, top) if e.shape[0] < FEW else _many_sums(e, top)
 
 
 @njit(error_model="numpy")
@@ -153,15 +168,30 @@ class CappedFollower:
         return there, d, slope
 
 
-@njit(error_model="numpy", fastmath=REORDER)
-def _around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
-    """Return how many margins are below `low`, how many are not above `high`, and Σ [low − u]_+."""
+@njit(error_model="numpy")
+def _few_around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
     below, upto, short = 0, 0, 0.0
     for i in range(u.shape[0]):
         below += u[i] < low
         upto += u[i] <= high
         short += low - u[i] if u[i] < low else 0.0
     return below, upto, short
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _many_around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
+    below, upto, short = 0, 0, 0.0
+    for i in range(u.shape[0]):
+        below += u[i] < low
+        upto += u[i] <= high
+        short += low - u[i] if u[i] < low else 0.0
+    return below, upto, short
+
+
+@njit(error_model="numpy")
+def _around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
+    """Return how many margins are below `low`, how many are not above `high`, and Σ [low − u]_+."""
+    return _few_around(u, low, high) if u.shape[0] < FEW else _many_around(u, low, high)
 
 
 @njit(error_model="numpy")

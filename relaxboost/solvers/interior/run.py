@@ -286,8 +286,12 @@ class InteriorRun(Booster):
     def _aim(self) -> None:
         """Set the product at which the next round ends."""
         if self._dear:
-            goal = self._iterate.product / _FALL
-            self._goal = goal if goal > _LAST * self._tol else 0.5 * self._tol
+            product, tol = self._iterate.product, self._tol
+            self._goal = product / _FALL
+            if (
+                self._goal <= _LAST * tol
+            ):  # a gap is often less than the product, which may not fall
+                self._goal = 1.5 * tol if product > 1.5 * tol else 0.5 * tol
 
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
