@@ -60,6 +60,8 @@ _PATIENCE, _SIEVED = 8, 20
 _LOOK, _DEAR = 6.0, 3.0
 """Rounds of taut strings that must be cheaper, to begin with them; and how many times the expected
 seconds they may cost, which are few where many columns carry the optimum."""
+_SPREAD = 30.0
+"""Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _SPARED = 0.5
@@ -206,8 +208,8 @@ class Rival:
         """
         self.used = True
         made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)
-        game = self._game
-        if strings_unfit(game):
+        game, form = self._game, self._game.linear_form
+        if strings_unfit(game) or form is None or form.upper.max() * game.m > _SPREAD:
             return made()
         rounds = expected(game) / seconds_of_round(game)
         if rounds < _LOOK:

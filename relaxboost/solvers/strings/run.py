@@ -132,7 +132,7 @@ class StringsRun(Booster):
         following = self._following
         if following is None:
             return self._idle > _PATIENCE
-        late = self._idle > _PATIENCE or self._taken > 2.0 * following.rounds
+        late = self._idle > _PATIENCE or self._taken > following.rounds
         return late or following.due(self._tol, self._lower, self._features)
 
     def _aim(self) -> None:
