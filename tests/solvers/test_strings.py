@@ -10,7 +10,9 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.compiled import at_most
+from relaxboost._core.loop import Clock
 from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
+from relaxboost.solvers.strings.run import Following, StringsRun
 from tests.solvers.test_interior import noisy_stumps
 
 CAPS = [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)]
@@ -149,6 +151,17 @@ def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
         assert "strings" in kinds
         assert kinds[-1] == last
         assert rb.compare(found, truth)
+
+
+@pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (0.1, 0), (1e-5, 2)])
+def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, rounds):
+    """A round or two tell; 0 is never in the first four."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    tol = part * rb.solve(game, 1e-6, "interior-point").lower
+    other = StringsRun(game, 1.0, Clock())
+    run = StringsRun(game, tol, Clock(), Following(lambda: other, 50.0))
+    found = [run.advance(run.ask(game)) for _ in range(4)]
+    assert (found.index(other) + 1 if other in found else 0) == rounds
 
 
 def test_examples_in_another_order_give_the_same_bracket():

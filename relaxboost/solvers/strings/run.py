@@ -28,6 +28,9 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
+_WIDE, _FIRST = 2.0, 100.0
+"""Times the lower bound from which a tol is for the first steps of other methods; after one round,
+when that bound is poor, so many times."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
 _ENTRY = 1.3e-8
@@ -132,8 +135,10 @@ class StringsRun(Booster):
         following = self._following
         if following is None:
             return self._idle > _PATIENCE
-        late = self._idle > _PATIENCE or self._taken > following.rounds
-        return late or following.due(self._tol, self._lower, self._features)
+        tol, lower, before = self._tol, self._lower, self._taken - 1
+        wide = before > 0 and tol > (_FIRST if before == 1 else _WIDE) * lower
+        late = self._idle > _PATIENCE or before >= following.rounds
+        return late or wide or following.due(tol, lower, self._features)
 
     def _aim(self) -> None:
         """Move v where that is worth it."""
