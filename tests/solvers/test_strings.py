@@ -160,7 +160,9 @@ def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, ro
     tol = part * rb.solve(game, 1e-6, "interior-point").lower
     other = StringsRun(game, 1.0, Clock())
     run = StringsRun(game, tol, Clock(), Following(lambda: other, 50.0))
-    found = [run.advance(run.ask(game)) for _ in range(4)]
+    found = []
+    while len(found) < 4 and other not in found:
+        found.append(run.advance(run.ask(game)))
     assert (found.index(other) + 1 if other in found else 0) == rounds
 
 

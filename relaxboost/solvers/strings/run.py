@@ -107,6 +107,7 @@ class StringsRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take some steps; return what follows for a narrow tol, or where nothing moves."""
         if self._late(best):
+            del self._strings  # as large as what follows
             return self._following and self._following.make()
         if self._begun:
             self._aim()
