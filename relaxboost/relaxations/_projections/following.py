@@ -49,6 +49,7 @@ def _raised(u: Vector, level: float, rate: float, e: Vector) -> None:
         e[i] = exp((level - u[i]) * rate)
 
 
+# Leave to reorder sums belongs to a function: so each of these loops is there with and without it.
 @njit(error_model="numpy")
 def _few_sums(e: Vector, top: float) -> tuple[int, float]:
     reach, rest = 0, 0.0

@@ -204,7 +204,7 @@ class Rival:
     def now(self, fallback: Booster) -> Booster:
         """Return the run that takes over, with what it goes back to.
 
-        Where it would take long, taut strings look first whether tol is narrow beside the value.
+        Where it would take long, taut strings look first whether tol is narrow, or wide, beside the value.
         """
         self.used = True
         made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)
@@ -290,9 +290,8 @@ class InteriorRun(Booster):
         if self._dear:
             product, tol = self._iterate.product, self._tol
             self._goal = product / _FALL
-            if (
-                self._goal <= _LAST * tol
-            ):  # a gap is often less than the product, which may not fall
+            # A gap is often less than the product, which rounding may not let fall further.
+            if self._goal <= _LAST * tol:
                 self._goal = 1.5 * tol if product > 1.5 * tol else 0.5 * tol
 
     def _step(self) -> bool:

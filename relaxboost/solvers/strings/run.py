@@ -60,7 +60,7 @@ def seconds_of_round(game: Game) -> float:
 
 
 class Following(NamedTuple):
-    """What goes on where taut strings would take too many rounds."""
+    """What goes on where taut strings would take too many rounds, or tol is far above the value."""
 
     make: Callable[[], Booster]
     rounds: float
@@ -102,16 +102,15 @@ class StringsRun(Booster):
         self._lower = self._before = self._v = 0.0
         self._features = len(levels.codes)
         self._highest, self._idle, self._taken = np.inf, 0, 0
-        self._largest, self._begun, self._last = 0.0, False, False
+        self._largest, self._last = 0.0, False
 
     def advance(self, best: Best) -> Booster | None:
-        """Take some steps; return what follows for a narrow tol, or where nothing moves."""
+        """Take some steps; return what follows for a narrow or wide tol, or where nothing moves."""
         if self._late(best):
             del self._strings  # as large as what follows
             return self._following and self._following.make()
-        if self._begun:
+        if self._taken > 1:
             self._aim()
-        self._begun = True
         for _ in range(_STEPS):
             self._clock.check()
             self._strings.step(self._v)
