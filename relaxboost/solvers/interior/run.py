@@ -204,7 +204,8 @@ class Rival:
     def now(self, fallback: Booster) -> Booster:
         """Return the run that takes over, with what it goes back to.
 
-        Where it would take long, taut strings look first whether tol is narrow, or wide, beside the value.
+        Where it would take long, taut strings look first whether tol is narrow, or wide, beside
+        the value.
         """
         self.used = True
         made = partial(InteriorRun, self._game, self._tol, self._clock, fallback)

@@ -60,7 +60,7 @@ def seconds_of_round(game: Game) -> float:
 
 
 class Following(NamedTuple):
-    """What goes on where taut strings would take too many rounds, or tol is far above the value."""
+    """What goes on where taut strings take too many rounds, or tol is far above the value."""
 
     make: Callable[[], Booster]
     rounds: float
