@@ -214,6 +214,8 @@ class Game:
         known = self._matrix.known
         if support.size and not 0 <= support.min() <= support.max() < known:
             raise InputError(f"support names columns outside 0..{known - 1}")
+        if (support[1:] > support[:-1]).all():  # as solvers give them: nothing to sort
+            return support, coefficients
         columns, where = np.unique(support, return_inverse=True)
         if columns.size < support.size:  # a column named twice has the sum of its weights
             total = np.zeros(columns.size)

@@ -121,5 +121,7 @@ class Strings:
         jumps = 0.5 * np.diff(self._strings)
         jumps[self._offsets[1:-1] - 1] = 0.0  # from a feature to the next
         place = np.flatnonzero(jumps)
-        features = np.searchsorted(self._offsets, place, side="right") - 1
-        return place - features, jumps[place]
+        jumps = jumps[place]
+        for f, (a, b) in enumerate(pairwise(np.searchsorted(place, self._offsets))):
+            place[a:b] -= f  # a feature has a level more than it has cuts
+        return place, jumps
