@@ -56,7 +56,7 @@ class Method(ABC):
         game : Game
             One that `check` accepts.
         tol : float
-            The gap to reach, > 0.
+            The gap to reach, > 0. `solve` gives a `Tolerance`, which knows rtol.
         clock : Clock
             For rounds that may take long; they raise `TimeUp` where it has run out.
         """

@@ -32,6 +32,7 @@ from relaxboost.solvers.master import ProgramError
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.rounds import Booster, Rounds, RoundState
 from relaxboost.solvers.starts import Relay, WarmStart, Weights, read_start
+from relaxboost.solvers.tolerance import Tolerance
 
 _FINE = 1e-10
 """Gaps that are near the rounding of the bounds, relative to these."""
@@ -120,7 +121,7 @@ def solve(
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
-    tol, rtol = _tolerances(tol, rtol)
+    tol = _tolerance(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
     clock = Clock(limits.time_limit)
     chosen = as_method(method).chosen(game, tol)
@@ -139,7 +140,7 @@ def solve(
     except (SolverError, TimeUp) as error:
         booster = Unbegun(game, error).named(getattr(chosen, "name", type(chosen).__name__))
     label, bound = booster.label, chosen.rounds_bound(game, tol)
-    best = _Best(game, (tol, rtol), clock, chosen.smoothed_test, booster.active)
+    best = _Best(game, tol, clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
     status = best.begin(begin)
     if not status:
@@ -176,7 +177,7 @@ def _warmed(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Boo
         return Unbegun(game, error).named(booster.label)
 
 
-def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
+def _tolerance(tol: float | None, rtol: float | None) -> Tolerance:
     """Return both, with 0 for no `rtol`."""
     if rtol is not None:
         rtol = positive("rtol", rtol)
@@ -184,7 +185,7 @@ def _tolerances(tol: float | None, rtol: float | None) -> tuple[float, float]:
             raise InputError(f"rtol must be below 1, got {rtol:g}: it is a part of |rho|")
     if tol is None:
         tol = 1e-3 if rtol is None else _FLOOR
-    return positive("tol", tol), rtol or 0.0
+    return Tolerance(positive("tol", tol), rtol or 0.0)
 
 
 def _check_ends(game: Game, tol: float, method: Method, limits: Limits) -> None:
@@ -211,13 +212,13 @@ class _Best:
     def __init__(
         self,
         game: Game,
-        tols: tuple[float, float],
+        tol: Tolerance,
         clock: Clock,
         smoothed_test: bool,
         active: CombinedHypothesis,
     ) -> None:
         self._game, self._clock = game, clock
-        self._tol, self._rtol = tols
+        self._tol = tol
         self._smoothed_test = smoothed_test
         self._begin = WarmStart()
         self.basis: Callable[[], Basis | None] = lambda: self._begin.basis
@@ -239,12 +240,8 @@ class _Best:
             self._w, self._lower = (lambda: w), start.lower
         if start.d is not None:
             self._d, self._upper = start.d, start.upper
-        near = start.upper - start.lower <= self._allowed(start.lower, start.upper)
+        near = start.upper - start.lower <= self._tol.at(start.lower, start.upper)
         return "optimal" if near and not self._smoothed_test else ""
-
-    def _allowed(self, lower: float, upper: float) -> float:
-        """Return the widest gap that is narrow enough for this bracket."""
-        return max(self._tol, self._rtol * max(lower, -upper, 0.0))
 
     def keep(self, state: RoundState) -> str:
         """Take what is better, write it down, and return why to stop, or ""."""
@@ -270,11 +267,11 @@ class _Best:
         if self._smoothed_test:
             return self._tested(state)
         estimate = self._upper - self._lower
-        allowed = self._allowed(self._lower, self._upper)
+        allowed = self._tol.at(self._lower, self._upper)
         if estimate > max(allowed - self._rounding, 0.5 * allowed):
             return ""
         _, lower, _, _, upper = self._certify()
-        return self._verdict(upper - lower, estimate, self._allowed(lower, upper))
+        return self._verdict(upper - lower, estimate, self._tol.at(lower, upper))
 
     def _tested(self, state: RoundState) -> str:
         """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
@@ -305,7 +302,7 @@ class _Best:
         lower, witness = prove(self._witness)
         d = game.repair_d(self._d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
-        short = upper - lower > self._allowed(lower, upper)
+        short = upper - lower > self._tol.at(lower, upper)
         if self._witness is not None and short and self._asks:
             with suppress(SolverError, TimeUp), until(self._clock.deadline):
                 lower, witness = max((lower, witness), prove(), key=operator.itemgetter(0))
@@ -333,7 +330,7 @@ class _Best:
         certified = not self._smoothed_test
         tol, gap = self._tol, upper - lower
         if status in ("optimal", "stalled") and certified:
-            status = "optimal" if gap <= self._allowed(lower, upper) else "stalled"
+            status = "optimal" if gap <= self._tol.at(lower, upper) else "stalled"
         if gap < 0.0:
             status = "inaccurate"
         last = self._history.last
@@ -347,14 +344,14 @@ class _Best:
             lower=lower,
             upper=upper,
             status=status,
-            tol=tol,
+            tol=float(tol),
             method=name,
             rounds=self._rounds,
             seconds=self.seconds,
             bound=bound,
             message=self._message(status, (lower, upper), support.size > 0, reason, (witness, d)),
             history=history,
-            rtol=self._rtol,
+            rtol=self._tol.rtol,
             basis=self.basis(),
         )
 
@@ -367,7 +364,7 @@ class _Best:
         proof: tuple[Any, Vector],
     ) -> str:
         """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
-        tol, rtol, game = self._tol, self._rtol, self._game
+        tol, rtol, game = self._tol, self._tol.rtol, self._game
         gap = bracket[1] - bracket[0]
         if status == "optimal" and self._smoothed_test:
             return f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}"
@@ -377,11 +374,11 @@ class _Best:
         said = _MESSAGES[ended].format(gap=gap, asked=asked, rtol=rtol, size=size, reason=reason)
         # F(0), which may take a solver, is at most f at any d.
         most = game.relaxation.penalty(game.relaxation.center(game.m))
-        near = bracket[1] - most <= self._allowed(most, bracket[1])
+        near = bracket[1] - most <= self._tol.at(most, bracket[1])
         if status == "optimal" and weights and game.over.holds_zero and near:
             least = game.relaxation.relaxed_margin(np.zeros(game.m))[0]
             idle = bracket[1] - least
-            if idle <= self._allowed(least, bracket[1]):
+            if idle <= self._tol.at(least, bracket[1]):
                 said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
         part = gap / max(abs(bracket[0]), abs(bracket[1]), math.ulp(0.0))
         if status in ("stalled", "failed") and not rtol and 0.0 <= part <= _FINE:

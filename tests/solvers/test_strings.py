@@ -144,8 +144,13 @@ def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
     """And goes on to an interior point where it is, once they have told."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     truth = rb.solve(game, 1e-7, "interior-point")
-    for part, last in ((0.1, "strings"), (1e-3, "interior")):
-        found = rb.solve(game, part * truth.lower)
+    for asked, last in (
+        ({"tol": 0.1 * truth.lower}, "strings"),
+        ({"tol": 1e-3 * truth.lower}, "interior"),
+        ({"rtol": 0.1}, "strings"),
+        ({"rtol": 1e-3}, "interior"),
+    ):
+        found = rb.solve(game, **asked)
         kinds = [record.inner for record in found.history]
         assert found.status == "optimal"
         assert "strings" in kinds

@@ -15,6 +15,7 @@ from relaxboost.matrices import Best
 from relaxboost.solvers.active import FullWeights
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.strings.iterate import Strings
+from relaxboost.solvers.tolerance import Tolerance
 
 _STEPS = 25
 """Steps of a round."""
@@ -94,7 +95,7 @@ class StringsRun(Booster):
         assert form is not None
         assert levels is not None
         self._game, self._clock, self._over = game, clock, over
-        self._tol, self._following = tol / over.scale, following
+        self._asked, self._following = Tolerance.of(tol), following
         self.d = game.relaxation.center(game.m)
         self._strings = Strings(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
         none = np.arange(0)
@@ -103,6 +104,12 @@ class StringsRun(Booster):
         self._features = len(levels.codes)
         self._highest, self._idle, self._taken = np.inf, 0, 0
         self._largest, self._last = 0.0, False
+
+    @property
+    def _tol(self) -> float:
+        """The gap that is enough for the present lower bound, over the unit ball."""
+        scale = self._over.scale
+        return self._asked.at(self._lower * scale) / scale
 
     def advance(self, best: Best) -> Booster | None:
         """Take some steps; return what follows for a narrow or wide tol, or where nothing moves."""
