@@ -48,7 +48,8 @@ def test_the_step_in_w_is_exact(seed):
     r, sums, moved = np.empty(g.size), np.empty(m), g.copy()
     gather(codes, offsets, counts, g, s, sigma, r)
     start = begin(counts, r, offsets, tube, m, o, 0.0)
-    pull(codes, offsets, counts, r, moved, (start, tube, 0.5), sums)
+    sides = np.zeros(g.size, dtype=np.int8)
+    pull(codes, offsets, counts, r, moved, (start, tube, 0.5), sides, sums)
     assert r == pytest.approx(wanted, abs=1e-5)
     assert o + 6.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
     assert moved == pytest.approx((g + r) / 2, abs=1e-14)
@@ -56,6 +57,47 @@ def test_the_step_in_w_is_exact(seed):
         sum(r[p][code] for p, code in zip(parts, codes, strict=True)), abs=1e-14
     )
     assert all(abs(counts[part] @ r[part]) <= 1e-9 for part in parts)
+
+
+def strings(c, r, tube, sides):
+    """Pull the strings of one feature, pinned to these sides; return them, and theirs."""
+    n = c.size
+    codes, offsets = np.arange(n)[None, :], np.array([0, n])
+    r, sides = r.copy(), sides.copy()
+    pull(codes, offsets, c, r, np.zeros(n), (0.0, tube, 1.0), sides, np.empty(n))
+    return r, sides
+
+
+@pytest.mark.parametrize("tube", [0.0, 0.5, 5.0])
+@pytest.mark.parametrize("n", [2, 30, 400])
+def test_strings_do_not_depend_on_where_they_bent_before(n, tube):
+    rng = np.random.default_rng(n)
+    c = rng.integers(1, 4, n).astype(np.uint32)
+    old = np.zeros(n, dtype=np.int8)
+    for _ in range(20):
+        r = np.sin(np.arange(n) / 40.0) * 0.1 + rng.normal(size=n) * 0.3
+        wanted, sides = strings(c, r, tube, np.zeros(n, dtype=np.int8))
+        guess = np.where(rng.random(n) < 0.1, rng.integers(-1, 2, n), 0).astype(np.int8)
+        guess[-1] = 0
+        for known in (old, guess, sides):
+            found, bends = strings(c, r, tube, known)
+            assert found == pytest.approx(wanted, abs=1e-13)
+            assert tube == 0.0 or (bends == sides).all()
+        old = sides
+
+
+def test_pins_that_go_one_after_another_go_all_together_in_the_end():
+    """Each part is a line that is steeper than that before, and less so than all before."""
+    slopes, length, tube = [1.0, 0.0], 8, 100.0
+    while len(slopes) < 40:
+        slopes.append((slopes[-1] + np.mean(slopes)) / 2.0)
+    r = np.repeat(slopes, length)
+    r[:length] -= tube / length  # what is added by the first pin
+    sides = np.zeros(r.size, dtype=np.int8)
+    sides[length - 1 : -1 : length] = 1
+    found, bends = strings(np.ones(r.size, dtype=np.uint32), r, tube, sides)
+    assert found == pytest.approx(np.full(r.size, r.mean()), abs=1e-13)
+    assert not bends.any()
 
 
 def test_the_nearest_point_between_bounds_sums_to_one():

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.compiled import thread_pool
@@ -26,6 +27,7 @@ class _Part(NamedTuple):
     """Their codes, where their levels begin, and the examples of each."""
     g: Vector
     r: Vector
+    sides: NDArray[np.int8]
     sums: Vector
 
 
@@ -72,6 +74,7 @@ class Strings:
         self._beyond, self._shift = d, 0.0
         self._sums = np.empty((len(self._groups), d.size))
         self._strings = np.empty(self._counts.size)
+        self._sides = np.zeros(self._counts.size, dtype=np.int8)
         self.restart()
 
     def restart(self) -> None:
@@ -99,7 +102,7 @@ class Strings:
         everything = self._counts, self._strings, self._offsets
         self._start = begin(*everything, tube, s.size, o, self._start)
         steps = self._start, tube, _RELAXATION
-        self._each(lambda part: pull(*part.of, part.r, part.g, steps, part.sums))
+        self._each(lambda part: pull(*part.of, part.r, part.g, steps, part.sides, part.sums))
         o += 2.0 * features * self._start / s.size
         self._Ku += _RELAXATION * (self._sums.sum(axis=0) + o - self._Ku)
         self._o += _RELAXATION * (o - self._o)
@@ -112,7 +115,8 @@ class Strings:
             levels = slice(int(self._offsets[first]), int(self._offsets[last]))
             offsets = self._offsets[first : last + 1] - levels.start
             of = self._codes[first:last], offsets, self._counts[levels]
-            parts.append(_Part(of, self._g[levels], self._strings[levels], self._sums[k]))
+            by_level = self._g[levels], self._strings[levels], self._sides[levels]
+            parts.append(_Part(of, *by_level, self._sums[k]))
         pool, threads = thread_pool()
         list((pool.map if threads > 1 else map)(call, parts))
 

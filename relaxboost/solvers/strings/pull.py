@@ -27,6 +27,8 @@ from relaxboost._core.compiled import njit
 
 _NEAR, _TRIES = 1e-10, 60
 """Relative accuracy of the ends, and how often they are tried."""
+_SPARSE, _PINNED = 8, 20
+"""Levels for each bend, where a string is pinned to these, and how often pins may go."""
 
 
 @njit(error_model="numpy", nogil=True)
@@ -86,7 +88,62 @@ def begin(c: Array, r: Array, offsets: Whole, tube: float, m: int, o: float, gue
 
 
 @njit(error_model="numpy", nogil=True)
-def _string(c: Array, r: Array, tube: float, u: Array) -> None:
+def _strings(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
+    """Write the slopes of the shortest path of a feature, and on which sides it bends.
+
+    Steps hardly move the bends. So the path is first pinned to where it bent before, and each part
+    solved for by itself. Where it then bends the wrong way around a pin, that goes.
+    """
+    n = c.size
+    pins = np.flatnonzero(sides[: n - 1])
+    used = pins.size if pins.size <= n // _SPARSE else 0
+    first, last = np.empty(used + 1), np.empty(used + 1)
+    dirty = np.ones(used + 1, dtype=np.bool_)
+    tries = 0
+    while True:
+        for k in range(used + 1):
+            if dirty[k]:
+                a, b = pins[k - 1] + 1 if k else 0, pins[k] + 1 if k < used else n
+                y = -sides[a - 1] * tube if k else 0.0
+                end = sides[b - 1] * tube if k < used else 0.0
+                _part(c[a:b], r[a:b], tube, (y, end), u[a:b])
+                first[k], last[k], dirty[k] = u[a], u[b - 1], False
+        kept, tries = 0, tries + 1
+        for k in range(used):
+            if tries < _PINNED and (first[k + 1] - last[k]) * sides[pins[k]] > 0.0:
+                pins[kept] = pins[k]
+                kept += 1
+                first[kept], last[kept], dirty[kept] = first[k + 1], last[k + 1], False
+            else:
+                dirty[kept] = True
+        if kept == used:
+            break
+        used = kept
+    for k in range(n - 1):
+        sides[k] = np.sign(u[k + 1] - u[k])
+
+
+@njit(error_model="numpy", nogil=True)
+def _part(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
+    """Write the slopes of the shortest path between two points: a line, or a string."""
+    y, end = ends
+    x, rise = 0.0, y + end
+    for k in range(c.size):
+        x += c[k]
+        rise += r[k]
+    slope = rise / x
+    off, least, most = y, y, y
+    for k in range(c.size - 1):
+        off += r[k] - slope * c[k]
+        least, most = min(least, off), max(most, off)
+    if -tube <= least and most <= tube:
+        u[:] = slope
+    else:
+        _string(c, r, tube, ends, u)
+
+
+@njit(error_model="numpy", nogil=True)
+def _string(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
     """Write the slopes of the shortest path, in time linear in the levels.
 
     The sides of the tube are kept from the last knot on, the lower as its concave majorant, the
@@ -94,12 +151,14 @@ def _string(c: Array, r: Array, tube: float, u: Array) -> None:
     """
     n = c.size
     low, high = np.empty((2, n)), np.empty((2, n))
-    knot_x, knot_y, x, y, written, at = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    knot_x, knot_y, x, y, written, at = 0.0, 0.0, 0.0, ends[0], 0.0, 0
     low_a, low_b, high_a, high_b = 0, 0, 0, 0
     for k in range(n):
         x += c[k]
         y += r[k]
-        half = tube if k < n - 1 else 0.0
+        half = tube
+        if k == n - 1:
+            half, y = 0.0, y + ends[1]
         low_b = _add(low, low_a, low_b, (knot_x, knot_y), (x, y - half))
         high_b = _add(high, high_a, high_b, (knot_x, -knot_y), (x, -y - half))
         while low_b - low_a == 1 and high_b - high_a > 1:  # bent around the upper side?
@@ -162,12 +221,13 @@ def gather(
     """
     features, m = codes.shape
     for f in range(features):
-        mine = r[offsets[f] : offsets[f + 1]]
+        a, b = offsets[f], offsets[f + 1]
+        mine = r[a:b]
         mine[:] = 0.0
         for i in range(m):
             mine[codes[f, i]] += s[i]
-    for b in range(r.size):
-        r[b] = c[b] * g[b] + sigma * r[b]
+        for k in range(a, b):
+            r[k] = c[k] * g[k] + sigma * r[k]
 
 
 @njit(error_model="numpy", nogil=True)
@@ -178,6 +238,7 @@ def pull(
     r: Array,
     g: Array,
     steps: tuple[float, float, float],
+    sides: Array,
     sums: Array,
 ) -> None:
     """Move g to the strings, write these in the place of r, and their sum on the examples.
@@ -188,6 +249,8 @@ def pull(
         As in `gather`.
     steps : (start, λ, relaxation)
         Of `begin`, the half width, and how much of the way to the strings g goes.
+    sides : array of int8, for all levels
+        On which side of the tube the last string bends after the level, as a sign, else 0.
     sums : array of shape (m,)
     """
     start, tube, relaxation = steps
@@ -197,19 +260,19 @@ def pull(
     sums[:] = 0.0
     for f in range(features):
         a, b = offsets[f], offsets[f + 1]
-        if b - a == 1:  # without a cut
+        if b - a == 1:  # without a cut, where g is 0
             r[a] = 0.0
             continue
         mine = new[: b - a]
         r[a] += start
         r[b - 1] += start
-        _string(c[a:b], r[a:b], tube, mine)
-        mine -= shift
+        _strings(c[a:b], r[a:b], tube, sides[a:b], mine)
+        for k in range(a, b):
+            r[k] = mine[k - a] - shift
+            g[k] += relaxation * (r[k] - g[k])
+        mine = r[a:b]
         for i in range(m):
             sums[i] += mine[codes[f, i]]
-        r[a:b] = mine
-    for b in range(r.size):
-        g[b] += relaxation * (r[b] - g[b])
 
 
 @njit(error_model="numpy", nogil=True)

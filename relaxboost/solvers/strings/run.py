@@ -34,7 +34,7 @@ _WIDE, _FIRST = 2.0, 100.0
 when that bound is poor, so many times."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
-_ENTRY = 1.3e-8
+_ENTRY = 7e-9
 """Seconds on one core of a step for an entry of A: a level of an example, or a cut."""
 _FEWEST, _RATE, _POWER = 8, 0.1, 0.75
 """Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
