@@ -182,7 +182,7 @@ class Capped(WithK):
     def valuer(self) -> Callable[[Vector], float]:
         if type(self).relaxed_margin is not Capped._own_margin:
             return super().valuer()
-        return MeanFollower(lambda u: self.witness(u).gamma, self.double_k, self._rank)
+        return MeanFollower(self.double_k, self._rank)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""

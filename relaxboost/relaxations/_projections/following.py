@@ -17,7 +17,6 @@ from there is made afresh.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -25,15 +24,13 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
-from relaxboost.relaxations._projections.selection import first_reaching
+from relaxboost.relaxations._projections.selection import count_between, ranked
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 _APART = 32.0
 """Times β that levels are apart for which exponentials are formed."""
 _STEPS = 40
-_BLOCK = 64
-_NEAR = 4096
-"""Margins at most, and a sixteenth of all, among which one of a rank is sought."""
+_BLOCK, _SOME = 64, 31
 
 
 @njit()
@@ -169,79 +166,86 @@ class CappedFollower:
         return there, d, slope
 
 
+@njit()
+def _one_between(u: Vector, low: float, high: float) -> float:
+    """Return one of the many numbers from `low` to `high`, around the middle of them."""
+    some, found, stride = np.empty(_SOME), 0, 1 + u.shape[0] // 4096
+    for start in range(stride):
+        for i in range(start, u.shape[0], stride):
+            some[found] = u[i]
+            found += (u[i] >= low) & (u[i] <= high)
+            if found == _SOME:
+                return ranked(some, _SOME // 2)
+    return low
+
+
+@njit()
+def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
+    """Return the margin of a rank; it is sought first within `width` of `gamma`.
+
+    The margins from `low` to `high`, of which it is one, become fewer until they are worth a copy.
+    """
+    low, high, below, upto = -math.inf, math.inf, 0, u.shape[0]
+    while upto - below > 64 + u.shape[0] // 64:
+        if not low <= gamma <= high:
+            gamma = _one_between(u, low, high)
+        under, equal = count_between(u, gamma, gamma)
+        if under > rank:
+            high, upto, gamma = np.nextafter(gamma, -math.inf), under, gamma - width
+        elif under + equal <= rank:
+            low, below, gamma = np.nextafter(gamma, math.inf), under + equal, gamma + width
+        else:
+            return gamma
+        width *= 8.0  # so that from there back is beyond the other end
+    near, found = np.empty(upto - below + 1), 0
+    for start in range(0, u.shape[0], _BLOCK):
+        part = u[start : start + _BLOCK]
+        if count_between(part, low, high)[1] > 0:
+            for i in range(part.shape[0]):
+                near[found] = part[i]
+                found += (part[i] >= low) & (part[i] <= high)
+    return ranked(near[:found], rank - below)
+
+
 @njit(error_model="numpy")
-def _few_around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
-    below, upto, short = 0, 0, 0.0
+def _few_gaps(u: Vector, gamma: float) -> float:
+    total = 0.0
     for i in range(u.shape[0]):
-        below += u[i] < low
-        upto += u[i] <= high
-        short += low - u[i] if u[i] < low else 0.0
-    return below, upto, short
+        total += gamma - u[i] if u[i] < gamma else 0.0
+    return total
 
 
 @njit(error_model="numpy", fastmath=REORDER)
-def _many_around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
-    below, upto, short = 0, 0, 0.0
+def _many_gaps(u: Vector, gamma: float) -> float:
+    total = 0.0
     for i in range(u.shape[0]):
-        below += u[i] < low
-        upto += u[i] <= high
-        short += low - u[i] if u[i] < low else 0.0
-    return below, upto, short
+        total += gamma - u[i] if u[i] < gamma else 0.0
+    return total
 
 
 @njit(error_model="numpy")
-def _around(u: Vector, low: float, high: float) -> tuple[int, int, float]:
-    """Return how many margins are below `low`, how many are not above `high`, and Σ [low − u]_+."""
-    return _few_around(u, low, high) if u.shape[0] < FEW else _many_around(u, low, high)
-
-
-@njit(error_model="numpy")
-def _near_mean(u: Vector, rank: int, k: float, gamma: float, width: float) -> tuple[float, float]:
-    """Return AvgMin_k(u) and the margin of a rank, nan if it is not within `width` of `gamma`."""
-    low, high = gamma - width, gamma + width
-    most = _NEAR + u.shape[0] // 16
-    near, found, below, short = np.empty(most + 1), 0, 0, 0.0
-    for start in range(0, u.shape[0], _BLOCK):
-        part = u[start : start + _BLOCK]
-        under, upto, gaps = _around(part, low, high)
-        below, short = below + under, short + gaps
-        if upto == under:
-            continue
-        if found + upto - under > most:
-            return math.nan, gamma
-        for i in range(part.shape[0]):
-            near[found] = part[i]
-            found += (part[i] >= low) & (part[i] <= high)
-    if not below <= rank < below + found:
-        return math.nan, gamma
-    # No literals below: numba would compile it for them, and then again.
-    keys, ones, zeros, left = near[:found].copy(), np.ones(found), np.zeros(found), float(below)
-    there = first_reaching(keys, ones, zeros, rank + 1.0, found > 0, math.inf, left, 0.0)
-    short += below * (there - low)
-    for i in range(found):
-        short += max(there - near[i], 0.0)
-    return there - short / k, there
+def _mean(u: Vector, rank: int, k: float, gamma: float, width: float) -> tuple[float, float]:
+    """Return AvgMin_k(u), and the `_margin` of the rank."""
+    gamma, short = _margin(u, rank, gamma, width), 0.0
+    for start in range(0, u.shape[0], CHUNK):
+        part = u[start : start + CHUNK]
+        short += _few_gaps(part, gamma) if part.shape[0] < FEW else _many_gaps(part, gamma)
+    return gamma - short / k, gamma
 
 
 class MeanFollower:
-    """AvgMin_k as a function of margins, each near the ones before.
+    """AvgMin_k as a function of finite margins, quickest where they are near the last.
 
-    `margin` finds the one of `rank`, from 0 and in order, the last that counts.
+    `rank` is that of the last margin that counts, from 0 and in order.
     """
 
-    def __init__(self, margin: Callable[[Vector], float], k: float, rank: int) -> None:
-        self._margin, self._k, self._rank = margin, k, rank
+    def __init__(self, k: float, rank: int) -> None:
+        self._k, self._rank = k, rank
         self._gamma, self._width = math.nan, 0.0
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        value, gamma = math.nan, math.nan
-        if math.isfinite(self._gamma):
-            value, gamma = _near_mean(u, self._rank, self._k, self._gamma, self._width)
-        if math.isnan(value):
-            gamma = self._margin(u)
-            value = gamma - float(np.maximum(gamma - u, 0.0).sum()) / self._k
-            self._width *= 0.5
+        value, gamma = _mean(u, self._rank, self._k, self._gamma, self._width)
         moved = abs(gamma - self._gamma)
         self._width = max(0.8 * self._width, 2.0 * moved) if moved < math.inf else 0.0
         self._gamma = gamma
