@@ -423,11 +423,13 @@ def least_in_use(weights: Array, edges: Array) -> tuple[int, float]:
 
 
 @njit()
-def apart(a: NDArray[Any], sign: int, b: NDArray[Any], turn: int, out: Array) -> None:
-    """Write sign · a − turn · b; to box an array takes longer than to make one."""
-    s, t = float(sign), float(turn)
+def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
+    """Write s a − t b, and return its `largest`; to box an array takes longer than to make one."""
+    bits = np.int64(0)
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
+        bits = max(bits, np.float64(abs(out[i])).view(np.int64))
+    return np.int64(bits).view(np.float64)
 
 
 @njit(error_model="numpy")

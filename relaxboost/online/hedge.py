@@ -130,7 +130,7 @@ class HedgeRun(Booster):
             return self
         self.learned = t = self.learned + 1
         active = self.active
-        v = active.direction(best)
+        v, _ = active.direction(best)
         margins = v + active.u
         active.move(best, 1.0 / t, active.u + (1.0 / t) * v)
         self.step = 1.0 / t

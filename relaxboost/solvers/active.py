@@ -20,6 +20,7 @@ class CombinedHypothesis(ABC):
     u: Vector
     cost: float = 0.0
     """g*(w): zero on sets, positive for penalties."""
+    _met: tuple[Vector | None, Vector | None, float] = None, None, 0.0
 
     @property
     @abstractmethod
@@ -36,15 +37,17 @@ class CombinedHypothesis(ABC):
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
-        return self.over.value(best.edge) + self.cost - kernels.dot(d, self.u)
+        if self._met[0] is not d or self._met[1] is not self.u:  # each round asks twice
+            self._met = d, self.u, kernels.dot(d, self.u)
+        return self.over.value(best.edge) + self.cost - self._met[2]
 
 
 class MovingHypothesis(CombinedHypothesis):
     """One that steps move towards an answer of the weak learner."""
 
     @abstractmethod
-    def direction(self, best: Any) -> Vector:
-        """Return the margins of the answer `best` less those of w."""
+    def direction(self, best: Any) -> tuple[Vector, float]:
+        """Return v, the margins of the answer `best` less those of w, and ‖v‖_inf."""
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
@@ -144,17 +147,16 @@ class ActiveSet(MovingHypothesis):
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
-    def between(self, slot: int, other: int | None) -> Vector:
-        """Return the signed column of a slot less that of another one, or less nothing."""
+    def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
+        """Return v, the signed column of a slot less that of another or nothing, and ‖v‖_inf."""
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
-        out = np.empty(self.u.size)
-        kernels.apart(self.matrix.column(j), sign, self.matrix.column(i), turn, out)
-        return out
+        v, column, worst = np.empty(self.u.size), self.matrix.column(j), self.matrix.column(i)
+        return v, kernels.apart(column, float(sign), worst, float(turn), v)
 
-    def direction(self, best: Best) -> Vector:
-        column, scale = self.column(self.slot(best)), self.over.scale
-        return (column if scale == 1.0 else scale * column) - self.u
+    def direction(self, best: Best) -> tuple[Vector, float]:
+        v, column = np.empty(self.u.size), self.matrix.column(best.id)
+        return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
         """Return zeros: g* is zero on the set."""

@@ -18,7 +18,7 @@ from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.starts import WarmStart
-from relaxboost.solvers.steps import Segment, Step, line_search, quadratic_step
+from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """Step rules: Fig. 1's own; 2/(t + 2); exact; exact with away steps; exact and pairwise."""
@@ -160,16 +160,17 @@ class CorrectiveRun(Booster):
 
     def _towards(self, best: Best | Dense) -> None:
         active, beta = self.active, self._beta
-        v = active.direction(best)
+        v, size = active.direction(best)
         bend = active.bend(best)
         # For g* = a η + b η²/2 along the way, the gap is the slope at 0 less b/2.
         slope = active.gap(self.d, best) + 0.5 * bend[1]
-        if self._rule == "fig1":
-            eta = quadratic_step(slope, v, beta, curvature=bend[1])
-        elif self._rule == "classic":
+        if self._rule in ("fig1", "classic"):
             eta = 2.0 / (self._round + 2.0)
+            if self._rule == "fig1":
+                eta = quadratic_step(slope, v, beta, curvature=bend[1], size=size)
+            self._found = Step(eta, *arrival(self._project, active.u, v, eta)[:2])
         else:
-            segment = Segment(active.u, v, slope, bend=bend)
+            segment = Segment(active.u, v, slope, bend=bend, size=size)
             self._found = line_search(
                 self._project, self._beta, segment, stretch=self._stretches["towards"]
             )
@@ -202,8 +203,8 @@ class CorrectiveRun(Booster):
         """Move weight from the worst atom in use to the best one."""
         active, worst = self.atoms, self._worst_in_use()
         slot = active.slot(best)
-        v = active.between(slot, worst.slot)
-        segment = Segment(active.u, v, best.edge - worst.edge, worst.weight)
+        v, size = active.between(slot, worst.slot)
+        segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
         )

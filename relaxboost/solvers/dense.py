@@ -34,10 +34,12 @@ class DensePoint(MovingHypothesis):
     def used(self) -> int:
         return int(np.count_nonzero(self.w))
 
-    def direction(self, best: Dense) -> Vector:
+    def direction(self, best: Dense) -> tuple[Vector, float]:
         if self._A is not None:
-            return kernels.combine(self._A, best.w.size, best.w) - self.u
-        return self._matrix.margins(self._all, best.w) - self.u
+            v = kernels.combine(self._A, best.w.size, best.w) - self.u
+        else:
+            v = self._matrix.margins(self._all, best.w) - self.u
+        return v, kernels.largest(v)
 
     def bend(self, best: Dense) -> tuple[float, float]:
         return self.over.bend(self.w, best.w - self.w)

@@ -103,11 +103,11 @@ class HullRun(Booster):
     def _towards(self, best: Dense) -> None:
         """Go to the answer, or towards it where f is strongly convex; the worst d there joins."""
         active = self.active
-        v = active.direction(best)
+        v, size = active.direction(best)
         found = Step(1.0)
         if self._project is not None:
             bend = active.bend(best)
-            segment = Segment(active.u, v, float(self._worst @ v) - bend[0], bend=bend)
+            segment = Segment(active.u, v, float(self._worst @ v) - bend[0], bend=bend, size=size)
             found = line_search(self._project, self._curvature, segment, stretch=self._stretch)
             self._stretch = found.stretch or self._stretch
         active.move(best, found.eta, active.u + found.eta * v)

@@ -10,16 +10,21 @@ from relaxboost.solvers.smoothing import Projector
 
 
 def quadratic_step(
-    slope: float, v: Vector, beta: float, longest: float = 1.0, curvature: float = 0.0
+    slope: float,
+    v: Vector,
+    beta: float,
+    longest: float = 1.0,
+    curvature: float = 0.0,
+    size: float | None = None,
 ) -> float:
     """Return the step of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf² cut to [0, longest].
 
     `slope` is <d, v> for the direction v of the margins. η maximises the minorant of Eq. 10, the
     smoothed relaxed margin being 1/β-smooth in the sup-norm. A penalty on w whose slope along the
     segment is part of `slope`, and whose second derivative is `curvature`, adds to the bend:
-    η = β slope / (‖v‖_inf² + β curvature).
+    η = β slope / (‖v‖_inf² + β curvature), `size` being ‖v‖_inf where it is known.
     """
-    size = kernels.largest(v)
+    size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
     if bend == 0.0 or slope <= 0.0:
         return 0.0 if slope <= 0.0 else longest
@@ -45,6 +50,19 @@ class Segment(NamedTuple):
     """The derivative of the smoothed relaxed margin less the penalty at η = 0."""
     longest: float = 1.0
     bend: tuple[float, float] = (0.0, 0.0)
+    size: float | None = None
+    """‖v‖_inf, where it is known."""
+
+
+def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
+    """Return u + ηv, its d, and <d, v>."""
+    along = getattr(project, "along", None)
+    if along is not None:
+        there, d, rise = along(u, v, eta)
+        return there, d, rise
+    there = kernels.along(u, v, eta)
+    d = project(there)
+    return there, d, kernels.dot(d, v)
 
 
 def line_search(
@@ -63,24 +81,11 @@ def line_search(
     and `accuracy` times `slope`, its value at 0. The result is never shorter than Fig. 1's step nor
     beyond the maximiser, so the gain is at least Fig. 1's.
     """
-    u, v, slope, longest, bend = segment
+    u, v, slope, longest, bend, size = segment
     if slope <= 0.0:
         return Step(0.0)
-    shortest = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1]), 1e-300))
+    shortest = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1], size), 1e-300))
     aim = 0.5 * accuracy * slope
-    along = getattr(project, "along", None)
-    there: Vector | None = None
-    d: Vector | None = None
-
-    def excess(eta: float) -> float:
-        nonlocal there, d
-        if along is None:
-            there = kernels.along(u, v, eta)
-            d = project(there)
-            rise = kernels.dot(d, v)
-        else:
-            there, d, rise = along(u, v, eta)
-        return rise - bend[0] - bend[1] * eta - aim
 
     def found(eta: float) -> Step:
         return Step(eta, there, d, eta / shortest if eta < longest else None)
@@ -88,7 +93,8 @@ def line_search(
     left, at_left = 0.0, slope - aim
     right = min(longest, max(1.0, stretch) * shortest)
     while True:
-        at_right = excess(right)
+        there, d, rise = arrival(project, u, v, right)
+        at_right = rise - bend[0] - bend[1] * right - aim
         if abs(at_right) <= aim or (at_right > 0.0 and right >= longest):
             return found(right)
         if at_right < 0.0:
@@ -101,7 +107,8 @@ def line_search(
     side = 0
     for _ in range(60):
         eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
-        value = excess(eta)
+        there, d, rise = arrival(project, u, v, eta)
+        value = rise - bend[0] - bend[1] * eta - aim
         if abs(value) <= aim or (eta == shortest and value < 0.0):
             return found(eta)
         if value > 0.0:
