@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations._projections import CappedFollower, by_sorting, capped_distribution
+from relaxboost.relaxations._projections import (
+    CappedFollower,
+    MeanFollower,
+    by_sorting,
+    capped_distribution,
+)
 from relaxboost.solvers import Corrective
 
 
@@ -64,6 +69,18 @@ def test_the_soft_margin_is_the_same_wherever_it_begins(rng, m):
         value = f.valuer()
         for u in walks(rng, m):
             assert value(u) == pytest.approx(f.relaxed_margin(u)[0], rel=1e-13, abs=1e-14)
+
+
+def test_the_soft_margin_in_any_order_and_of_any_size(rng):
+    """Sorted, periodic, in clusters, nearly all alike; the last margins may say nothing of it."""
+    m = 40_000
+    i, x = np.arange(m), rng.normal(size=m)
+    clusters, alike = rng.integers(0, 9, m) + 1e-9 * x, np.where(i == 7, 2.0, 1.0)
+    for rank in (0, 17, m // 10, m - 1):
+        value = MeanFollower(rank + 1.0, rank)
+        for u in (i / m, (i % 10) / 10.0, clusters, -np.exp(99.0 * x), alike, 1.0 - i / m):
+            least = np.sort(u)[: rank + 1]
+            assert value(u) == pytest.approx(math.fsum(least) / least.size, rel=1e-12, abs=1e-14)
 
 
 def test_what_a_subclass_overrides_is_asked(rng):

@@ -11,8 +11,9 @@ import scipy.optimize as so
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
+from relaxboost.matrices import Best
 from relaxboost.solvers import Combined, Corrective, TotallyCorrective
-from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 from relaxboost.solvers.totally_corrective import SmoothedRun
@@ -122,6 +123,20 @@ def test_each_round_gains_what_lemma_12_promises(rng):
                 missing = best - now  # at most the true ε_t, so the test is the weaker side
                 assert after - now >= beta * missing**2 / 8 - 1e-12, name
                 assert missing <= gap + 1e-12, f"Lemma 11, {name}"
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8])
+def test_directions_and_their_size(rng, kind):
+    A = rng.integers(-1, 2, (90, 5)).astype(kind)
+    active = active_set(rb.Game(A, over=rb.L1Ball(2.5)))
+    active.load(np.array([0, 3]), np.array([1.5, -0.25]))
+    v, size = active.direction(Best(4, -1, 0.5, 0.0))
+    assert np.array_equal(v, -2.5 * A[:, 4] - active.u)
+    assert size == np.abs(v).max()
+    v, size = active.between(0, 1)
+    assert np.array_equal(v, A[:, 0] + 1.0 * A[:, 3])
+    assert size == np.abs(v).max()
+    assert np.array_equal(active.between(1, None)[0], -1.0 * A[:, 3])
 
 
 def test_line_search_finds_the_maximiser_from_below(rng):
