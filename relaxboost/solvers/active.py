@@ -92,7 +92,7 @@ class ActiveSet(MovingHypothesis):
     def used(self) -> int:
         """Number of atoms with weight, but w = 0."""
         zero = self._slots.get((0, 0))
-        count = int(np.count_nonzero(self.weights[: len(self)]))
+        count = int(np.count_nonzero(self.weights))  # beyond len(self) are none
         return count - int(zero is not None and self.weights[zero] > 0.0)
 
     @property
@@ -165,7 +165,7 @@ class ActiveSet(MovingHypothesis):
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
         slot = self.slot(best)
-        self.weights[: len(self)] *= 1.0 - eta
+        self.weights *= 1.0 - eta
         self.weights[slot] += eta * self.over.scale
         self.u = u
 
