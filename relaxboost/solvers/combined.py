@@ -29,7 +29,7 @@ from relaxboost.solvers.interior.run import (
 )
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Projector, Smoother, Unsmoothed
+from relaxboost.solvers.smoothing import Smoother, Unsmoothed
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 from relaxboost.solvers.walking import Walking, walkable
@@ -40,6 +40,9 @@ _NEAR = 2.0
 """How many times below the gap at which steps hand over they may go on alone."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
+_BETWEEN = 3
+"""Steps over the columns in use, at most, between two passes over all, where steps may go on alone
+and f is polyhedral: they find as much, and with more of them dense optima take longer."""
 _NEW, _OFTEN = 4.0, 0.9
 """How many times work of steps counts while so large a part of them brought a new column: an
 optimum of many columns shows so."""
@@ -66,9 +69,9 @@ class Combined(SmoothedMethod):
     program, which ends at a vertex, may before that take as long as it is expected to, and what
     steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot finish
     goes back to the program. Before it, of all stumps, come `TautStrings`, and go on where tol is
-    not narrow beside ρ. For a tol of half that gap or more, steps go on to the end where the
-    program would take longer than they did, or they are expected (`Forecast`) to cost less than
-    half of what `InteriorPoint` is.
+    not narrow beside ρ. For a tol of half that gap or more, steps are for that tol from the
+    beginning, and most are over the columns in use. They go on to the end where the program would
+    take longer than they did, and they are expected (`Forecast`) to cost less than `InteriorPoint`.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -106,6 +109,7 @@ class Combined(SmoothedMethod):
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         loose = loose_gap(game)
         near, loose = _NEAR * tol >= loose, max(tol, loose)
+        target = tol if near else loose
         inner = exact_program(game)
         fits = self.interior and not unfit(game)
         steep = fits and near and inner == "conic"
@@ -113,22 +117,23 @@ class Combined(SmoothedMethod):
         # A few steps do, and f is too steep for the programs of cone solvers.
         few = game.relaxation.curvature(game.m) * tol >= _FEW
         rival = Rival(game, tol, clock, _STEPS if steep else PART) if fits else None
+        soon = False
         if rival is not None and inner == "conic":
             soon = tol < loose and expected(game) < _SOON and not (steep or few)
-            loose = tol if steep or few else loose
-            if soon or game.relaxation.from_solver:
+            target = tol if steep or few else target
+            if game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game))
                 program.rival = rival
                 return rival.first(program).named("combined (interior)")
-        beta, smoother, suffix = self.smoother(game, loose)
-        run = CombinedRun(game, beta, smoother, loose / 2.0, clock)
-        run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
+        beta, smoother, suffix = self.smoother(game, target)
+        run = CombinedRun(game, beta, smoother, target / 2.0, clock)
+        run.make = partial(PROGRAMS[inner], game, clock, run.atoms)
+        if rival is not None and soon:
+            return rival.first(run).named("combined (interior)")
+        run.rival = rival
         run.new = 1.0 if steep else _NEW
         if near and not steep:
-            run.forecast = Forecast(tol)
-        if near and tol < loose:
-            beta, smoother, _ = self.smoother(game, tol)
-            run.closer = smoother.projector(beta), beta, tol / 2.0
+            run.forecast, run.between = Forecast(tol), _BETWEEN if inner == "lp" else 0
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -144,8 +149,8 @@ class CombinedRun(CorrectiveRun):
     """How many times work of steps counts while nearly each has found a new column."""
     forecast: Forecast | None = None
     """Of rounds of steps, where they may go on alone."""
-    closer: tuple[Projector, float, float] | None = None
-    """What makes d, β and the target of steps that go on, where the program would take longer."""
+    between: int = 0
+    """Steps over the columns in use, at most, between two passes over all."""
 
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
@@ -155,7 +160,7 @@ class CombinedRun(CorrectiveRun):
         self._ready = self._looked = False
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
-        self._columns = self._idle = 0
+        self._columns = self._idle = self._settled = 0
         self._work, self._look = 0.0, seconds_to_look(game)
 
     def warmed(self, start: WarmStart) -> Booster:
@@ -199,19 +204,19 @@ class CombinedRun(CorrectiveRun):
         due = False
         if rival is not None:
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
-            work = self._pass + STEP * (examples + OVERHEAD)
+            work = self._pass + (1 + self._settled) * STEP * (examples + OVERHEAD)
             self._work += work
             new = used >= _OFTEN * self._round and not self._game.matrix.implicit
-            due = rival.due(work * (self.new if new else 1.0))
+            often = self.new if new else 1.0
+            due = rival.due(work if self.forecast else work * often)
+            self._look -= work * often if self.forecast else work
             if self.forecast is not None:
                 self.forecast.note(gap)
                 left = work * self.forecast.rounds()
-                if due and (self._work + left < self._look or not self._looks()):
-                    due = not rival.spares(left)
-            if self.closer and done and not (due or self._ready) and pivots > self._work:
-                (self._project, self._beta, self._target), self.closer = self.closer, None
-                return None
-        if rival and (done or due or self._work >= self._look):
+                if due and (left < self._look or not self._looks()):
+                    due = not rival.spares(self._work + left)
+                done = done and (self._ready or pivots <= self._work)
+        if rival and (done or due or self._look <= 0.0):
             looks, self._looked = self._looks(), True
             if looks:
                 return Balance(self._game, self._clock, self)
@@ -228,6 +233,13 @@ class CombinedRun(CorrectiveRun):
             return rival.now(program)  # the program would not end in the time it may take
         program.known = gap
         return program
+
+    def advance(self, best: Any) -> Booster | None:
+        """Take a step, and some over the columns in use."""
+        goal = 0.5 * max(self.active.gap(self.d, best), self._target)
+        super().advance(best)
+        self._settled = self.settle(goal, self._clock, self.between)
+        return self
 
     def _nothing(self) -> bool:
         """Whether steps have found next to nothing better than w = 0."""

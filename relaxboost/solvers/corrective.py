@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Vector
@@ -152,6 +153,21 @@ class CorrectiveRun(Booster):
         """Take the exact step on the segment to `best`, which gains at least what Fig. 1's does."""
         self._towards(best)
         self._reweigh()
+
+    def settle(self, goal: float, clock: Clock, most: float = inf) -> int:
+        """Take pairwise steps over the columns in use until their own gap is `goal`; count them."""
+        active, taken = self.atoms, 0
+        while taken < most and clock.left:
+            self.edges = active.edges(self.d)
+            best = active.best(self.edges)
+            if active.gap(self.d, best) <= goal:
+                break
+            self._pairwise(best)
+            self._reweigh()
+            taken += 1
+            if self.step == 0.0:
+                break
+        return taken
 
     def _reweigh(self) -> None:
         """Set d to that of the present margins, where the line search has not met it."""

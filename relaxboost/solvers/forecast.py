@@ -6,7 +6,9 @@ import math
 
 
 class Forecast:
-    """The gap goes on falling as a power of the rounds: that of the latter half of those so far.
+    """The gap goes on falling by the same part a round as in the latter half of those so far.
+
+    So it does by pairwise steps once their columns are found (Lacoste-Julien & Jaggi 2015).
 
     Parameters
     ----------
@@ -31,5 +33,4 @@ class Forecast:
         fallen = math.log(before / now)
         if fallen <= 0.0:
             return 0.0 if now == self._goal else math.inf
-        power = math.log(count / half) * math.log(now / self._goal) / fallen
-        return count * math.expm1(min(power, 100.0))
+        return (count - half) * math.log(now / self._goal) / fallen

@@ -194,14 +194,7 @@ class SmoothedRun(Booster):
         active, inner = self.active, self._pairwise
         goal = 0.5 * max(active.gap(inner.d, best), self._target)
         inner.towards(best)
-        while self._clock.left:
-            inner.edges = active.edges(inner.d)
-            best = active.best(inner.edges)
-            if active.gap(inner.d, best) <= goal:
-                break
-            inner.advance(best)
-            if inner.step == 0.0:
-                break
+        inner.settle(goal, self._clock)
         self.d = inner.d
         return self
 

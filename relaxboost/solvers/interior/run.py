@@ -64,8 +64,9 @@ _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_SPARED = 0.5
-"""The part of the price that steps are to cost at most to go on instead."""
+_SPARED = 3.0
+"""How many times the price steps may cost in all to go on instead: within caches their work is
+counted three to seven times too dear."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -182,7 +183,7 @@ class Rival:
         return self._left <= 0.0
 
     def spares(self, work: float) -> bool:
-        """Give steps another part where they are expected to cost less to their end."""
+        """Give steps another part where they are expected to cost so much in all."""
         spares = work < _SPARED * self._price
         if spares:
             self._left = PART * self._price
