@@ -236,6 +236,8 @@ class CombinedRun(CorrectiveRun):
 
     def advance(self, best: Any) -> Booster | None:
         """Take a step, and some over the columns in use."""
+        if not self.between:
+            return super().advance(best)
         goal = 0.5 * max(self.active.gap(self.d, best), self._target)
         super().advance(best)
         self._settled = self.settle(goal, self._clock, self.between)

@@ -64,9 +64,9 @@ _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_SPARED = 3.0
-"""How many times the price steps may cost in all to go on instead: within caches their work is
-counted three to seven times too dear."""
+_SPARED, _STUMPS = 3.0, 1.5
+"""How many times the price steps may cost in all to go on instead, which is half of it: within
+caches their work is counted six times too dear, three times with stumps."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -184,7 +184,7 @@ class Rival:
 
     def spares(self, work: float) -> bool:
         """Give steps another part where they are expected to cost so much in all."""
-        spares = work < _SPARED * self._price
+        spares = work < (_STUMPS if self._game.matrix.implicit else _SPARED) * self._price
         if spares:
             self._left = PART * self._price
         return spares
