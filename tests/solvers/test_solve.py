@@ -413,7 +413,7 @@ def test_a_gap_that_w_0_has_too_is_named():
     value = rb.solve(game, 1e-9)
     assert 0.01 < value.lower < 0.2
     assert "w = 0" not in value.message
-    loose = rb.solve(game, 3 * value.upper)
+    loose = rb.solve(game, 3 * value.upper, rb.solvers.Corrective(step="pairwise"))
     assert loose.status == "optimal"
     assert loose.support.size
     assert "so is that of w = 0" in loose.message
