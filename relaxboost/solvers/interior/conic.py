@@ -57,7 +57,10 @@ class Conic(Part):
         first = 0
         for kind, size, number in _kinds(form):
             rows, shape = slice(first, first + size * number), (number, size)
-            cones = kind(s[rows].reshape(shape), 1.0 / m, mults[rows].reshape(shape).min(axis=1))
+            # A variable that second-order cones share may be 0 here, and as large as any row later.
+            least = float(np.abs(s).max()) if kind is SecondOrderCones else 0.0
+            at, near = s[rows].reshape(shape), mults[rows].reshape(shape).min(axis=1)
+            cones = kind(at, max(least, 1.0 / m), near)
             self._cones.append((rows, cones))
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
