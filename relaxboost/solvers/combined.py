@@ -117,20 +117,16 @@ class Combined(SmoothedMethod):
         # A few steps do, and f is too steep for the programs of cone solvers.
         few = game.relaxation.curvature(game.m) * tol >= _FEW
         rival = Rival(game, tol, clock, _STEPS if steep else PART) if fits else None
-        soon = False
         if rival is not None and inner == "conic":
             soon = tol < loose and expected(game) < _SOON and not (steep or few)
             target = tol if steep or few else target
-            if game.relaxation.from_solver:
+            if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game))
                 program.rival = rival
                 return rival.first(program).named("combined (interior)")
         beta, smoother, suffix = self.smoother(game, target)
         run = CombinedRun(game, beta, smoother, target / 2.0, clock)
-        run.make = partial(PROGRAMS[inner], game, clock, run.atoms)
-        if rival is not None and soon:
-            return rival.first(run).named("combined (interior)")
-        run.rival = rival
+        run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
         run.new = 1.0 if steep else _NEW
         if near and not steep:
             run.forecast, run.between = Forecast(tol), _BETWEEN if inner == "lp" else 0

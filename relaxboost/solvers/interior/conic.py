@@ -58,7 +58,8 @@ class Conic(Part):
         for kind, size, number in _kinds(form):
             rows, shape = slice(first, first + size * number), (number, size)
             # A variable that second-order cones share may be 0 here, and as large as any row later.
-            least = float(np.abs(s).max()) if kind is SecondOrderCones else 0.0
+            shared = kind is SecondOrderCones and number > 1
+            least = float(np.abs(s).max()) if shared else 0.0
             at, near = s[rows].reshape(shape), mults[rows].reshape(shape).min(axis=1)
             cones = kind(at, max(least, 1.0 / m), near)
             self._cones.append((rows, cones))
