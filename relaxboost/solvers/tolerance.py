@@ -6,11 +6,12 @@ import math
 
 
 class Tolerance(float):
-    """A gap, > 0, to methods that ask no more; with the part of |ρ| that is enough as well.
+    """The gap asked for, a float; and the part of |ρ| that is enough as well.
 
     Parameters
     ----------
     tol : float
+        > 0.
     rtol : float
         In [0, 1).
     """
@@ -24,7 +25,7 @@ class Tolerance(float):
 
     @classmethod
     def of(cls, tol: float) -> Tolerance:
-        """Return tol itself where it is one."""
+        """Return tol itself where it is one, else one without rtol."""
         return tol if isinstance(tol, cls) else cls(tol)
 
     def at(self, lower: float, upper: float = math.inf) -> float:

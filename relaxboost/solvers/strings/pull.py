@@ -28,7 +28,7 @@ from relaxboost._core.compiled import njit
 _NEAR, _TRIES = 1e-10, 60
 """Relative accuracy of the ends, and how often they are tried."""
 _SPARSE, _PINNED = 8, 20
-"""Levels for each bend, where a string is pinned to these, and how often pins may go."""
+"""A string is pinned where it has so many levels for each bend; and how often pins may go."""
 
 
 @njit(error_model="numpy", nogil=True)
@@ -88,11 +88,12 @@ def begin(c: Array, r: Array, offsets: Whole, tube: float, m: int, o: float, gue
 
 
 @njit(error_model="numpy", nogil=True)
-def _strings(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
+def _string(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
     """Write the slopes of the shortest path of a feature, and on which sides it bends.
 
-    Steps hardly move the bends. So the path is first pinned to where it bent before, and each part
-    solved for by itself. Where it then bends the wrong way around a pin, that goes.
+    Steps hardly move the bends. So the path is first pinned to where it bent before, and each
+    stretch from pin to pin is solved for by itself. A pin goes where the path bends around it the
+    wrong way.
     """
     n = c.size
     pins = np.flatnonzero(sides[: n - 1])
@@ -106,7 +107,7 @@ def _strings(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
                 a, b = pins[k - 1] + 1 if k else 0, pins[k] + 1 if k < used else n
                 y = -sides[a - 1] * tube if k else 0.0
                 end = sides[b - 1] * tube if k < used else 0.0
-                _part(c[a:b], r[a:b], tube, (y, end), u[a:b])
+                _stretch(c[a:b], r[a:b], tube, (y, end), u[a:b])
                 first[k], last[k], dirty[k] = u[a], u[b - 1], False
         kept, tries = 0, tries + 1
         for k in range(used):
@@ -124,8 +125,11 @@ def _strings(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
 
 
 @njit(error_model="numpy", nogil=True)
-def _part(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
-    """Write the slopes of the shortest path between two points: a line, or a string."""
+def _stretch(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
+    """Write the slopes of the shortest path between two points: a line, where that is in the tube.
+
+    `ends` say how far the middle of the tube is above the path at first, and below it at last.
+    """
     y, end = ends
     x, rise = 0.0, y + end
     for k in range(c.size):
@@ -139,12 +143,12 @@ def _part(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) 
     if -tube <= least and most <= tube:
         u[:] = slope
     else:
-        _string(c, r, tube, ends, u)
+        _path(c, r, tube, ends, u)
 
 
 @njit(error_model="numpy", nogil=True)
-def _string(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
-    """Write the slopes of the shortest path, in time linear in the levels.
+def _path(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
+    """Write the slopes of the shortest path of a `_stretch`, in time linear in the levels.
 
     The sides of the tube are kept from the last knot on, the lower as its concave majorant, the
     upper as that of its negative: each level enters and leaves either once.
@@ -266,7 +270,7 @@ def pull(
         mine = new[: b - a]
         r[a] += start
         r[b - 1] += start
-        _strings(c[a:b], r[a:b], tube, sides[a:b], mine)
+        _string(c[a:b], r[a:b], tube, sides[a:b], mine)
         for k in range(a, b):
             r[k] = mine[k - a] - shift
             g[k] += relaxation * (r[k] - g[k])
