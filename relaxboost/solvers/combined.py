@@ -37,12 +37,12 @@ from relaxboost.solvers.walking import Walking, walkable
 _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""
 _NEAR = 2.0
-"""How many times below the gap at which steps hand over they may go on alone."""
+"""How many times below the gap at which steps hand over tol may be, for steps to go on alone."""
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
 _BETWEEN = 3
 """Steps over the columns in use, at most, between two passes over all, where steps may go on alone
-and f is polyhedral: they find as much, and with more of them dense optima take longer."""
+and f is polyhedral. With more of them dense optima take longer."""
 _NEW, _OFTEN = 4.0, 0.9
 """How many times work of steps counts while so large a part of them brought a new column: an
 optimum of many columns shows so."""
@@ -59,28 +59,31 @@ _SOON = 5.0
 class Combined(SmoothedMethod):
     """`Corrective` pairwise steps to a gap of 0.02, then Eq. 13 as an exact program.
 
-    Smoothed steps are cheap while the gap is wide and their rounds grow like 1/β; the program
-    jumps to the optimum, but started from nothing on a game whose optimum uses many columns it
-    pays dearly for every column it learns of. So the first find the columns, and the second
-    starts from those with weight (`benchmarks/inner.py`). It also takes over when as many rounds
-    as there are columns in use have brought no new one. `InteriorPoint`, the best of the three
-    where optima use many columns, takes over when the steps have cost a quarter of what it is
-    expected to, or a sixteenth where nearly each has found a new column of a stored matrix. A
-    program, which ends at a vertex, may before that take as long as it is expected to, and what
-    steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot finish
-    goes back to the program. Before it, of all stumps, come `TautStrings`, and go on where tol is
-    not narrow beside ρ. For a tol of half that gap or more, steps are for that tol from the
-    beginning, and most are over the columns in use. They go on to the end where the program would
-    take longer than they did, and they are expected (`Forecast`) to cost less than `InteriorPoint`.
+    Smoothed steps are cheap while the gap is wide, and their rounds grow like 1/β. The program
+    jumps to the optimum, but pays dearly for every column it learns of. So steps find the columns,
+    and the program starts from those with weight (`benchmarks/inner.py`). It also takes over when
+    as many rounds as there are columns in use have brought no new one.
+
+    `InteriorPoint` is the best of the three where optima use many columns. It takes over when the
+    steps have cost a quarter of what it is expected to, or a sixteenth where nearly each has found
+    a new column of a stored matrix. Before that a program may take as long as `InteriorPoint` is
+    expected to, and what steps spared; it is not begun where it would take longer. What
+    `InteriorPoint` cannot finish goes back to the program. Before it, of all stumps, come
+    `TautStrings`, and go on where tol is not narrow beside ρ.
+
+    For a tol of half that gap or more, steps aim at that tol from the beginning. Where f is
+    polyhedral, most are over the columns in use. They go on where the program would take longer
+    than they did, and in place of `InteriorPoint` where they are expected (`Forecast`) to cost at
+    most half as much.
 
     Where the steps have found next to nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
 
-    Where f is not polyhedral the program is one for a cone solver, which `InteriorPoint` beats, so
-    that this takes over from the steps; it starts at once where it is expected to take seconds, or
-    a cone solver makes the distributions. For a tol of half the gap or more, and an f whose own
-    curvature is five times what smoothing would add, steps go on while they cost less than five
-    times as much as it would.
+    Where f is not polyhedral the program is one for a cone solver. `InteriorPoint` beats that, and
+    takes over from the steps. It starts at once where it is expected to take seconds, and goes
+    back to steps; or where a cone solver makes the distributions. For a tol of half the gap or
+    more, and an f whose own curvature is five times what smoothing would add, steps go on while
+    they cost less than five times as much as `InteriorPoint` would.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
     steps, "lp" or "conic" for the program, "interior", "strings", "walk", "balance", or "lost"
@@ -203,9 +206,10 @@ class CombinedRun(CorrectiveRun):
             work = self._pass + (1 + self._settled) * STEP * (examples + OVERHEAD)
             self._work += work
             new = used >= _OFTEN * self._round and not self._game.matrix.implicit
-            often = self.new if new else 1.0
-            due = rival.due(work if self.forecast else work * often)
-            self._look -= work * often if self.forecast else work
+            counted = work * (self.new if new else 1.0)
+            # A forecast says when the rival is due; new columns then only hasten the look.
+            due = rival.due(work if self.forecast else counted)
+            self._look -= counted if self.forecast else work
             if self.forecast is not None:
                 self.forecast.note(gap)
                 left = work * self.forecast.rounds()

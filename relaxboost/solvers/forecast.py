@@ -8,7 +8,7 @@ import math
 class Forecast:
     """The gap goes on falling by the same part a round as in the latter half of those so far.
 
-    So it does by pairwise steps once their columns are found (Lacoste-Julien & Jaggi 2015).
+    With pairwise steps it does, once their columns are found (Lacoste-Julien & Jaggi 2015).
 
     Parameters
     ----------

@@ -65,8 +65,8 @@ _SPREAD = 30.0
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _SPARED, _STUMPS = 3.0, 1.5
-"""How many times the price steps may cost in all to go on instead, which is half of it: within
-caches their work is counted six times too dear, three times with stumps."""
+"""How many times the price steps may be counted in all, to go on instead; and on stumps. Either is
+half of it: in caches their work is counted six times too dear, and three times on stumps."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -183,7 +183,7 @@ class Rival:
         return self._left <= 0.0
 
     def spares(self, work: float) -> bool:
-        """Give steps another part where they are expected to cost so much in all."""
+        """Give steps another part where all their `work`, to the end, is not too dear."""
         spares = work < (_STUMPS if self._game.matrix.implicit else _SPARED) * self._price
         if spares:
             self._left = PART * self._price
