@@ -20,7 +20,7 @@ class CombinedHypothesis(ABC):
     u: Vector
     cost: float = 0.0
     """g*(w): zero on sets, positive for penalties."""
-    _met: tuple[Vector | None, Vector | None, float] = None, None, 0.0
+    _product: tuple[Vector | None, Vector | None, float] = None, None, 0.0  # d, u and <d, u>
 
     @property
     @abstractmethod
@@ -37,9 +37,9 @@ class CombinedHypothesis(ABC):
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
-        if self._met[0] is not d or self._met[1] is not self.u:  # each round asks twice
-            self._met = d, self.u, kernels.dot(d, self.u)
-        return self.over.value(best.edge) + self.cost - self._met[2]
+        if self._product[0] is not d or self._product[1] is not self.u:  # a round asks twice
+            self._product = d, self.u, kernels.dot(d, self.u)
+        return self.over.value(best.edge) + self.cost - self._product[2]
 
 
 class MovingHypothesis(CombinedHypothesis):

@@ -155,7 +155,7 @@ class CorrectiveRun(Booster):
         self._reweigh()
 
     def settle(self, goal: float, clock: Clock, most: float = inf) -> int:
-        """Take pairwise steps over the columns in use until their own gap is `goal`; count them."""
+        """Take pairwise steps over the columns in use to a gap of `goal` there; return how many."""
         active, taken = self.atoms, 0
         while taken < most and clock.left:
             self.edges = active.edges(self.d)
@@ -170,12 +170,12 @@ class CorrectiveRun(Booster):
         return taken
 
     def _reweigh(self) -> None:
-        """Set d to that of the present margins, where the line search has not met it."""
+        """Set d to that of the present margins, where the step has not met it."""
         d, self._found, self.edges = self._found.d, Step(float("nan")), None
         self.d = self._project(self.active.u) if d is None else d
 
     def _towards(self, best: Best | Dense) -> None:
-        active, beta = self.active, self._beta
+        active = self.active
         v, size = active.direction(best)
         bend = active.bend(best)
         # For g* = a η + b η²/2 along the way, the gap is the slope at 0 less b/2.
@@ -183,7 +183,7 @@ class CorrectiveRun(Booster):
         if self._rule in ("fig1", "classic"):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
-                eta = quadratic_step(slope, v, beta, curvature=bend[1], size=size)
+                eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
             self._found = Step(eta, *arrival(self._project, active.u, v, eta)[:2])
         else:
             segment = Segment(active.u, v, slope, bend=bend, size=size)
@@ -263,7 +263,7 @@ class CorrectiveRun(Booster):
         self.step = eta
 
     def _margins(self, eta: float, v: Vector) -> Vector:
-        """Return u + ηv, which the line search may have met."""
+        """Return u + ηv, which the step may have met."""
         there = self._found.u
         return kernels.along(self.active.u, v, eta) if there is None else there
 

@@ -22,7 +22,7 @@ def quadratic_step(
     `slope` is <d, v> for the direction v of the margins. η maximises the minorant of Eq. 10, the
     smoothed relaxed margin being 1/β-smooth in the sup-norm. A penalty on w whose slope along the
     segment is part of `slope`, and whose second derivative is `curvature`, adds to the bend:
-    η = β slope / (‖v‖_inf² + β curvature), `size` being ‖v‖_inf where it is known.
+    η = β slope / (‖v‖_inf² + β curvature). `size` is ‖v‖_inf, where it is known.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature

@@ -172,9 +172,6 @@ def test_multipliers_prove_the_bound_without_a_cone_solver(f, monkeypatch):
     assert game.relaxation.lower_bound(u, found.witness) == pytest.approx(found.lower, abs=1e-8)
 
 
-ZEROS = [0.0, 0.5, *[0.5 / 10] * 10]
-
-
 @pytest.mark.parametrize("times", [1.02, 1.1, 1.3])
 def test_a_variable_that_thousands_of_cones_share_may_begin_small(times):
     """The norm that the rows of NormBall(1.5) share: 0 where steps start, the radius at the end."""
@@ -182,6 +179,9 @@ def test_a_variable_that_thousands_of_cones_share_may_begin_small(times):
     A = np.where(np.random.default_rng(0).random((m, 50)) < 0.55, 1.0, -1.0)
     game = rb.Game(A, rb.NormBall(1.5, times * m ** (1 / 1.5 - 1)))
     assert rb.solve(game, 1e-6, "interior-point").status == "optimal"
+
+
+ZEROS = [0.0, 0.5, *[0.5 / 10] * 10]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ formula for the r of the last x, increases x and ends when r stays. From the lev
 before that takes a pass or two. L is the multiple of 32β that is nearest to γ: so the result does
 not depend, to the bit, on where the search began.
 
-Likewise the margin of a rank is sought among those near the one before. What turns out to be far
-from there is made afresh.
+A level that turns out to be far from there is made afresh. Likewise the margin of a rank is sought
+near the one before, and then among those that are left.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class CappedFollower:
 
 @njit()
 def _one_between(u: Vector, low: float, high: float) -> float:
-    """Return one of the many numbers from `low` to `high`, around the middle of them."""
+    """Return about the median of the numbers from `low` to `high`, of which there are many."""
     some, found, stride = np.empty(_SOME), 0, 1 + u.shape[0] // 4096
     for start in range(stride):
         for i in range(start, u.shape[0], stride):
@@ -183,7 +183,7 @@ def _one_between(u: Vector, low: float, high: float) -> float:
 def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
     """Return the margin of a rank; it is sought first within `width` of `gamma`.
 
-    The margins from `low` to `high`, of which it is one, become fewer until they are worth a copy.
+    It is one of those from `low` to `high`. These become fewer until they are worth a copy.
     """
     low, high, below, upto = -math.inf, math.inf, 0, u.shape[0]
     while upto - below > 64 + u.shape[0] // 64:
