@@ -24,13 +24,12 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
-from relaxboost.relaxations._projections.selection import count_between, ranked
+from relaxboost.relaxations._projections.selection import count_between, ranked, take_between
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 _APART = 32.0
 """Times β that levels are apart for which exponentials are formed."""
-_STEPS = 40
-_BLOCK, _SOME = 64, 31
+_STEPS, _SOME = 40, 31
 
 
 @njit()
@@ -197,14 +196,7 @@ def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
         else:
             return gamma
         width *= 8.0  # so that from there back is beyond the other end
-    near, found = np.empty(upto - below + 1), 0
-    for start in range(0, u.shape[0], _BLOCK):
-        part = u[start : start + _BLOCK]
-        if count_between(part, low, high)[1] > 0:
-            for i in range(part.shape[0]):
-                near[found] = part[i]
-                found += (part[i] >= low) & (part[i] <= high)
-    return ranked(near[:found], rank - below)
+    return ranked(take_between(u, low, high, upto - below), rank - below)
 
 
 @njit(error_model="numpy")
