@@ -139,6 +139,14 @@ def test_directions_and_their_size(rng, kind):
     assert np.array_equal(active.between(1, None)[0], -1.0 * A[:, 3])
 
 
+def test_the_gap_is_that_of_the_present_w(rng):
+    active = active_set(rb.Game(np.sign(rng.normal(size=(9, 3)))))
+    d, best = np.full(9, 1 / 9), Best(0, 1, 0.5, 0.0)
+    for support in ([], [1], [2]):
+        active.load(np.array(support, dtype=np.int64), np.full(len(support), 0.5))
+        assert active.gap(d, best) == pytest.approx(0.5 - d @ active.u)
+
+
 def test_line_search_finds_the_maximiser_from_below(rng):
     for relaxation in relaxations(30):
         for beta in (1e-4, 1e-2, 1.0):
