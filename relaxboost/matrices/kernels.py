@@ -424,7 +424,7 @@ def least_in_use(weights: Array, edges: Array) -> tuple[int, float]:
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
-    """Write s a − t b, and return its `largest`; to box an array takes longer than to make one."""
+    """Write s a − t b to `out`, which is quicker than to return it; return its `largest`."""
     bits = np.int64(0)
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]

@@ -41,7 +41,7 @@ def test_steps_go_on_where_they_are_expected_to_end_soon(monkeypatch):
     assert inners(rb.solve(game, 0.1)) == ["smoothed", "interior"]
 
 
-def test_few_rounds_are_passes_over_all_columns(monkeypatch):
+def test_few_steps_are_passes_over_all_columns(monkeypatch):
     """Between two of them steps re-weigh the columns in use; for a narrow gap none do."""
     game = rb.Game(generate("planted", 300, 200, 0, k=100), rb.Capped(100))
     rounds = {}
