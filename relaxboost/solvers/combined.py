@@ -80,10 +80,10 @@ class Combined(SmoothedMethod):
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
 
     Where f is not polyhedral the program is one for a cone solver. `InteriorPoint` beats that, and
-    takes over from the steps. It starts at once where it is expected to take seconds, and goes
-    back to steps; or where a cone solver makes the distributions. For a tol of half the gap or
-    more, and an f whose own curvature is five times what smoothing would add, steps go on while
-    they cost less than five times as much as `InteriorPoint` would.
+    takes over from the steps. It starts at once where it is expected to take seconds, or a cone
+    solver makes the distributions. For a tol of half the gap or more, and an f whose own curvature
+    is five times what smoothing would add, steps go on while they cost less than five times as
+    much as `InteriorPoint` would.
 
     `RoundRecord.inner` in the history says which of them a round belongs to: "smoothed" for the
     steps, "lp" or "conic" for the program, "interior", "strings", "walk", "balance", or "lost"

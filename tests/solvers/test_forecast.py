@@ -54,9 +54,9 @@ def test_few_steps_are_passes_over_all_columns(monkeypatch):
     assert rounds[3][1] == rounds[0][1]
 
 
-def test_steps_follow_an_interior_point_method_that_stalls(monkeypatch):
+def test_the_cone_program_follows_an_interior_point_method_that_stalls(monkeypatch):
     monkeypatch.setattr("relaxboost.solvers.interior.iterate.Iterate.step", lambda *_: 0.0)
     game = rb.Game(margins(200, 30), rb.NormBall(1.5, 0.3))
     found = rb.solve(game, 1e-2)
-    assert inners(found) == ["interior", "smoothed"]
+    assert inners(found) == ["interior", "conic"]
     assert found.status == "optimal"
