@@ -102,7 +102,7 @@ class Strings:
         everything = self._counts, self._strings, self._offsets
         self._start = begin(*everything, tube, s.size, o, self._start)
         steps = self._start, tube, _RELAXATION
-        self._each(lambda part: pull(*part.of, part.r, part.g, steps, part.sides, part.sums))
+        self._each(lambda part: pull(part.of, part.r, part.g, steps, part.sides, part.sums))
         o += 2.0 * features * self._start / s.size
         self._Ku += _RELAXATION * (self._sums.sum(axis=0) + o - self._Ku)
         self._o += _RELAXATION * (o - self._o)

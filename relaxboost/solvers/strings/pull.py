@@ -236,9 +236,7 @@ def gather(
 
 @njit(error_model="numpy", nogil=True)
 def pull(
-    codes: NDArray[Any],
-    offsets: Whole,
-    c: Array,
+    of: tuple[NDArray[Any], Whole, Array],
     r: Array,
     g: Array,
     steps: tuple[float, float, float],
@@ -249,15 +247,15 @@ def pull(
 
     Parameters
     ----------
-    codes, offsets, c, r, g
-        As in `gather`.
+    of : (codes, offsets, c)
+        As in `gather`, and so are r and g.
     steps : (start, λ, relaxation)
         Of `begin`, the half width, and how much of the way to the strings g goes.
     sides : array of int8, for all levels
         On which side of the tube the last string bends after the level, as a sign, else 0.
     sums : array of shape (m,)
     """
-    start, tube, relaxation = steps
+    (codes, offsets, c), (start, tube, relaxation) = of, steps
     features, m = codes.shape
     new = np.empty(np.diff(offsets).max())
     shift = 2.0 * start / m
