@@ -185,7 +185,9 @@ def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
     It is one of those from `low` to `high`. These become fewer until they are worth a copy.
     """
     low, high, below, upto = -math.inf, math.inf, 0, u.shape[0]
-    while upto - below > 64 + u.shape[0] // 64:
+    for _ in range(_STEPS):
+        if upto - below <= 64 + u.shape[0] // 64:
+            break
         if not low <= gamma <= high:
             gamma = _one_between(u, low, high)
         under, equal = count_between(u, gamma, gamma)
