@@ -71,8 +71,8 @@ class Combined(SmoothedMethod):
     `InteriorPoint` cannot finish goes back to the program. Before it, of all stumps, come
     `TautStrings`, and go on where tol is not narrow beside ρ.
 
-    For a tol of half that gap or more, steps aim at that tol from the beginning. Where f is
-    polyhedral, most are over the columns in use. They go on where the program would take longer
+    For a tol of half that gap or more, steps aim at that tol from the beginning. With a hard or
+    soft margin, most are over the columns in use. They go on where the program would take longer
     than they did, and in place of `InteriorPoint` where they are expected (`Forecast`) to cost at
     most half as much.
 
@@ -131,7 +131,9 @@ class Combined(SmoothedMethod):
         run = CombinedRun(game, beta, smoother, target / 2.0, clock)
         run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
         run.new = 1.0 if steep else _NEW
-        if near and not steep:
+        # Others than hard and soft margins take many times as long for a d as is counted.
+        quick = hasattr(run._project, "along")
+        if near and quick and not steep:
             run.forecast, run.between = Forecast(tol), _BETWEEN if inner == "lp" else 0
         return run.named(f"combined (pairwise, {inner}{suffix})")
 

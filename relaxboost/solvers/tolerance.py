@@ -11,7 +11,7 @@ class Tolerance(float):
     Parameters
     ----------
     tol : float
-        > 0.
+        Above 0.
     rtol : float
         In [0, 1).
     """
