@@ -213,6 +213,18 @@ def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, ro
     assert (found.index(other) + 1 if other in found else 0) == rounds
 
 
+def test_weights_on_too_many_cuts_are_not_shown(monkeypatch):
+    """The first have nearly all; the bounds that they prove only tell where to aim."""
+    game = rb.Game(noisy_stumps(300, 3), rb.Capped(fraction=0.1))
+    whole = rb.solve(game, 1e-9, "taut-strings", max_rounds=20)
+    most = whole.history[1].columns - 1
+    monkeypatch.setattr("relaxboost.solvers.strings.run._SHOWN", most)
+    few = rb.solve(game, 1e-9, "taut-strings", max_rounds=20)
+    assert few.history[1].columns == 0
+    assert all(record.columns <= most for record in few.history)
+    assert (few.lower, few.upper) == (whole.lower, whole.upper)
+
+
 def test_examples_in_another_order_give_the_same_bracket():
     X, y = few_levels(300)
     turn = np.random.default_rng(3).permutation(300)

@@ -34,6 +34,8 @@ _WIDE, _FIRST = 2.0, 100.0
 when that bound is poor, so many times."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
+_SHOWN = 5_000_000
+"""Cuts that a w has at most to be shown: more take a GB, and v is far below the value then."""
 _ENTRY = 7e-9
 """Seconds on one core of a step for an entry of A: a level of an example, or a cut."""
 _FEWEST, _RATE, _POWER = 8, 0.1, 0.75
@@ -131,7 +133,8 @@ class StringsRun(Booster):
             lower = f.relaxed_margin(margins)[0] / over.scale
             if lower > self._lower:
                 self._lower, self._idle = lower, 0
-                self.active = FullWeights(over, columns, w, margins)
+                if columns.size <= _SHOWN:
+                    self.active = FullWeights(over, columns, w, margins)
         return self
 
     def _late(self, best: Best) -> bool:
