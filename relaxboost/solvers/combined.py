@@ -41,8 +41,8 @@ _NEAR = 2.0
 _FAR = 10.0
 """How many times the gap at which steps hand over a start is of use to them, or to the program."""
 _BETWEEN = 3
-"""Steps over the columns in use, at most, between two passes over all, where steps may go on alone
-and f is polyhedral. With more of them dense optima take longer."""
+"""Steps over the columns in use, at most, between two passes over all, where steps may go on alone.
+With more of them dense optima take longer."""
 _NEW, _OFTEN = 4.0, 0.9
 """How many times work of steps counts while so large a part of them brought a new column: an
 optimum of many columns shows so."""
@@ -132,9 +132,8 @@ class Combined(SmoothedMethod):
         run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
         run.new = 1.0 if steep else _NEW
         # Others than hard and soft margins take many times as long for a d as is counted.
-        quick = hasattr(run._project, "along")
-        if near and quick and not steep:
-            run.forecast, run.between = Forecast(tol), _BETWEEN if inner == "lp" else 0
+        if near and hasattr(run._project, "along"):
+            run.forecast, run.between = Forecast(tol), _BETWEEN
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
