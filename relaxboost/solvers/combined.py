@@ -66,10 +66,10 @@ class Combined(SmoothedMethod):
 
     `InteriorPoint` is the best of the three where optima use many columns. It takes over when the
     steps have cost a quarter of what it is expected to, or a sixteenth where nearly each has found
-    a new column of a stored matrix. Before that a program may take as long as `InteriorPoint` is
-    expected to, and what steps spared; it is not begun where it would take longer. What
-    `InteriorPoint` cannot finish goes back to the program. Before it, of all stumps, come
-    `TautStrings`, and go on where tol is not narrow beside ρ.
+    a new column. Before that a program may take as long as `InteriorPoint` is expected to, and
+    what steps spared; it is not begun where it would take longer. What `InteriorPoint` cannot
+    finish goes back to the program. Before it, of all stumps, come `TautStrings`, and go on where
+    tol is not narrow beside ρ.
 
     For a tol of half that gap or more, steps aim at that tol from the beginning. With a hard or
     soft margin, most are over the columns in use. They go on where the program would take longer
@@ -206,7 +206,7 @@ class CombinedRun(CorrectiveRun):
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
             work = self._pass + (1 + self._settled) * STEP * (examples + OVERHEAD)
             self._work += work
-            new = used >= _OFTEN * self._round and not self._game.matrix.implicit
+            new = used >= _OFTEN * self._round
             counted = work * (self.new if new else 1.0)
             # A forecast says when the rival is due; new columns then only hasten the look.
             due = rival.due(work if self.forecast else counted)

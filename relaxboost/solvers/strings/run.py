@@ -17,8 +17,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
 
-_STEPS = 25
-"""Steps of a round."""
+_STEPS, _BEGIN = 25, 8
+"""Steps of a round, and of the first, at v = 0, where w has its direction after some five."""
 _SPARED = 0.1
 """The part of tol by which a lower bound may stay below the value."""
 _FURTHER = 1.1
@@ -120,7 +120,7 @@ class StringsRun(Booster):
             return self._following and self._following.make()
         if self._taken > 1:
             self._aim()
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if self._taken > 1 else _BEGIN):
             self._clock.check()
             self._strings.step(self._v)
         self._largest = max(self._largest, self._strings.size)
