@@ -29,9 +29,9 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
-_WIDE, _FIRST = 2.0, 100.0
+_WIDE, _FIRST = 2.0, 40.0
 """Times the lower bound from which a tol is for the first steps of other methods; after one round,
-when that bound is poor, so many times."""
+when that bound was .08 to .7 ρ in eight games, so many times."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
 _SHOWN = 5_000_000
