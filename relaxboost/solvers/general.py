@@ -22,6 +22,7 @@ from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.external import Answer, ask, check_solver
+from relaxboost.solvers.starts import WarmStart
 
 _ALL_COLUMNS = 600_000
 """Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
@@ -82,9 +83,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
             "use solve(game)"
         )
     solver = check_solver(solver, _curved(game))
-    if not isinstance(game.over, AtomicSet) and (
-        game.m * min(game.m, matrix.n) > _TURNED or game.m * matrix.n > WRITE_DOWN_LIMIT
-    ):
+    if not isinstance(game.over, AtomicSet) and not fits(game):
         raise InputError(
             f"reference(game) over {game.over!r} needs every column, and {game.m} x {matrix.n} is "
             "more than a general solver holds; use solve(game)"
@@ -108,6 +107,22 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
         seconds=clock.seconds,
         message=search.message(),
     )
+
+
+def fits(game: Game) -> bool:
+    """Whether a solver gets all columns of a game over a Euclidean set: not of one too large."""
+    m, n = game.m, game.n or 0
+    return m * min(m, n) <= _TURNED and m * n <= WRITE_DOWN_LIMIT
+
+
+def candidates(game: Game, solver: str, tol: float, **options: Any) -> WarmStart:
+    """Return the best feasible points that a solver makes, for a run that goes on from them."""
+    search = _Search(game, solver, tol, options)
+    for _ in search.rounds():
+        if search.gap <= tol:  # the primal's multipliers are enough, mostly
+            break
+    w = search.support, search.coefficients
+    return WarmStart(search.d, w, lower=search.lower, upper=search.upper)
 
 
 class _Search:

@@ -9,14 +9,24 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
+from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.dense import DensePoint
+from relaxboost.solvers.general import candidates, fits
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.steps import Segment, Step, line_search
+
+# Seconds on one core, for estimates of work: of a pairwise step for each point of the hull, of
+# what else a round does, at all and for each example, of a distribution that a cone solver makes;
+# and of the cone program of the whole game, at all, for each example, and for each multiplication
+# in a factor of its matrix.
+_POINT, _ROUND, _ROW, _ASKED = 5e-9, 3e-4, 1e-6, 5e-3
+_CONIC, _CONIC_ROW, _CONIC_MULTIPLY = 0.1, 1e-4, 4e-8
 
 
 class HullRun(Booster):
@@ -37,6 +47,10 @@ class HullRun(Booster):
     at w, since the worst d there is in the hull, and largest at the answer. So the slope is at
     least the gap, and a round gains what a step of Frank–Wolfe does.
 
+    Where the worst distributions are many, or edges nearly depend on each other, weights in the
+    hull take ever more steps. So once the rounds have cost what a cone solver would, that is asked
+    for the whole game, once.
+
     Parameters
     ----------
     game : Game
@@ -54,10 +68,13 @@ class HullRun(Booster):
 
     def __init__(self, game: Game, tol: float, project: Projector | None = None) -> None:
         assert isinstance(game.over, EuclideanSet)
-        self._relaxation, self._matrix = game.relaxation, game.matrix
+        self._game, self._relaxation, self._matrix = game, game.relaxation, game.matrix
         self._tol, self._project = tol, project
         self._curvature, self._stretch = game.relaxation.curvature(game.m), 1.0
         self._bent = game.over.smoothed_answer(tol)
+        self._left = _seconds_of_program(game) if fits(game) else math.inf
+        self._round = _ROUND + _ROW * game.m + 2.0 * PASS * game.matrix.entries
+        self._round += _ASKED if game.relaxation.from_solver else 0.0
         self.active = DensePoint(game.matrix, game.over)
         self._used = 0
         self._weights = np.zeros(16)
@@ -86,6 +103,12 @@ class HullRun(Booster):
 
     def advance(self, best: Dense) -> Booster | None:
         """Let w answer, add the worst distribution for it to the hull, and minimise over that."""
+        if self._left <= 0.0:
+            return self._program(best)
+        if self.inner == "conic":
+            self.inner = "hull"
+            self.d, self.active.w, self.active.u, self.active.cost = self._before
+            best = self.active.over.best(self._matrix, self.d)
         _, curve, base = self._bent
         bend = math.sqrt(curve * best.edge * best.edge + base)
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
@@ -93,11 +116,34 @@ class HullRun(Booster):
         self._towards(Dense(w, best.edge))
         used = self._used
         before = self._weights[:used].copy()
-        reweigh(self._gram, self._costs, self._weights, used, self._bent, 0.02 * self._tol)
+        goal = 0.02 * self._tol
+        steps = reweigh(self._gram, self._costs, self._weights, used, self._bent, goal)
+        self._left -= _POINT * steps * used + self._round
         if np.array_equal(before, self._weights[:used]):
-            return None if np.array_equal(u, self.active.u) else self  # else the pair is new
+            if not np.array_equal(u, self.active.u):
+                return self  # the pair is new
+            return None if self._left == math.inf else self._program(best)
         d = self._points[:, :used] @ self._weights[:used]
         self.d = self._relaxation.repair(d)
+        return self
+
+    def _program(self, best: Dense) -> Booster:
+        """Show what a cone solver makes of the whole game, for a round.
+
+        The hull goes on as it was: it would get nearer than the solver more slowly from there.
+        """
+        active = self.active
+        self._before = self.d, active.w, active.u, active.cost
+        upper = self._relaxation.penalty(self.d) + self._game.over.value(best.edge)
+        lower = self._relaxation.relaxed_margin(active.u)[0] - active.cost
+        left = seconds_left()
+        limit = {} if left == math.inf else {"time_limit": left}
+        found = candidates(self._game, "CLARABEL", self._tol, **limit)
+        self._left, self.inner = math.inf, "conic"
+        if found.w is not None and found.lower > lower:
+            active.load(*found.w)
+        if found.d is not None and found.upper < upper:
+            self.d = found.d
         return self
 
     def _towards(self, best: Dense) -> None:
@@ -146,6 +192,12 @@ class HullRun(Booster):
         self._points = _columns(self._points, keep, size)
         self._edges = _columns(self._edges, keep, size)
         self._used = keep.size
+
+
+def _seconds_of_program(game: Game) -> float:
+    """Return about how many seconds a cone solver takes for the whole game."""
+    m, n = game.m, game.n or 0
+    return _CONIC + _CONIC_ROW * m + _CONIC_MULTIPLY * m * n * min(m, n)
 
 
 def _columns(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> Vector:

@@ -54,7 +54,7 @@ class TotallyCorrective(SmoothedMethod):
     """SS09 Eq. 13: all weights of the columns seen so far are optimised each round.
 
     Over Euclidean sets, where every w is dense, d is optimised over the hull of the worst
-    distributions seen so far.
+    distributions seen so far, and where that takes long, by a cone solver for the whole game.
 
     Parameters
     ----------

@@ -202,6 +202,21 @@ def test_the_hull_drops_points_without_weight(rng):
     assert rb.compare(solution, rb.reference(game))
 
 
+def test_a_hull_that_takes_long_asks_a_cone_solver():
+    """Of one column or of equal rows too: pairwise steps took 190 rounds and more to 1e-5."""
+    r = np.random.default_rng(965)
+    A = r.uniform(-1, 1, (12, 1))
+    B = np.tile(np.clip(r.uniform(-1, 1, (30, 12)), -1, 1), (2, 2))
+    for game in (
+        rb.Game(A, rb.NormPenalty(8, 0.3), over=rb.L2Ball()),
+        rb.Game(B, rb.NormPenalty(1.5, 0.3), over=rb.L2Ball()),
+    ):
+        solution = rb.solve(game, 1e-6, max_rounds=200)
+        assert solution.status == "optimal"
+        assert [record.inner for record in solution.history].count("conic") == 1
+        assert rb.compare(solution, rb.reference(game))
+
+
 @pytest.mark.parametrize("over", [*EUCLIDEAN, rb.L2Ball(30)], ids=repr)
 def test_the_hull_of_a_strongly_convex_f_takes_few_rounds(over, rng):
     """Answers to the hull's d jump about where w goes all the way: hundreds of rounds, or more."""
