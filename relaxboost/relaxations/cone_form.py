@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,7 +50,10 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     variable = cp.Variable(m)
     value, constraints = penalty(variable)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
-    data, _, back = problem.get_problem_data(solver="CLARABEL")
+    with warnings.catch_warnings():
+        # Of powers that take many cones, or a rational near by: bounds are proved by f itself.
+        warnings.simplefilter("ignore", UserWarning)
+        data, _, back = problem.get_problem_data(solver="CLARABEL")
     dims, size = data["dims"], data["A"].shape[1]
     if dims.pnd:
         return None

@@ -7,6 +7,7 @@ for each m and then only re-solved; they are slow, and good to the accuracy of t
 from __future__ import annotations
 
 import math
+import warnings
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -473,5 +474,7 @@ def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
 
     point = cp.Variable(m + 1)
     value, constraints = of(point[:m])
-    support = SuppFunc(point, [value <= point[m], *constraints])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
+        support = SuppFunc(point, [value <= point[m], *constraints])
     return support(cp.hstack([x, -1.0])), []

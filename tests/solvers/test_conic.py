@@ -146,6 +146,21 @@ def test_every_curved_family_is_solved(name, n, over):
     assert found.upper >= truth.lower - 1e-8
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.NormBall(1.01, 1.3),
+        relaxations.PowerPenalty(20, 0.2),
+        relaxations.PowerBall(7.77, 0.2),
+    ],
+    ids=repr,
+)
+def test_powers_that_take_many_cones_do_not_warn(f):
+    """Of cvxpy, which here is an error."""
+    game = rb.Game(margins(17, 6), f)
+    assert rb.compare(rb.solve(game, 1e-6), rb.reference(game))
+
+
 SQUARES = rb.Custom(f=lambda d: 30 * cp.sum_squares(cp.pos(d - 0.05)))
 SKEW = np.eye(30) + 0.5 * np.eye(30, k=1)
 
