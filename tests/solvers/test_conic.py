@@ -161,6 +161,16 @@ def test_powers_that_take_many_cones_do_not_warn(f):
     assert rb.compare(rb.solve(game, 1e-6), rb.reference(game))
 
 
+@pytest.mark.parametrize("p", [1.02, 1.2])
+def test_many_short_steps_are_no_stall(p):
+    """Here steps shorten what is left of the equations by some percent at first."""
+    rng = np.random.default_rng(390)
+    X = np.round(rng.normal(size=(150, 25)), 1)
+    stumps = rb.matrices.stumps(X, np.where(rng.normal(size=150) > 0, 1, -1))
+    solution = rb.solve(rb.Game(stumps, rb.NormPenalty(p, 0.3)), 1e-4, "interior-point")
+    assert solution.status == "optimal"
+
+
 SQUARES = rb.Custom(f=lambda d: 30 * cp.sum_squares(cp.pos(d - 0.05)))
 SKEW = np.eye(30) + 0.5 * np.eye(30, k=1)
 

@@ -301,7 +301,8 @@ class InteriorRun(Booster):
         now = np.array([self._upper - self._lower, self._iterate.mu, self._iterate.left])
         moved = (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
-        self._least = np.minimum(now, self._least)
+        if moved:  # else what many short steps do together counts
+            self._least = np.minimum(now, self._least)
         sieve, patience = self._sieve, _PATIENCE
         if sieve is not None:
             patience = _SIEVED
