@@ -114,7 +114,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
         what = f"a d with nan or infinite entries, first d[{at}] = {d[at]}"
         raise InputError(f"{owner} cannot repair {what}")
     np.maximum(d, 0.0, out=d)
-    largest = d.max(initial=0.0)
+    largest = float(d.max(initial=0.0))
     if largest <= 0.0:
         remedy = "negate multipliers of the other sign, or start from center(m)"
         raise InputError(f"{owner} cannot repair a d with no positive entry; {remedy}")

@@ -106,7 +106,7 @@ def test_zero_weights_prove_zero():
 
 def test_huge_and_tiny_inputs_are_scaled_not_overflowed():
     game = rb.Game(np.eye(3), rb.Capped(1.5))
-    for scale in (1e-320, 1e-300, 1.0, 1e300):
+    for scale in (1e-320, 1e-300, 1.0, 1e300, 1e308):
         lower, upper = game.bracket(np.full(3, scale), np.full(3, max(scale, 1.0)))
         assert lower <= 1 / 3 <= upper
         assert upper - lower <= 1e-12
