@@ -29,7 +29,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
-from relaxboost.relaxations.kl import softened
+from relaxboost.relaxations.kl import KLPenalty, softened
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 _ROUNDINGS = 1e-12
@@ -223,6 +223,13 @@ class Scaled(Relaxation):
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
+def _entropy(f: Relaxation) -> Relaxation:
+    """Return a multiple of a relative entropy as one, and any other f as it is."""
+    if isinstance(f, Scaled) and isinstance(f.f, KLPenalty):
+        return KLPenalty(f.c * f.f.weight, f.f.prior)
+    return f
+
+
 @dataclass(frozen=True, repr=False)
 class Sum(Relaxation):
     """The sum of two relaxations, written ``f1 + f2``.
@@ -297,7 +304,7 @@ class Sum(Relaxation):
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
         u = as_margins(u, self)
-        found = softened(self.first, self.second, u)
+        found = softened(_entropy(self.first), _entropy(self.second), u)
         if found is None:
             return super().relaxed_margin(u)
         return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
@@ -308,7 +315,7 @@ class Sum(Relaxation):
         Where no solver finds it the first term takes all of u, which proves less.
         """
         u = as_margins(u, self)
-        found = softened(self.first, self.second, u)
+        found = softened(_entropy(self.first), _entropy(self.second), u)
         try:
             v = numerical.split(self, u) if found is None else found[1]
         except SolverError:

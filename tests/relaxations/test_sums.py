@@ -131,3 +131,18 @@ def test_repair_enters_a_domain_without_room():
     repaired = f.repair(d)
     assert math.isfinite(f.penalty(repaired))
     assert np.abs(repaired - d).sum() < 1e-8
+
+
+def test_a_multiple_of_an_entropy_takes_no_solver(rng, monkeypatch):
+    """Where one gave up on the splitting, the bound was 0.1 short of 9.46."""
+    monkeypatch.setattr("relaxboost.relaxations.numerical.split", None)
+    for f in (
+        rb.Capped(10) + 0.5 * rb.KLPenalty(0.3),
+        0.5 * rb.KLPenalty(0.3) + 2.0 * rb.relaxations.ChiSquarePenalty(0.1),
+    ):
+        f = f.resolve(30)
+        for scale in (0.1, 30.0):
+            u = scale * rng.uniform(-1, 1, 30)
+            value = f.relaxed_margin(u)[0]
+            proved = f.lower_bound(u, f.witness(u))
+            assert value - 1e-12 * scale <= proved <= value + 1e-15
