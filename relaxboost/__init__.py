@@ -18,6 +18,15 @@ of them is `__init__.pyi`.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__ or name.startswith("_"):
+        return _loaded(name)
+    from relaxboost._core.lazy import unknown
+
+    raise unknown(name, __all__)
+
 
 __version__ = "0.1.0"

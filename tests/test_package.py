@@ -212,6 +212,17 @@ def test_public_names_are_all_there():
         _ = rb.nonsense
 
 
+def test_a_name_that_is_elsewhere_is_told_where():
+    for name, said in {
+        "stumps": "; it is relaxboost.matrices.stumps",
+        "MarginBoostClassifier": "; it is relaxboost.estimators.MarginBoostClassifier",
+        "Caped": r"; did you mean Capped, Caps\?",
+        "nowhere": "",
+    }.items():
+        with pytest.raises(AttributeError, match=f"^relaxboost has no '{name}'{said}$"):
+            getattr(rb, name)
+
+
 def test_submodules_do_not_shadow_public_functions():
     code = (
         "import relaxboost.solvers.general, relaxboost.solvers.solving, relaxboost as rb\n"
