@@ -87,6 +87,14 @@ class Bracket:
     def __rtruediv__(self, other: Quantity) -> Bracket:
         return _exact(other) / self
 
+    def _compared(self, other: object) -> bool:
+        raise InputError(
+            "a bracket is not compared by < or <=: return at_most(left, right), at_least or equal, "
+            "or compare its .lower and .upper"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+
     @property
     def middle(self) -> float:
         """A float within the bracket."""

@@ -209,9 +209,9 @@ class ClaimVerdict:
         if not (self.agrees or self.idle) and self.status == self.recorded:
             lines.append("  a correction on record does not hold")
         other = "reading" if self.recorded == AMBIGUOUS else "corrected"
-        corrected = [(f"{other}, {part.words}", part) for part in self.corrections]
+        corrected = [(f"{other}, {part.words.rstrip('.')}", part) for part in self.corrections]
         for title, part in [("as stated", self.stated), *corrected]:
-            lines.append(f"  {title}: {part.status} on {_counted(part)}")
+            lines.append(f"  {title}: {part.status} {_counted(part)}")
             if not part.tried:
                 lines.append("    no instance meets the hypotheses, or the check yields nothing")
             if part.counterexample is not None:
@@ -258,8 +258,10 @@ def _plain(value: Any) -> str:
 
 
 def _counted(part: StatementVerdict) -> str:
-    parts = [f"{part.tried} instance{'s' * (part.tried != 1)}"]
-    for outcome in (TIGHT, UNDECIDED, REFUTED, "vacuous"):
+    tried = f"{part.tried} instance{'s' * (part.tried != 1)}"
+    refuted = part.counts[REFUTED]
+    parts = [f"by {refuted} of {tried}" if refuted else f"on {tried}"]
+    for outcome in (TIGHT, UNDECIDED, "vacuous"):
         if part.counts[outcome]:
             parts.append(f"{part.counts[outcome]} {outcome}")
     if part.optima:

@@ -45,6 +45,11 @@ class TestVerdicts:
         some = toy(lambda x: at_most(Bracket(0, 2), 1) if x.x < 0.5 else at_most(1, 0)).check()
         assert some.status == "false as stated"  # where it is refuted counts for more
 
+    def test_a_bracket_is_not_compared(self):
+        for compared in (lambda x: Bracket(0, 1) <= x.x, lambda x: x.x > Bracket(0, 1)):
+            with pytest.raises(InputError, match=r"return at_most\(left, right\)"):
+                toy(compared).check()
+
     def test_hypotheses(self):
         def large(x):
             assume(x.x > 0.5)
