@@ -127,10 +127,12 @@ class MarginBoost(BaseEstimator, ABC):
 
     def _auto(self, name: str, value: Any) -> bool:
         """Return whether a parameter is to be chosen by folds, which must be there."""
-        if isinstance(value, str) and (value != "auto" or self.folds is None):
+        if isinstance(value, str) and value != "auto":
+            raise InputError(f'{name} is a number or "auto", got {value!r}; give {name}=0.5, say')
+        if isinstance(value, str) and self.folds is None:
             raise InputError(
-                f'{name} is a number or "auto", which needs folds to choose by, got {value!r} with '
-                f"folds={self.folds}; give {name}=0.5, say, or folds"
+                f'{name}="auto" needs folds to choose by, and folds is None; give {name}=0.5, say, '
+                "or folds=5"
             )
         return isinstance(value, str)
 

@@ -54,10 +54,14 @@ class Game:
     ) -> None:
         relaxation = HardMargin() if relaxation is None else relaxation
         if not isinstance(relaxation, Relaxation):
-            hint = f"; write {relaxation.__name__}(...)" if isinstance(relaxation, type) else ""
+            write = (
+                f"{relaxation.__name__}(...)"
+                if isinstance(relaxation, type)
+                else "Capped(k=3), say"
+            )
             raise InputError(
                 f"relaxation must be one of relaxboost's or a subclass of Relaxation, "
-                f"got {relaxation!r}{hint}"
+                f"got {relaxation!r}; write {write}"
             )
         over = L1Ball() if over is None else over
         if not isinstance(over, Domain):

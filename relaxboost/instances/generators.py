@@ -131,8 +131,8 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
     known = OPTIONS[kind]
     for name in options:
         if name not in known:
-            takes = f"takes {' and '.join(known)}" if known else "has no options"
-            raise InputError(f"{where}: generator {kind!r} {takes}, not {name!r}")
+            takes = ", ".join(("rows", "columns", "count", "seed", *known))
+            raise InputError(f"{where}: generator {kind!r} takes {takes}, not {name!r}")
     for name, low, high in (("digits", 1, 15), ("distinct", 1, 10**6)):
         value = options.get(name, low)
         if type(value) is not int or not low <= value <= high:

@@ -25,6 +25,7 @@ def check_labelled(
     if given.ndim != 2 or 0 in given.shape:
         raise InputError(
             f"X must have examples in rows and features in columns, got shape {given.shape}"
+            + "; use X.reshape(-1, 1) for one feature" * (given.ndim == 1)
         )
     m, features = given.shape
     if feature_names is None:
@@ -35,6 +36,11 @@ def check_labelled(
         names = tuple(str(name) for name in feature_names)
     if len(names) != features:
         raise InputError(f"{len(names)} feature names for {features} features")
+    if given.dtype.kind in "OUST":
+        raise InputError(
+            f"X has dtype {given.dtype}; features must be numbers: encode the others, or give the "
+            "frame to MarginBoostClassifier, which takes strings and missing values"
+        )
     data = finite_doubles("X", given, names)
     if labels.shape != (m,):
         raise InputError(f"y has shape {labels.shape}, and X has {m} rows")

@@ -58,7 +58,7 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             f"{owner} failed on a cvxpy variable of shape ({m},): {type(error).__name__}: {why}; "
-            f"it must be written for a d with m = {m} entries"
+            f"write it with cvxpy's functions, for a d with m = {m} entries"
         ) from error
     value, constraints = result if isinstance(result, tuple) and len(result) == 2 else (result, [])
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -291,6 +291,8 @@ def test_by_default_the_fraction_is_chosen():
     assert plain.margin_.tolist() == chosen.margin_.tolist()
     with pytest.raises(rb.InputError, match="needs folds to choose by"):
         MarginBoostClassifier(folds=None).fit(X, y)
+    with pytest.raises(rb.InputError, match=r"got 'aut'; give fraction=0.5, say$"):
+        MarginBoostClassifier(fraction="aut").fit(X, y)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -98,7 +98,7 @@ def test_pairs_that_cannot_be_repaired(d, w, message):
     [
         (rb.Capped(3), r"Capped\(k=3\) needs 1 <= k <= m, and this game has m = 2 examples"),
         (rb.Capped, r"write Capped\(...\)"),
-        ("capped", "must be one of relaxboost's or a subclass"),
+        ("capped", r"relaxboost's or a subclass of Relaxation, got 'capped'; write Capped\(k=3\)"),
         (2, "must be one of relaxboost's"),
     ],
 )

@@ -92,7 +92,10 @@ BAD = {
         UNIFORM.replace("uniform", "normal"),
         "game 1: no generator is called 'normal'; known: uniform, signs",
     ),
-    "option": (UNIFORM + "density = 0.5", "'uniform' takes digits, not 'density'"),
+    "option": (
+        UNIFORM + "density = 0.5",
+        "'uniform' takes rows, columns, count, seed, digits, not 'density'",
+    ),
     "digits": (UNIFORM + "digits = 40", "digits must be from 1 to 15, got 40"),
     "rows": (UNIFORM.replace("4", "0"), "rows must be a whole number from 1 to 1000000, got 0"),
     "columns": ('[[game]]\ngenerator = "signs"\nrows = 2', "columns must be a whole number"),

@@ -377,7 +377,8 @@ def test_stumps_do_not_mind_large_values():
         ([[1.0, np.nan], [2.0, 3.0]], [1, -1], "X has nan at row 0, feature 'x1'"),
         ([[1.0, np.inf], [2.0, 3.0]], [1, -1], "X has inf at row 0"),
         ([["a"], ["b"]], [1, -1], "features must be numbers"),
-        ([1.0, 2.0], [1, -1], "examples in rows"),
+        ([["a"], ["b"]], [1, -1], "give the frame to MarginBoostClassifier"),
+        ([1.0, 2.0], [1, -1], r"examples in rows .*; use X.reshape\(-1, 1\) for one feature"),
         (np.empty((0, 2)), [], "examples in rows"),
         ([[1.0], [2.0]], [1, -1, 1], r"y has shape \(3,\), and X has 2 rows"),
         (
