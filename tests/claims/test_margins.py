@@ -21,7 +21,6 @@ from relaxboost.claims.votes import (
     risk,
 )
 
-CLAIMS = [*rds04.SOURCE.claims.values(), *rw05.SOURCE.claims.values()]
 EIGHT = np.array(THEIRS, dtype=float)
 
 

@@ -108,7 +108,6 @@ def two_caps(f, m):
     return replace(form, upper=2.0 * form.upper)
 
 
-half = Capped(fraction=0.5)
 WRONG = [
     ("resolve", "refuses a size", Fussy),
     ("identity", "a copy is unequal", lambda: Nameless(0.8)),

@@ -385,10 +385,6 @@ def test_memory_is_that_of_data_and_predictions():
     assert many < few + 4 * 8 * n  # a prediction or two, whatever the number of rounds
 
 
-def signed(H):
-    return np.hstack([H, -H])
-
-
 @pytest.mark.parametrize("loss", [*LOSSES, fn.Logistic(), fn.Huber(0.5)], ids=repr)
 @pytest.mark.parametrize("algorithm", PAPER)
 def test_gaps_to_the_optimum_fall(loss, algorithm):

@@ -326,13 +326,6 @@ EXACT_MATRICES: list[tuple[str, Any]] = [
 ]
 
 
-def slug(name: str) -> str:
-    """Return a name as part of a file name."""
-    return re.sub(
-        r"[^a-z0-9.]+", "-", name.lower().replace("*", "times").replace("+", "plus")
-    ).strip("-.")
-
-
 SOLVE = "--dataset breast-cancer --k 56 --tol 1e-6"
 """Options of `relaxboost solve` whose output is frozen."""
 

@@ -11,7 +11,6 @@ from relaxboost.claims.tel.source import SOURCE
 from relaxboost.claims.votes import adaboost, reweighting, risk, weak_learnability
 from relaxboost.game.game import Game
 
-GAMES = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix())
 WEIGHTED = Space(
     sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), phi=Vector("m", 0, 1), w=Vector("n", -2, 2)
 )
