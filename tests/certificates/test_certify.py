@@ -165,7 +165,7 @@ def test_forced_points_are_met_exactly(f, point, rng):
     assert sum(d[:3]) == Fraction(1, 3) if point is None else d == point
 
 
-def test_exact_points_are_kept(rng):
+def test_exact_points_are_kept():
     """Matching pennies, certified at a point: the bracket is a point too."""
     game = rb.Game(np.array([[1, -1], [-1, 1]]))
     half = Fraction(1, 2)

@@ -75,7 +75,7 @@ def test_links_within_the_page_lead_to_sections(record):
     assert len(sections) == len(made.MADE.claims)
 
 
-def test_the_overview_counts(record):
+def test_the_overview_counts():
     text = ledger.index([made.MADE])
     assert "| [MADE](made.md) | 4 | 2 | 0 | 0 | 0 | 1 |\n| all | 4 | 2 | 0 | 0 | 0 | 1 |" in text
     assert "that is 7 verdicts: 2 on counterexamples, 5 on instances tried." in text

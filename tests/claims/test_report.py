@@ -92,7 +92,7 @@ def test_the_page_has_everything(text, verdicts):
     assert "Not the status on record: MADE-never." in words
 
 
-def test_the_python_shown_makes_the_instance(text, verdicts):
+def test_the_python_shown_makes_the_instance(text):
     shown = ["".join(pre.itertext()) for pre in ET.fromstring(text).iter("pre")]
     code = next(code for code in shown if '["MADE-few"]' in code)
     assert 'rb.claims.load("made.py")' in code

@@ -207,7 +207,7 @@ def test_bad_command_lines_end_with_a_documented_status(seed, folder, capsys, mo
     assert {0, 2} <= set(seen)  # some lines work and some do not
 
 
-def test_full_disks_and_closed_outputs_are_told(tmp_path):
+def test_full_disks_and_closed_outputs_are_told():
     command = [sys.executable, "-m", "relaxboost", "claims", "show", "SS09-T9"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

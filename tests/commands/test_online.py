@@ -312,7 +312,7 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
         assert got[name] == want[name]
 
 
-def test_a_time_limit_ends_with_status_1(data, tmp_path, capsys):
+def test_a_time_limit_ends_with_status_1(data, capsys):
     got = told(capsys, "run", data[0], *LABEL, "--time-limit", 1e-9, "--json", status=1)
     assert 0 < json.loads(got)["rows"] <= 3000
     assert math.isfinite(json.loads(got)["mean_loss"])

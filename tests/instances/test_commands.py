@@ -185,7 +185,7 @@ def test_interrupted(call, tmp_path, monkeypatch):
     )
 
 
-def test_the_progress_bar_is_for_terminals(made, tmp_path):
+def test_the_progress_bar_is_for_terminals(made):
     import pty
 
     command = [sys.executable, "-m", "relaxboost", "instances", "check", str(made / "games")]

@@ -191,7 +191,7 @@ def test_times_and_solvers_are_beside_the_set(made):
     assert b"seconds" not in everything
 
 
-def test_a_gap_that_is_not_reached_is_said(own, monkeypatch):
+def test_a_gap_that_is_not_reached_is_said(own):
     spec = own / "one.toml"
     spec.write_text(
         '[[game]]\ngenerator = "uniform"\nrows = 9\ncolumns = 7\nrelaxations = "KLPenalty(0.1)"\n'

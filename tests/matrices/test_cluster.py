@@ -162,7 +162,7 @@ def test_workers_that_all_leave_are_not_waited_for(threads, monkeypatch):
     assert_failed_with_bracket(solved(matrix, leave), X, y, "the cluster of .* is gone")
 
 
-def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(tmp_path, monkeypatch):
+def test_a_scheduler_that_is_killed_fails_the_run_with_its_bracket(monkeypatch):
     monkeypatch.setattr(cluster_module, "PATIENCE", 0.5)
     script = (
         "import time\n"

@@ -240,7 +240,7 @@ def test_matrices_and_games_survive_pickling(rng, cancer_stumps):
     assert not twin.d.flags.writeable
 
 
-def test_the_shared_pass_survives_forks_and_threads(rng):
+def test_the_shared_pass_survives_forks_and_threads():
     """OpenMP would hang in the first and abort in the second; run apart, with a time limit."""
     import subprocess
     import sys
@@ -295,7 +295,7 @@ def test_stumps_are_all_stumps(levels, rng):
         assert np.array_equal(stump(X) * y, A[:, j])
 
 
-def test_stump_names_are_short_and_right(cancer_stumps, rng):
+def test_stump_names_are_short_and_right(cancer_stumps):
     assert cancer_stumps.describe(0) == "mean radius > 7.34"
     assert cancer_stumps.describe(0, -1) == "mean radius <= 7.34"
     X = np.array([[1.0, 0.1], [np.nextafter(1.0, 2), 0.2], [3.0, 0.30000001]])

@@ -64,7 +64,7 @@ def test_a_parquet_file_unlike_the_others(change, message, made, tmp_path):
         chunked(tmp_path, "label", page=50)
 
 
-def test_parquet_that_is_none(made, tmp_path):
+def test_parquet_that_is_none(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"no")
     for path, message in (
         (tmp_path, "cannot be read as Parquet"),

@@ -206,7 +206,7 @@ def test_losses_of_ones_own_with_corners(over):
 
 
 @pytest.mark.parametrize("name", ["hinge", "logistic", "inner"])
-def test_a_stream_of_blocks_is_as_good_as_arrays(name, monkeypatch):
+def test_a_stream_of_blocks_is_as_good_as_arrays(name):
     H, y, weight = examples(name)
     opened = []
 

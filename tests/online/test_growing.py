@@ -79,7 +79,7 @@ def test_regret_from_the_entry_is_under_the_bound(schedule, adverse, rng):
         assert learner.regret_bound() == pytest.approx(max(bounds))
 
 
-def test_a_class_that_does_not_grow_is_mirror_descent(rng):
+def test_a_class_that_does_not_grow_is_mirror_descent():
     """With one prior for another: of two, the second begins with a quarter of the weight."""
     learner = GrowingClass("inner", over=rb.Simplex(1)).start(2)
     assert learner.w == pytest.approx([0.75, 0.25])
@@ -89,7 +89,7 @@ def test_a_class_that_does_not_grow_is_mirror_descent(rng):
     assert grown.average.sum() == pytest.approx(1.0)
 
 
-def test_a_state_goes_on(rng, tmp_path):
+def test_a_state_goes_on(rng):
     method = GrowingClass("logistic", over=rb.Simplex(2), schedule=Adaptive())
     whole, y = method.start(2), rng.choice([-1.0, 1.0], 40)
     H = rng.choice([-1.0, 1.0], (40, 3))
@@ -104,7 +104,7 @@ def test_a_state_goes_on(rng, tmp_path):
     assert whole.paid[2] == rest.paid[2] > 0.0
 
 
-def test_a_weak_learner_is_asked_where_the_loss_falls(rng):
+def test_a_weak_learner_is_asked_where_the_loss_falls():
     learner = GrowingClass("hinge", over=rb.Simplex(2)).start(2)
     H, y = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]), np.array([1.0, -1.0, 1.0])
     assert learner.demand(H, y) == pytest.approx([0.0, 0.5, 0.5])

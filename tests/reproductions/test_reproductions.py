@@ -171,7 +171,7 @@ def test_the_scale_is_that_of_least_mean_training_loss(data, tmp_path):
         assert line in outcome.text
 
 
-def test_kept_results_are_used_only_for_the_same_work(data, tmp_path):
+def test_kept_results_are_used_only_for_the_same_work(tmp_path):
     store = Store(tmp_path)
     spec = {"figure": "f", "set": "s", "algorithm": "a", "scale": 1.0, "seed": 0}
     spec |= {"learners": 9, "quick": False, "data": "1"}

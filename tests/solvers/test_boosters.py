@@ -312,7 +312,7 @@ def test_scaling_scales(rng):
 
 
 @pytest.mark.parametrize("method", ["corrective", "totally-corrective", "combined"])
-def test_deterministic(method, rng, cancer_stumps):
+def test_deterministic(method, cancer_stumps):
     game = rb.Game(cancer_stumps, rb.Capped(56))
     runs = [rb.solve(game, 0.05, method) for _ in range(2)]
     one, two = ([r._replace(seconds=0.0) for r in run.history] for run in runs)

@@ -119,7 +119,7 @@ def test_what_is_out_of_play_enters_where_it_is_missed(rng, kind, over, monkeypa
     assert sum(entered) > 3
 
 
-def test_an_optimum_far_from_any_vertex_is_lost(rng, monkeypatch):
+def test_an_optimum_far_from_any_vertex_is_lost(monkeypatch):
     """Where many more examples lie between bounds than columns have weight."""
     monkeypatch.setattr("relaxboost.solvers.walk._SMALL", 20)
     near = rb.solve(rb.Game(np.vstack([np.eye(30), -np.eye(30)]), rb.Capped(10)), 1e-6)
@@ -247,7 +247,7 @@ def test_every_point_of_a_path_has_its_own_bracket(rng, kind):
         assert all(map(rb.compare, found, truth))
 
 
-def test_a_dense_path_is_a_walk(rng):
+def test_a_dense_path_is_a_walk():
     games = [rb.Game(signs(np.random.default_rng(5), 300, 100), rb.Capped(k)) for k in (60, 66, 73)]
     found = rb.path(games, 1e-6, "interior-point")
     for solution, game in zip(found[1:], games[1:], strict=True):
