@@ -124,13 +124,13 @@ def terrain(folder: Path) -> list[tuple]:
         tasks = demonstrations(graph, costs, pairs)
         what = f"slope, {kinds.size} covers, distance"
         rows += learned(expert, graph, tasks, costs, what)
-        rows += boosted(expert, graph, tasks, costs, what)
+        rows += boosted(expert, tasks, costs, what)
         straight = pl.evaluate(tasks[SHOWN:], graph.costs(np.ones(graph.size)))
         rows.append(row(expert, "", "straight", straight, costs, 0.0))
     return rows
 
 
-def boosted(expert: str, graph: pl.Graph, tasks: list[pl.Task], costs: np.ndarray, what: str):
+def boosted(expert: str, tasks: list[pl.Task], costs: np.ndarray, what: str):
     """Return a row for costs boosted from a constant, rounds by a fifth of the shown tasks."""
     clock = time.perf_counter()
     learner = fn.Trees(max_leaf_nodes=8, min_samples_leaf=20)

@@ -187,7 +187,7 @@ def _sums(x: Instance, run: Descent) -> Iterator[tuple[int, float, float, float,
         yield after.round, gaps, lengths, errors, squares
 
 
-def parts(run: Descent, squares: list[float]) -> float:
+def parts(squares: list[float]) -> float:
     """Return −(1/η_1)‖f_1 − f*‖² + Σ_{t<T} ½‖f_{t+1} − f*‖²(1/η_t − 1/η_{t+1}), η_t = 1/√t."""
     rises = (math.sqrt(t) - math.sqrt(t + 1) for t in range(1, len(squares)))
     return sum(s * r / 2.0 for s, r in zip(squares[1:], rises, strict=True)) - squares[0]
@@ -208,7 +208,7 @@ def summed(x: Instance) -> Slacks:
     """T4-sum for λ = 0."""
     run = weakly(x)
     for t, gaps, lengths, errors, squares in _sums(x, run):
-        right = lengths - errors - parts(run, squares)
+        right = lengths - errors - parts(squares)
         size = 1.0 + gaps + lengths + abs(errors)
         yield at_most(gaps / size, (right - squares[0] / 2.0) / size, "Σ gaps, subtracted", t)
 

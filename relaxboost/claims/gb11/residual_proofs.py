@@ -138,7 +138,7 @@ def seventh(x: Instance, sign: float = -1.0, share: float = 1.0) -> Slacks:
     for (before, _, _), sums in zip(run.moves(), _sums(x, run), strict=True):
         t, gaps, lengths, crossed, last, square = sums
         squares.append(run.norm(before.F - x.y) ** 2)
-        right = gaps + parts(run, squares) + (1.0 - share) * squares[0]
+        right = gaps + parts(squares) + (1.0 - share) * squares[0]
         right += sign * last + math.sqrt(t) / 2.0 * square - lengths - crossed
         size = 1.0 + gaps + lengths + abs(last)
         yield at_most(right / size, 0.0, "the right side, Σ R[f*]", t)
