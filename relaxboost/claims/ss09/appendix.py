@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.exact import entropy, softmax
+from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import KINDS, dual
 
@@ -48,7 +48,7 @@ def _simplex(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
 def _entropy(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
     d = softmax(2.0 * w)
     theta = np.log(len(d) * d) + chosen[0]  # plus a constant: normal to the simplex
-    return d, theta, entropy(d), float(np.logaddexp.reduce(theta)) - math.log(len(d))
+    return d, theta, entropy(d), log_mean_exp(theta)
 
 
 def _largest(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
@@ -58,7 +58,7 @@ def _largest(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
 
 def _log_mean_exp(w: Array, chosen: Array) -> tuple[Array, Array, float, float]:
     theta = softmax(w)
-    return w, theta, float(np.logaddexp.reduce(w)) - math.log(len(w)), entropy(theta)
+    return w, theta, log_mean_exp(w), entropy(theta)
 
 
 SUBGRADIENTS: dict[str, Callable[[Array, Array], tuple[Array, Array, float, float]]] = {

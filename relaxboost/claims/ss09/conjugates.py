@@ -9,7 +9,7 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
-from relaxboost.claims.ss09.exact import divergence, entropy, softmax
+from relaxboost.claims.ss09.exact import divergence, entropy, log_mean_exp, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.claims.ss09.strong import NORMED, dual, dual_vector, normed
 from relaxboost.relaxations import NormBall
@@ -114,9 +114,8 @@ def relative_entropy(x: Instance) -> Slacks:
 
 @relative_entropy.step("Short by the divergence.", "<d, θ> − f(d) = s − Σ d_i log(d_i/p_i)")
 def _(x: Instance) -> Slack:
-    s = float(np.logaddexp.reduce(x.theta)) - math.log(len(x.theta))
     short = divergence(x.d, softmax(x.theta))
-    return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(s - short))
+    return equal(near(float(x.d @ x.theta) - entropy(x.d)), near(log_mean_exp(x.theta) - short))
 
 
 @relative_entropy.step("The divergence is not negative.", "Σ d_i log(p_i/d_i) ≤ Σ (p_i − d_i) ≤ 0")

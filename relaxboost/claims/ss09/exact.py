@@ -26,6 +26,11 @@ def softmax(theta: Array) -> Array:
     return weights / weights.sum()
 
 
+def log_mean_exp(theta: Array) -> float:
+    """Return log((1/m) Σ e^{θ_i})."""
+    return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
+
+
 def projected(d0: Sequence[Fraction], nu: Fraction) -> Fractions | None:
     """Return the solution of Eq. 14 in fractions; None if none has a finite divergence.
 

@@ -6,17 +6,12 @@ import numpy as np
 
 from relaxboost.claims.language import *
 from relaxboost.claims.sides import optimum
-from relaxboost.claims.ss09.exact import entropy, softmax
+from relaxboost.claims.ss09.exact import entropy, log_mean_exp, softmax
 from relaxboost.claims.ss09.source import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import KLPenalty
 
 POINTS = Space(sizes={"m": (1, 6), "n": (1, 5)}, A=Matrix(), w=Weights(), d=Distribution())
-
-
-def _soft_max(theta: np.ndarray) -> float:
-    """Return log((1/m) Σ e^{θ_i})."""
-    return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
 
 
 @SOURCE.claim(
@@ -42,13 +37,13 @@ def soft_margin(x: Instance) -> Slacks:
     """
     rho = x.optimum(Game(x.A))
     soft, d, w = optimum(x, Game(x.A, KLPenalty(1)))
-    found = -_soft_max(-x.A @ w.astype(np.float64))
+    found = -log_mean_exp(-x.A @ w.astype(np.float64))
     best = d.astype(np.float64)
     edge = float(np.abs(best @ x.A).max()) + entropy(best / best.sum())
     yield equal(solved(found), solved(edge), "soft margin and relaxed edge")
     yield at_least(soft, rho - solved(0.0), "ρ")
     yield at_most(soft, rho + math.log(len(x.A)) + solved(0.0), "ρ + log m")
-    drawn = -_soft_max(-x.A @ x.w)
+    drawn = -log_mean_exp(-x.A @ x.w)
     yield at_most(drawn, entropy(x.d) + float(np.abs(x.d @ x.A).max()), "the w and the d drawn")
 
 
@@ -56,8 +51,8 @@ def soft_margin(x: Instance) -> Slacks:
 def _(x: Instance) -> Slacks:
     u = x.A @ x.w
     best = softmax(-u)
-    yield at_most(-_soft_max(-u), float(x.d @ u) + entropy(x.d), "the d drawn")
-    yield equal(near(-_soft_max(-u)), near(float(best @ u) + entropy(best)), "the softmax")
+    yield at_most(-log_mean_exp(-u), float(x.d @ u) + entropy(x.d), "the d drawn")
+    yield equal(near(-log_mean_exp(-u)), near(float(best @ u) + entropy(best)), "the softmax")
 
 
 @soft_margin.step("The range of the relative entropy.", "0 ≤ h(d) ≤ log m")
@@ -82,7 +77,7 @@ def nearer(x: Instance) -> Slack:
     """
     m = len(x.u)
     bound = float(x.u.min()) + math.log(m / (1.0 + (m - 1) * math.exp(-2.0)))
-    return at_most(-_soft_max(-x.u), bound, "soft margin")
+    return at_most(-log_mean_exp(-x.u), bound, "soft margin")
 
 
 @nearer.step("The sum of m terms.", "Σ e^{−(u_i − min u)} ≥ 1 + (m − 1)e^{−2}")
@@ -104,7 +99,7 @@ def _(x: Instance) -> Slack:
 )
 def exponential_loss(x: Instance) -> Slack:
     """It is the logarithm of that: 0 against 1 here. Both have the same minimisers."""
-    return equal(_soft_max(x.theta), float(np.mean(np.exp(x.theta))), "soft-max and exp-loss")
+    return equal(log_mean_exp(x.theta), float(np.mean(np.exp(x.theta))), "soft-max and exp-loss")
 
 
 @exponential_loss.corrected(
@@ -112,4 +107,4 @@ def exponential_loss(x: Instance) -> Slack:
 )
 def logarithm(x: Instance) -> Slack:
     """An increasing function of it; the soft-max is computed without leaving the logarithms."""
-    return equal(near(math.exp(_soft_max(x.theta))), near(float(np.mean(np.exp(x.theta)))))
+    return equal(near(math.exp(log_mean_exp(x.theta))), near(float(np.mean(np.exp(x.theta)))))

@@ -8,7 +8,7 @@ import numpy as np
 
 from relaxboost.claims.arrays import normalised
 from relaxboost.claims.language import *
-from relaxboost.claims.ss09.exact import entropy, level, projected_softmax, softmax
+from relaxboost.claims.ss09.exact import entropy, level, log_mean_exp, projected_softmax, softmax
 
 _P = 1.5
 
@@ -56,11 +56,7 @@ def _capped_conjugate(theta: Array) -> float:
     """Return the value of the Lagrangian dual: log-mean-exp of θ − μ, plus ν Σ μ."""
     nu = _cap(len(theta))
     mu = np.maximum(theta + level(theta, nu) - math.log(nu), 0.0)
-    return _log_mean_exp(theta - mu) + nu * math.fsum(mu.tolist())
-
-
-def _log_mean_exp(theta: Array) -> float:
-    return float(np.logaddexp.reduce(theta)) - math.log(len(theta))
+    return log_mean_exp(theta - mu) + nu * math.fsum(mu.tolist())
 
 
 def _nearest_on_simplex(theta: Array) -> Array:
@@ -96,7 +92,7 @@ def dual_vector(theta: Array, p: float) -> Array:
 
 
 KINDS: dict[str, Strong] = {
-    "relative entropy": Strong(1.0, 1, normalised, entropy, _log_mean_exp, softmax),
+    "relative entropy": Strong(1.0, 1, normalised, entropy, log_mean_exp, softmax),
     "relative entropy under a cap": Strong(
         1.0, 1, _under_cap, entropy, _capped_conjugate, lambda t: projected_softmax(t, _cap(len(t)))
     ),
