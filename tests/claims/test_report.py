@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html.parser
 import re
 import xml.etree.ElementTree as ET
 
@@ -13,6 +12,7 @@ import relaxboost as rb
 from relaxboost.claims import Real, Source, Space, at_most
 from relaxboost.claims.publishing.report import write_report
 from tests.claims import made
+from tests.views.test_page import Page
 
 
 @pytest.fixture(scope="module")
@@ -27,43 +27,18 @@ def text(verdicts, tmp_path_factory):
     return path.read_text(encoding="utf-8")
 
 
-class Parser(html.parser.HTMLParser):
-    """Keeps the tags that are open, and what is referred to."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.ids, self.links, self.outside = [], [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids += [given["id"]] if "id" in given else []
-        if tag == "a":
-            self.links.append(given["href"])
-        self.outside += [given[key] for key in ("src", "href") if key in given]
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_the_page_is_well_formed(text):
-    parser = Parser()
-    parser.feed(text)
-    assert not parser.open
-    root = ET.fromstring(text)
+    page, root = Page(text), ET.fromstring(text)
     assert root.tag == "html"
-    assert len(set(parser.ids)) == len(parser.ids)
-    assert {link.removeprefix("#") for link in parser.links} <= set(parser.ids)
+    ids = [value for key, value in page.attributes if key == "id"]
+    assert len(set(ids)) == len(ids)
+    links = {value for key, value in page.attributes if key == "href"}
+    assert {link.removeprefix("#") for link in links} <= set(ids)
 
 
 def test_the_page_needs_nothing_else(text):
-    parser = Parser()
-    parser.feed(text)
-    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in parser.outside)
+    outside = [value for key, value in Page(text).attributes if key in ("src", "href")]
+    assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in outside)
     assert "script" not in re.findall(r"<(\w+)", text)
     assert "@import" not in text
     assert "url(" not in text
