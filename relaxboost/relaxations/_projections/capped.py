@@ -56,8 +56,8 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _free(u: Vector, pivot: float, beta: float, e: Vector) -> None:
-    """Set e = exp((pivot − u)/β)."""
+def uncapped(u: Vector, pivot: float, beta: float, e: Vector) -> None:
+    """Set e = exp((pivot − u)/β), cut far beyond what is surely at its cap."""
     for i in range(u.shape[0]):
         e[i] = exp((pivot - u[i]) / beta)
 
@@ -68,7 +68,7 @@ def _soft_min(u: Vector, low: float, beta: float) -> Vector:
     d, total = np.empty(u.shape[0]), 0.0
     for start in range(0, u.shape[0], CHUNK):
         part = d[start : start + CHUNK]
-        _free(u[start : start + CHUNK], low, beta, part)
+        uncapped(u[start : start + CHUNK], low, beta, part)
         total += plain_sum(part)
     for i in range(d.shape[0]):
         d[i] /= total
@@ -90,7 +90,7 @@ def _beyond(u: Vector, edge: float, beta: float, d: Vector) -> tuple[float, int]
     total, upto = 0.0, 0
     for start in range(0, u.shape[0], CHUNK):
         part, e = u[start : start + CHUNK], d[start : start + CHUNK]
-        _free(part, edge, beta, e)
+        uncapped(part, edge, beta, e)
         more, others = _sum_above(e, part, edge)
         total, upto = total + more, upto + others
     return total, upto

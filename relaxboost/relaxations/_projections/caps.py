@@ -21,6 +21,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost.relaxations._projections.capped import uncapped
 from relaxboost.relaxations._projections.selection import compensated_sum
 from relaxboost.relaxations._projections.targets import (
     RAMPS,
@@ -29,7 +30,7 @@ from relaxboost.relaxations._projections.targets import (
     ramp_end,
     reaching,
 )
-from relaxboost.relaxations._projections.vectorised import REORDER, exp
+from relaxboost.relaxations._projections.vectorised import REORDER
 
 
 def caps_threshold(u: Vector, caps: Vector) -> float:
@@ -42,13 +43,6 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
     if gamma == math.inf:
         gamma = u[(caps > 0.0) & (u < math.inf)].max()
     return float(gamma)
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def _free(u: Vector, gamma: float, beta: float, e: Vector) -> None:
-    """Set e = exp((γ − u)/β), cut far beyond what is surely at its cap."""
-    for i in range(u.shape[0]):
-        e[i] = exp((gamma - u[i]) / beta)
 
 
 @njit(inline="always", error_model="numpy")
@@ -102,7 +96,7 @@ def cap_exponentials(
     u: Vector, gamma: float, beta: float, c: Vector, d: Vector, prior: Vector | None = None
 ) -> None:
     """Set d = min{c, x a exp(−(u − γ)/β)} with Σ d = 1, γ being what `caps_threshold` returns."""
-    _free(u, gamma, beta, d)
+    uncapped(u, gamma, beta, d)
     if prior is not None:
         with np.errstate(over="ignore", under="ignore"):
             d *= prior
