@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-HELD = "relaxboost.claims.dek11."
-
 MUTANTS = (
     # DEK11, Sec. 1
     Mutant("DEK11-martingale", "index", "law.risk(run.before)", "law.risk(run.w[:, 1:])"),
@@ -13,8 +11,8 @@ MUTANTS = (
     Mutant(
         "DEK11-martingale", "index", "before[:, i].reshape", "law.run().w[:, i + 1].reshape", step=1
     ),
-    Mutant("DEK11-E1", "constant", "1.0, N", "0.9, N", at=HELD + "recap:tossed"),
-    Mutant("DEK11-E1", "index", "run.before", "run.w[:, 1:]", at=HELD + "recap:deviations"),
+    Mutant("DEK11-E1", "constant", "1.0, N", "0.9, N", at="tossed"),
+    Mutant("DEK11-E1", "index", "run.before", "run.w[:, 1:]", at="deviations"),
     Mutant("DEK11-E1", "constant", "/ 8.0", "/ 8.8", step=1),
     Mutant("DEK11-T2-Hoeffding", "constant", "/ 8.0", "/ 8.5", step=1),
     Mutant("DEK11-T3-mgf", "constant", "/ 8.0", "/ 9.0", step=1),
@@ -24,7 +22,7 @@ MUTANTS = (
         "hypothesis",
         "law.samples[:, ::-1]",
         "law.sorted_by_label()",
-        at=HELD + "recap:any_order.stated.check",
+        at="stated",
         correction=1,
     ),
     # Sec. 2 and Theorem 1
@@ -33,47 +31,26 @@ MUTANTS = (
         "norm",
         "np.linalg.norm(v, axis=-1",
         "np.abs(v).max(axis=-1",
-        at=HELD + "descent:project",
+        at="project",
         correction=1,
     ),
     Mutant("DEK11-projection", "constant", '- x.B, "‖w', '- 0.9 * x.B, "‖w', correction=1, step=1),
     Mutant("DEK11-class", "constant", "values.max()), c", "values.max()), 0.95 * c"),
     Mutant("DEK11-class", "norm", "np.linalg.norm(x.A, axis=1)", "np.abs(x.A).max(axis=1)"),
     Mutant("DEK11-A1", "constant", "descended(x.B, eta)", "descended(x.B, 1.05 * eta)"),
+    Mutant("DEK11-A1", "index", "math.sqrt(len(x.A))", "math.sqrt(len(x.A) + 1)", at="step"),
     Mutant(
-        "DEK11-A1",
-        "index",
-        "math.sqrt(len(x.A))",
-        "math.sqrt(len(x.A) + 1)",
-        at=HELD + "descent:step",
-    ),
-    Mutant(
-        "DEK11-T1",
-        "constant",
-        "right = steep",
-        "right = 0.9 * steep",
-        at=HELD + "descent:theorem_1.stated.check",
-        correction=1,
+        "DEK11-T1", "constant", "right = steep", "right = 0.9 * steep", at="stated", correction=1
     ),
     Mutant("DEK11-T1", "constant", '-0.5, "(α', '-0.47, "(α', correction=1, step=1),
     Mutant("DEK11-T1", "constant", '0.5, "½', '0.47, "½', correction=1, step=2),
     Mutant(
-        "DEK11-T1-regret",
-        "constant",
-        "steep * x.B",
-        "0.9 * steep * x.B",
-        at=HELD + "descent:root_of_n.stated.check",
-        correction=1,
+        "DEK11-T1-regret", "constant", "steep * x.B", "0.9 * steep * x.B", at="stated", correction=1
     ),
     Mutant("DEK11-T1-rate", "constant", "1.0 / math.sqrt(m)", "0.95 / math.sqrt(m)"),
     Mutant("DEK11-T1-rate", "index", "best) / m", "best) / (m + 1)"),
     Mutant(
-        "DEK11-T1-closer",
-        "constant",
-        "image - w",
-        "1.1 * (image - w)",
-        at=HELD + "regret:closer.stated.check",
-        correction=1,
+        "DEK11-T1-closer", "constant", "image - w", "1.1 * (image - w)", at="stated", correction=1
     ),
     Mutant("DEK11-T1-closer", "direction", "at_most(", "at_least(", correction=1, step=1),
     Mutant(
@@ -81,7 +58,7 @@ MUTANTS = (
         "constant",
         "** power / 2.0",
         "** power / 2.1",
-        at=HELD + "regret:first_line.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("DEK11-T1-alpha-2-4", "constant", "steep**2 / 2.0", "steep**2 / 2.2"),
@@ -97,22 +74,8 @@ MUTANTS = (
     Mutant("DEK11-T1-sum", "constant", "ends[0], 0.5", "ends[0], 0.45"),
     Mutant("DEK11-T1-sum", "constant", "* m / 2.0", "* m / 2.4"),
     Mutant("DEK11-T1-sum", "index", "[0, -1]", "[0, -2]", step=1),
-    Mutant(
-        "DEK11-T1-divided",
-        "constant",
-        "B**2 / (2.0",
-        "B**2 / (2.2",
-        at=HELD + "regret:divided.stated.check",
-        correction=1,
-    ),
-    Mutant(
-        "DEK11-T1-eta",
-        "constant",
-        "/ 2.0\n",
-        "/ 2.2\n",
-        at=HELD + "regret:chosen.stated.check",
-        correction=1,
-    ),
+    Mutant("DEK11-T1-divided", "constant", "B**2 / (2.0", "B**2 / (2.2", at="stated", correction=1),
+    Mutant("DEK11-T1-eta", "constant", "/ 2.0\n", "/ 2.2\n", at="stated", correction=1),
     Mutant(
         "DEK11-T1-eta",
         "constant",
@@ -127,7 +90,7 @@ MUTANTS = (
         "constant",
         "law.regret / law.m",
         "0.7 * law.regret / law.m",
-        at=HELD + "learning:excess",
+        at="excess",
         survives="not known to be false: it adds three worst cases that exclude each other",
     ),
     Mutant("DEK11-T2", "index", "other - seen", "other", step=1),
@@ -139,13 +102,13 @@ MUTANTS = (
         "- 0.5 * law.regret / law.m",
     ),
     Mutant("DEK11-T2-Hoeffding", "norm", "mean(axis=1) - float", "max(axis=1) - float"),
-    Mutant("DEK11-T2-Hoeffding", "constant", "1.0, N", "0.9, N", at=HELD + "learning:tossed"),
+    Mutant("DEK11-T2-Hoeffding", "constant", "1.0, N", "0.9, N", at="tossed"),
     Mutant(
         "DEK11-mean",
         "index",
         "run.w[0, first : first + m]",
         "run.w[0, first : first + m + 1]",
-        at=HELD + "derandomised:mean.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("DEK11-mean", "constant", '1.0, "‖w', '0.95, "‖w', correction=1, step=1),
@@ -154,7 +117,7 @@ MUTANTS = (
         "index",
         "run.w[:, first : first + law.m]",
         "run.w[:, first + 1 : first + 1 + law.m]",
-        at=HELD + "derandomised:jensen.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant(
@@ -179,7 +142,7 @@ MUTANTS = (
         "index",
         "first + law.m",
         "first + law.m - 1",
-        at=HELD + "derandomised:_as_one",
+        at="_as_one",
         correction=2,
     ),
     Mutant("DEK11-surrogate", "hypothesis", "SURROGATES[x.loss]", "LOSSES['logistic']", step=1),
@@ -193,23 +156,8 @@ MUTANTS = (
     ),
     Mutant("DEK11-independence", "norm", "p[rest].prod", "p[rest].sum", step=1),
     Mutant("DEK11-radius", "constant", "radius(x, 2.0)", "radius(x, 1.6)", correction=1),
-    Mutant(
-        "DEK11-radius",
-        "index",
-        "2.0 * rest",
-        "2.0 * (rest + 1)",
-        at=HELD + "validation:radius.stated.check",
-        correction=1,
-    ),
-    Mutant(
-        "DEK11-radius",
-        "constant",
-        "1.0, N",
-        "0.9, N",
-        correction=1,
-        step=1,
-        at=HELD + "validation:tossed",
-    ),
+    Mutant("DEK11-radius", "index", "2.0 * rest", "2.0 * (rest + 1)", at="stated", correction=1),
+    Mutant("DEK11-radius", "constant", "1.0, N", "0.9, N", correction=1, step=1, at="tossed"),
     Mutant(
         "DEK11-as-good",
         "direction",
@@ -229,27 +177,17 @@ MUTANTS = (
     Mutant("DEK11-chosen", "constant", "2.0 * radii", "1.0 * radii", step=1),
     Mutant("DEK11-chosen", "index", "Fraction(m, 2) + 1", "Fraction(m, 2) + 2", step=2),
     Mutant(
-        "DEK11-half",
-        "constant",
-        "/ (2 * x.h))",
-        "/ (8 * x.h))",
-        at=HELD + "validation:half_radius",
-        correction=1,
+        "DEK11-half", "constant", "/ (2 * x.h))", "/ (8 * x.h))", at="half_radius", correction=1
     ),
     Mutant(
-        "DEK11-best",
-        "constant",
-        "/ (2 * x.h))",
-        "/ (8 * x.h))",
-        at=HELD + "validation:half_radius",
-        correction=1,
+        "DEK11-best", "constant", "/ (2 * x.h))", "/ (8 * x.h))", at="half_radius", correction=1
     ),
     Mutant(
         "DEK11-ERM",
         "constant",
         "/ (2 * x.h))",
         "/ (8 * x.h))",
-        at=HELD + "validation:half_radius",
+        at="half_radius",
         correction=1,
         survives="not known to be false: it adds two unions of bounds met at different places",
     ),
@@ -260,7 +198,7 @@ MUTANTS = (
         "constant",
         "2.0 * m * math.log(2.0))\n",
         "1.9 * m * math.log(2.0))\n",
-        at=HELD + "experts:turned",
+        at="turned",
         correction=1,
     ),
     Mutant("DEK11-T3-regret", "constant", "2.0 * rounds", "1.9 * rounds"),
@@ -286,7 +224,7 @@ MUTANTS = (
         "constant",
         'math.log(n), "KL',
         '0.95 * math.log(n), "KL',
-        at=HELD + "divergence:telescoped.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant(
@@ -316,15 +254,7 @@ MUTANTS = (
     Mutant("DEK11-E1-order", "index", "[:, ::-1]", "[:, 1:]", correction=1, step=1),
     Mutant("DEK11-T2-middle", "constant", '1.0, "(mean', '0.95, "(mean', step=1),
     Mutant("DEK11-T3-bound", "constant", '-0.5, "the', '-0.48, "the', step=1),
-    Mutant(
-        "DEK11-half",
-        "constant",
-        "1.0, N",
-        "0.9, N",
-        at=HELD + "validation:tossed",
-        correction=1,
-        step=1,
-    ),
+    Mutant("DEK11-half", "constant", "1.0, N", "0.9, N", at="tossed", correction=1, step=1),
     Mutant(
         "DEK11-half", "constant", "x.h * math.exp(-2.0", "x.h * math.exp(-1.2", correction=1, step=2
     ),

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-_FUNCTIONS = "relaxboost.claims.gb11.functions:"
-_SMOOTH = "relaxboost.claims.gb11.smooth:"
-_REPEATED = "relaxboost.claims.gb11.repeated:"
-
 OF_SECTIONS_2_AND_3 = (
     Mutant("GB11-Eq1", "constant", "4 * sum(middle**2)", "3 * sum(middle**2)"),
     Mutant("GB11-inner", "constant", "2.0 * g**2", "1.9 * g**2"),
@@ -19,7 +15,7 @@ OF_SECTIONS_2_AND_3 = (
         "constant",
         "x.off / 2.0 * share",
         "x.off / 1.8 * share",
-        at=_FUNCTIONS + "_nothing_else",
+        at="_nothing_else",
         correction=1,
     ),
     Mutant(
@@ -34,7 +30,7 @@ OF_SECTIONS_2_AND_3 = (
         "norm",
         "v[x.at == point].mean()",
         "v[x.at == point].max()",
-        at=_FUNCTIONS + "_at_points",
+        at="_at_points",
         correction=2,
     ),
     Mutant("GB11-subgradients-expected", "constant", "(h * h) / 2.0", "(h * h) / 1.8"),
@@ -80,18 +76,16 @@ OF_APPENDIX_A = (
 
 OF_SECTION_4_1 = (
     # (1, 1) along the axes: equal in the first round
-    Mutant("GB11-T3", "index", "rate**t", "rate ** (t + 1)", at=_SMOOTH + "_rate"),
+    Mutant("GB11-T3", "index", "rate**t", "rate ** (t + 1)", at="_rate"),
     Mutant("GB11-T3", "constant", "_edges(x, 2)", "_edges(x, 1)", step=1),
-    Mutant("GB11-T3", "constant", "2.0 * x.lam", "2.2 * x.lam", step=2, at=_SMOOTH + "_dominance"),
+    Mutant("GB11-T3", "constant", "2.0 * x.lam", "2.2 * x.lam", step=2, at="_dominance"),
     Mutant("GB11-T3-tight", "constant", "1.0 - 1.0", "1.0 - 1.1"),
     Mutant("GB11-T3-rounds", "index", "2.0**-t", "2.0 ** -(t + 1)"),
     # signs that err equally in the first round
     Mutant("GB11-adaboost", "constant", "4.0 * gamma**2", "4.4 * gamma**2"),
     Mutant("GB11-T3-step", "constant", "(2.0 * run", "(1.8 * run", correction=1),
-    Mutant("GB11-T3-edge", "constant", "/ (2.0 *", "/ (1.8 *", correction=1, at=_SMOOTH + "_edges"),
-    Mutant(
-        "GB11-T3-dominance", "constant", "2.0 * x.lam", "2.2 * x.lam", at=_SMOOTH + "_dominance"
-    ),
+    Mutant("GB11-T3-edge", "constant", "/ (2.0 *", "/ (1.8 *", correction=1, at="_edges"),
+    Mutant("GB11-T3-dominance", "constant", "2.0 * x.lam", "2.2 * x.lam", at="_dominance"),
     Mutant("GB11-example-select", "constant", "> 0.5", "> 0.3", correction=1),
     Mutant("GB11-example-select", "hypothesis", "before.F[0] == 0.0", "False", correction=2),
     Mutant("GB11-example-select", "constant", "< 0.5", "< 0.7", correction=3),
@@ -100,29 +94,16 @@ OF_SECTION_4_1 = (
 
 OF_ALGORITHM_2 = (
     # .59 of the bound after two rounds on f²/2
-    Mutant("GB11-T4", "constant", "G**2 / (", "0.5 * G**2 / (", at=_REPEATED + "_bound"),
+    Mutant("GB11-T4", "constant", "G**2 / (", "0.5 * G**2 / (", at="_bound"),
     Mutant("GB11-T4", "index", "inner(r, z)", "inner(r, then)", step=1),
     Mutant("GB11-T4", "constant", "4.0 * inner(tight", "5.0 * inner(tight", step=2),
     Mutant("GB11-T4", "constant", "x.lam / 2.0", "x.lam / 1.8", step=3),
     Mutant("GB11-T4", "constant", "x.lam / 4.0 * inner(z", "x.lam / 4.4 * inner(z", step=4),
-    Mutant(
-        "GB11-T4",
-        "index",
-        "** after.round",
-        "** (after.round + 1)",
-        step=5,
-        at=_REPEATED + "_left_over",
-    ),
+    Mutant("GB11-T4", "index", "** after.round", "** (after.round + 1)", step=5, at="_left_over"),
     Mutant("GB11-T4", "constant", '1.0 + math.log(x.T), "Σ', '0.6 + math.log(x.T), "Σ', step=6),
     Mutant("GB11-T4-sharp", "index", "harmonic + 1.0 / t", "harmonic + 1.0 / (t + 1)"),
     Mutant("GB11-T4-h", "constant", "float = 2.0", "float = 1.05"),  # 1.1456 at ±30°
-    Mutant(
-        "GB11-T4-error",
-        "index",
-        "** after.round",
-        "** (after.round + 1)",
-        at=_REPEATED + "_left_over",
-    ),
+    Mutant("GB11-T4-error", "index", "** after.round", "** (after.round + 1)", at="_left_over"),
     Mutant("GB11-D1-gradients", "hypothesis", "(x, True)", "(x, False)", correction=1),
     Mutant("GB11-T4-potential", "constant", "eta / 2.0", "eta / 2.2"),
     Mutant("GB11-T4-sum", "constant", "first * start / 2.0\n", "first * start / 2.2\n"),
@@ -192,13 +173,13 @@ OF_STEPS_SHARED = (
     Mutant("GB11-T4-sharp", "constant", "4.0 * inner(tight", "5.0 * inner(tight", step=2),
     Mutant("GB11-T4-sharp", "constant", "x.lam / 2.0", "x.lam / 1.8", step=3),
     Mutant("GB11-T4-sharp", "constant", "x.lam / 4.0 * inner(z", "x.lam / 4.4 * inner(z", step=4),
-    Mutant("GB11-T4-sharp", *_LEFT, step=5, at=_REPEATED + "_left_over"),
-    Mutant("GB11-T4-h", *_LEFT, step=1, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T4-sharp", *_LEFT, step=5, at="_left_over"),
+    Mutant("GB11-T4-h", *_LEFT, step=1, at="_left_over"),
     Mutant("GB11-T4-error", "constant", "1.0 - part.edge", "1.0 - 0.9 * part.edge", step=1),
     Mutant("GB11-T5", "constant", "math.sqrt(t) / 2.0", "math.sqrt(t) / 3.0", correction=1, step=1),
     Mutant("GB11-T5", "index", "(v - h, then)", "(v - h, z)", correction=1, step=2),
     Mutant("GB11-T5", *_ROOTS, correction=1, step=3),
-    Mutant("GB11-T5", *_LEFT, correction=1, step=4, at=_REPEATED + "_left_over"),
+    Mutant("GB11-T5", *_LEFT, correction=1, step=4, at="_left_over"),
     Mutant("GB11-T5", *_PAID, correction=1, step=5),
     Mutant("GB11-T6-c", "norm", "True", "False", step=1),
     Mutant("GB11-T7", "constant", "+ lengths +", "+ 0.8 * lengths +", correction=1, step=1),

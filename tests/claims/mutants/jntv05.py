@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-_REGRET = "relaxboost.claims.jntv05.proofs:_regret"
-
 MUTANTS = (
     Mutant("JNTV05-Eq1", "constant", "error(-1e-9), 1,", "error(-1e-9), Fraction(11, 10),"),
     Mutant("JNTV05-unbiased", "constant", "/ 2.0", "/ 1.9"),
@@ -72,8 +70,8 @@ MUTANTS = (
     Mutant(
         "JNTV05-P2", "hypothesis", "abs(x.shift), abs(x.shift)", "x.shift, x.shift", correction=1
     ),
-    Mutant("JNTV05-P2", "constant", "(2.0 * alpha)", "(3.0 * alpha)", at=_REGRET, correction=2),
-    Mutant("JNTV05-P2", "index", "beta[-1] * value", "beta[0] * value", at=_REGRET, correction=2),
+    Mutant("JNTV05-P2", "constant", "(2.0 * alpha)", "(3.0 * alpha)", at="_regret", correction=2),
+    Mutant("JNTV05-P2", "index", "beta[-1] * value", "beta[0] * value", at="_regret", correction=2),
     Mutant(
         "JNTV05-P2-start",
         "hypothesis",

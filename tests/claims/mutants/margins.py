@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-_ROUNDS = "relaxboost.claims.rw05.star:_rounds"
-
 MUTANTS = (
     Mutant("RDS04-map", "constant", "1.0 + a * edge", "1.0 + 0.9 * a * edge"),
     Mutant("RDS04-map", "constant", "- x.gamma**2", "- 0.9 * x.gamma**2", step=1),
@@ -30,7 +28,7 @@ MUTANTS = (
     Mutant(
         "RW05-T", "hypothesis", "max(margin, 0.0) if float(rho.upper) < x.nu else margin", "margin"
     ),
-    Mutant("RW05-step", "constant", "least - x.nu", "least - 0.9 * x.nu", at=_ROUNDS),
+    Mutant("RW05-step", "constant", "least - x.nu", "least - 0.9 * x.nu", at="_rounds"),
     Mutant("RW05-invariant", "constant", 'exp(-kl), "Z', 'exp(-1.1 * kl), "Z', step=1),
     Mutant("RW05-invariant", "constant", "** 2 / 2.0", "** 2 / 1.8", step=2),
     Mutant("RW05-one-round", "constant", 'exp(-kl), "L', 'exp(-1.1 * kl), "L'),

@@ -35,8 +35,9 @@ class Mutant:
     count : int
         How often the text is there; each is replaced.
     at : str
-        "module:function" or "module:Class.method" where the text is, as the check finds it, or
-        "module:claim.stated.check" where a correction asks its claim; by default the check itself.
+        "function" or "Class.method" where the text is, as the file of the check finds it, or
+        "module:function" beside that file; "stated" for the check that a correction asks; by
+        default the check itself.
     correction : int
         0 for the claim as stated, 1 for its first correction.
     step : int
@@ -81,12 +82,7 @@ class Mutant:
             changed = self._changed(check, module)
             yield replace(claim, stated=replace(claim.stated, check=changed))
             return
-        name, _, path = self.at.partition(":")
-        module = importlib.import_module(name)
-        *outer, last = path.split(".")
-        owner: Any = module
-        for part in outer:
-            owner = getattr(owner, part)
+        owner, last = self._place(claim)
         function = inspect.unwrap(inspect.getattr_static(owner, last))
         home = importlib.import_module(function.__module__)
         before = inspect.getattr_static(owner, last)
@@ -96,6 +92,18 @@ class Mutant:
             yield claim
         finally:
             put(owner, last, before)
+
+    def _place(self, claim: Claim) -> tuple[Any, str]:
+        """Return what holds the function, and its name there."""
+        if self.at == "stated":
+            return get(self.id).stated, "check"
+        package, _, file = claim.stated.check.__module__.rpartition(".")
+        other, _, path = self.at.rpartition(":")
+        *outer, last = path.split(".")
+        owner: Any = importlib.import_module(f"{package}.{other or file}")
+        for part in outer:
+            owner = getattr(owner, part)
+        return owner, last
 
     def _changed(self, function: Callable[..., Any], module: ModuleType) -> Callable[..., Any]:
         """Return the function with the text replaced, and without its decorators."""

@@ -6,13 +6,7 @@ from tests.claims.mutants.mutant import Mutant
 
 MUTANTS = (
     # Sec. 5 and Fig. 1
-    Mutant(
-        "SS09-Eq5",
-        "constant",
-        "min(nu, left)",
-        "min(1.1 * nu, left)",
-        at="relaxboost.claims.ss09.figure:_least",
-    ),
+    Mutant("SS09-Eq5", "constant", "min(nu, left)", "min(1.1 * nu, left)", at="_least"),
     Mutant("SS09-Eq6", "constant", "1.0 / x.k", "1.2 / x.k"),
     Mutant("SS09-Eq6-hard", "direction", "at_most", "at_least"),
     Mutant("SS09-Eq6-hard", "norm", "float(np.min(x.u))", "float(np.mean(x.u))", step=1),
@@ -144,16 +138,9 @@ MUTANTS = (
         "index",
         "(above + len(larger))",
         "(above + len(larger) + 1)",
-        at="relaxboost.claims.ss09.figure2:_by_medians",
+        at="_by_medians",
     ),
-    Mutant(
-        "SS09-F2-ENDFOR",
-        "index",
-        "nu * (i - 1)",
-        "nu * i",
-        at="relaxboost.claims.ss09.figure2:fig2",
-        correction=1,
-    ),
+    Mutant("SS09-F2-ENDFOR", "index", "nu * (i - 1)", "nu * i", at="fig2", correction=1),
     # Sec. 5.1, AdaBoost; Sec. 6
     Mutant("SS09-remark-approximate", "hypothesis", "gap + x.delta", "0.9 * gap"),
     Mutant("SS09-remark-approximate", "direction", "at_least", "at_most"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.claims.mutants.mutant import Mutant
 
-HELD = "relaxboost.claims.tel."
-
 MUTANTS = (
     Mutant("TEL-risk", "constant", "/ n,", "/ (1.1 * n),"),
     Mutant("TEL-risk", "direction", "-label *", "label *"),
@@ -17,12 +15,7 @@ MUTANTS = (
     # what is left of 1/2 once 1/n is gone: (n/2) Σ
     Mutant("TEL-hessian", "norm", "reweighting(x.A, x.w)", "np.exp(-(x.A @ x.w))", correction=1),
     Mutant(
-        "TEL-algorithm",
-        "constant",
-        "gamma**2 / 2.0",
-        "gamma**2 / 0.9",
-        correction=1,
-        at=HELD + "algorithm:algorithm.stated.check",
+        "TEL-algorithm", "constant", "gamma**2 / 2.0", "gamma**2 / 0.9", correction=1, at="stated"
     ),
     Mutant("TEL-vertex", "norm", "np.abs(x.v).sum()", "np.linalg.norm(x.v)"),
     Mutant("TEL-vertex", "norm", "np.abs(x.v).sum()", "np.linalg.norm(x.v)", step=1),
@@ -41,7 +34,7 @@ MUTANTS = (
         "hypothesis",
         "assume(mu > 0.01)",
         "mu = max(mu, 0.5)",
-        at=HELD + "algorithm:_contradicted",
+        at="_contradicted",
     ),
     Mutant("TEL-strong-convexity", "constant", "mu * float", "1.2 * mu * float", step=1),
     Mutant("TEL-strong-convexity", "norm", "np.abs(x.w).sum()", "np.linalg.norm(x.w)", step=2),
@@ -66,14 +59,7 @@ MUTANTS = (
         step=1,
     ),
     Mutant("TEL-ERM", "constant", "1.0 / len(x.A)", "1.1 / len(x.A)", correction=1),
-    Mutant(
-        "TEL-ERM-index",
-        "norm",
-        "np.inf",
-        "2",
-        at=HELD + "weak:stray_index.stated.check",
-        correction=1,
-    ),
+    Mutant("TEL-ERM-index", "norm", "np.inf", "2", at="stated", correction=1),
     Mutant("TEL-accuracy", "constant", "gamma / 2.0", "gamma / 1.9", correction=1),
     Mutant("TEL-accuracy", "constant", "/ 2.0, right", "/ 1.9, right", correction=1, step=1),
     Mutant("TEL-accuracy", "hypothesis", "np.where(x.A >= 0.0, 1.0, -1.0)", "x.A", correction=2),
@@ -94,7 +80,7 @@ MUTANTS = (
         "constant",
         "1.0 - vote.edge**2",
         "1.0 - 1.05 * vote.edge**2",
-        at=HELD + "classical:rate_product.stated.check",
+        at="stated",
         correction=2,
     ),
     Mutant(
@@ -143,11 +129,7 @@ MUTANTS = (
     Mutant("TEL-strongly-convex-rate", "constant", "-t * modulus", "-1.05 * t * modulus"),
     Mutant("TEL-strongly-convex-rate", "constant", "(1.0 - modulus", "(1.0 - 1.05 * modulus"),
     Mutant(
-        "TEL-strongly-convex-rate",
-        "norm",
-        "(1.0 / x.q).sum()",
-        "(1.0 / x.q).max()",
-        at=HELD + "theorem:_modulus",
+        "TEL-strongly-convex-rate", "norm", "(1.0 / x.q).sum()", "(1.0 / x.q).max()", at="_modulus"
     ),
     Mutant("TEL-strongly-convex-rate", "constant", "2.0 * _modulus", "2.1 * _modulus", step=1),
     Mutant("TEL-condition-number", "constant", "2.0 / least**2),", "1.9 / least**2),"),
@@ -158,7 +140,7 @@ MUTANTS = (
         "constant",
         "(2.0 * beta**2)\n        level",
         "(1.8 * beta**2)\n        level",
-        at=HELD + "proof:one_round.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("TEL-one-round", "constant", "x.s / 2.0", "x.s / 2.4", correction=1, step=1),
@@ -181,7 +163,7 @@ MUTANTS = (
         "norm",
         "np.abs(x.w - x.v).sum()",
         "np.abs(x.w - x.v).max()",
-        at=HELD + "proof:stray_factor.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("TEL-L-lines-4-5", "norm", "np.abs(h).sum()", "np.linalg.norm(h)", correction=1, step=1),
@@ -190,7 +172,7 @@ MUTANTS = (
         "index",
         "before, one, other = ",
         "one, before, other = ",
-        at=HELD + "proof:last_line.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("TEL-L-line-6", "norm", "max(risk", "min(risk", correction=1, step=1),
@@ -199,7 +181,7 @@ MUTANTS = (
         "constant",
         '1.0 - x.epsilon, "1 − ε',
         '1.0 - 0.9 * x.epsilon, "1 − ε',
-        at=HELD + "closing:bad_set.stated.check",
+        at="stated",
         correction=1,
     ),
     Mutant("TEL-bad-set", "constant", "s * x.w / k", "1.1 * s * x.w / k", correction=1, step=1),
