@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -17,6 +18,7 @@ from relaxboost.commands import claims as verbs
 from relaxboost.commands import claims_text
 from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
+from tests.command import run
 from tests.processes import ctrl_c, on_a_terminal
 from tests.within import ROOT
 
@@ -24,16 +26,7 @@ from tests.within import ROOT
 @pytest.fixture
 def call(capfd):
     """Run a command in this process; return its status and what it printed."""
-
-    def run(*arguments):
-        status = 0
-        try:
-            main(["claims", *map(str, arguments)])
-        except SystemExit as error:
-            status = error.code
-        return status, *capfd.readouterr()
-
-    return run
+    return partial(run, capfd, "claims")
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
+import tests.command
 from relaxboost.commands.cli import main
 from tests.certificates.latex_reader import read_latex
 from tests.certificates.lean_reader import read_lean
@@ -26,15 +28,7 @@ def saved(folder, f=None, **options):
 
 @pytest.fixture
 def run(capsys):
-    def command(*arguments):
-        status = 0
-        try:
-            main(["certify", *map(str, arguments)])
-        except SystemExit as end:
-            status = end.code
-        return (status or 0, *capsys.readouterr())
-
-    return command
+    return partial(tests.command.run, capsys, "certify")
 
 
 def test_a_file_of_each_form(tmp_path, run):
@@ -128,19 +122,15 @@ def test_bad_input_is_one_line_and_status_two(tmp_path, run):
 
 
 def test_what_is_no_certificate_is_bad_input(tmp_path, capsys):
-    def status(command):
-        with pytest.raises(SystemExit) as end:
-            main([command, str(tmp_path / "game.json"), *["--format=vipr"][: command == "certify"]])
-        return end.value.code
-
     for text in ("", "a,b", "[]", "{}", '{"level": "exact", "lower": "x", "upper": "1"}'):
         (tmp_path / "game.json").write_text(text)
         for command in ("check", "certify"):
-            assert status(command) == 2, text
-            said = capsys.readouterr().err
+            options = ["--format=vipr"] * (command == "certify")
+            status, _, said = tests.command.run(capsys, command, tmp_path / "game.json", *options)
+            assert status == 2, text
             assert "game.json is no certificate" in said
             assert ("it is no JSON; give a file of" in said) == (text in ("", "a,b"))
     found = saved(tmp_path).document
     (tmp_path / "game.json").write_text(json.dumps({**found, "upper": "-1"}))
-    assert status("check") == 1
-    assert capsys.readouterr().out == "REJECTED: the upper bound is below what d proves\n"
+    status, said, _ = tests.command.run(capsys, "check", tmp_path / "game.json")
+    assert (status, said) == (1, "REJECTED: the upper bound is below what d proves\n")

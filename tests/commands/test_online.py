@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import relaxboost as rb
-from relaxboost.commands.cli import main
 from relaxboost.commands.online import online
 from relaxboost.online import LinearBasis, MirrorDescent, progressive, stream
+from tests.command import run
 
 pytest.importorskip("pyarrow")
 
@@ -40,12 +40,7 @@ LABEL = ["--label", "clicked", "--classes", "no,yes"]
 
 def told(capsys, *arguments, status=0):
     """Return what a command prints."""
-    try:
-        main(["online", *map(str, arguments)])
-        found = 0
-    except SystemExit as end:
-        found = end.code
-    out, err = capsys.readouterr()
+    found, out, err = run(capsys, "online", *arguments)
     assert found == status, err
     return out if status < 2 else err
 

@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.commands.cli import main
 from relaxboost.instances.spec import read_spec
+from tests.command import run
 from tests.instances.conftest import SPEC
 from tests.processes import on_a_terminal
 
@@ -22,16 +23,7 @@ from tests.processes import on_a_terminal
 @pytest.fixture
 def call(capsys):
     """Run a command in this process; return its status and what it printed."""
-
-    def run(*arguments):
-        status = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as error:
-            status = error.code
-        return status, *capsys.readouterr()
-
-    return run
+    return partial(run, capsys)
 
 
 @pytest.fixture

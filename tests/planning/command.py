@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
-from relaxboost.commands.cli import main
+import tests.command
 
 ARCS = """tail,head,length,toll
 home,bridge,1,1
@@ -25,13 +25,7 @@ MAP = ["......", ".@@@S.", ".@...S", "......"]
 
 def run(command, capsys):
     """Return status, output and errors of a command."""
-    try:
-        main(["plan", *shlex.split(command)])
-        status = 0
-    except SystemExit as ended:
-        status = ended.code
-    shown = capsys.readouterr()
-    return status, shown.out, shown.err
+    return tests.command.run(capsys, "plan", *shlex.split(command))
 
 
 def parsed(text):
