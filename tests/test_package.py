@@ -81,9 +81,9 @@ def imports(path: Path, *, lazy: bool):
             yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def imported_files(path: Path, *, lazy: bool):
-    """Yield the modules of the package that a file imports."""
-    for target in imports(path, lazy=lazy):
+def imported_files(path: Path):
+    """Yield the modules of the package that a file imports, inside functions too."""
+    for target in imports(path, lazy=True):
         while target and target not in MODULES:
             target = target.rpartition(".")[0]
         if target and target != name_of(path):
@@ -106,7 +106,7 @@ def test_imports_between_rooms_point_down():
     for path in FILES:
         if path.parent == ROOT:
             continue
-        for target in imported_files(path, lazy=True):
+        for target in imported_files(path):
             if target != "relaxboost":
                 below = FLOORS.index(room(target)) <= FLOORS.index(room(name_of(path)))
                 assert below, f"{name_of(path)} imports {target} from a floor above"
@@ -117,7 +117,7 @@ def test_there_are_no_circles_of_files():
     for path in FILES:
         if path.name == "__init__.py":  # gathers the files of its folder, which import each other
             continue
-        for target in imported_files(path, lazy=True):
+        for target in imported_files(path):
             gathers = MODULES[target].name == "__init__.py"
             if not (gathers and name_of(path).startswith(f"{target}.")):
                 graph.add_edge(name_of(path), target)

@@ -56,10 +56,10 @@ class Batches:
         return 1
 
 
-def write_csv(path, X, y, label="label"):
+def write_csv(path, X, y):
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow([label, *(f"x{f}" for f in range(X.shape[1]))])
+        out.writerow(["label", *(f"x{f}" for f in range(X.shape[1]))])
         out.writerows(
             [one, *row] for row, one in zip(X.tolist(), np.asarray(y).tolist(), strict=False)
         )

@@ -147,9 +147,9 @@ def test_a_grid_becomes_a_network():
     assert G.nodes[0, 2]["pos"] == (2.0, 0.0)
 
 
-def changed(where, name, value, *, remove=False, kind=nx.DiGraph):
+def changed(where, name, value, *, remove=False):
     """Return the roads with one attribute of an edge or a node changed."""
-    G = roads(kind)
+    G = roads()
     data = G.edges[where] if isinstance(where, tuple) else G.nodes[where]
     if remove:
         del data[name]

@@ -10,9 +10,9 @@ from relaxboost._core.errors import InputError
 from relaxboost.planning.overlaps import clusters
 
 
-def line(nodes, spans, graph=None):
+def line(nodes, spans):
     """Return a street of nodes, and a trip along it for each span."""
-    graph = graph or pl.Graph(np.arange(nodes - 1), np.arange(1, nodes))
+    graph = pl.Graph(np.arange(nodes - 1), np.arange(1, nodes))
     return [pl.Task(graph, a, b, list(range(a, b + 1))) for a, b in spans]
 
 
