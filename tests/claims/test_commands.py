@@ -257,7 +257,7 @@ def test_an_attack_fits_the_terminal(call, toys, monkeypatch):
     assert status == 0
     words = [line for line in out.splitlines() if str(toys) not in line]
     assert max(map(len, words)) <= 60
-    assert "  corrected, It is at most the largest entry.: holds" in out
+    assert "  corrected, It is at most the largest entry: holds" in out
 
 
 def test_what_a_file_prints_is_no_data(call, odd):
