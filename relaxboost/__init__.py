@@ -24,7 +24,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 def __getattr__(name: str) -> object:
     if name in __all__ or name.startswith("_"):
         return _loaded(name)
-    from relaxboost._core.lazy import unknown
+    from relaxboost._core.names import unknown
 
     raise unknown(name, __all__)
 

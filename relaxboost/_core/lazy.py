@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from difflib import get_close_matches
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,19 +17,3 @@ class _Lazy(ModuleType):
 
 
 cp: Any = _Lazy("cvxpy")
-
-
-def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return what is said of a name that relaxboost has not: where it is, or what is like it.
-
-    Rooms are read as text, for importing them to answer a typo takes seconds.
-    """
-    said = f"relaxboost has no {name!r}"
-    root = Path(__file__).parent.parent
-    for room in known:
-        files = [root / room / f"__init__.{end}" for end in ("pyi", "py")]
-        text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
-        if re.search(rf'^    "{name}",$|import {name} as {name}$', text, re.MULTILINE):
-            return AttributeError(f"{said}; it is relaxboost.{room}.{name}")
-    near = get_close_matches(name, known, 3)
-    return AttributeError(said + (f"; did you mean {', '.join(near)}?" if near else ""))

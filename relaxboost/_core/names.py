@@ -1,0 +1,31 @@
+"""What is said of names that relaxboost has not at its top."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+
+
+def unknown(name: str, known: list[str]) -> AttributeError:
+    """Return an error that says in which rooms a name is, or what is like it."""
+    root = Path(__file__).parent.parent
+    places = [f"relaxboost.{room}.{name}" for room in known if _lists(root / room, name)]
+    near = get_close_matches(name, known, 3)
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    hint = f"; it is {' or '.join(places)}" if places else hint
+    return AttributeError(f"relaxboost has no {name!r}{hint}")
+
+
+def _lists(folder: Path, name: str) -> bool:
+    """Return whether a folder lists a name, or one inside of which it imports all names.
+
+    Folders are read as text, for importing them to answer a typo takes seconds.
+    """
+    files = [folder / f"__init__.{end}" for end in ("pyi", "py")]
+    text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")
+    word = re.escape(name)
+    if re.search(rf'"{word}"[,\]]|import {word} as {word}$', text, re.MULTILINE):
+        return True
+    whole = re.findall(rf"^from relaxboost\.{folder.name}\.(\w+) import \*", text, re.MULTILINE)
+    return any(_lists(folder / inner, name) for inner in whole)
