@@ -223,7 +223,7 @@ class Scaled(Relaxation):
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
-def _entropy(f: Relaxation) -> Relaxation:
+def _unscaled(f: Relaxation) -> Relaxation:
     """Return a multiple of a relative entropy as one, and any other f as it is."""
     if isinstance(f, Scaled) and isinstance(f.f, KLPenalty):
         return KLPenalty(f.c * f.f.weight, f.f.prior)
@@ -236,7 +236,8 @@ class Sum(Relaxation):
 
     For every v, F(u) >= F1(v) + F2(u − v), with equality for the best v: that splitting is the
     witness, and the sum is proved to the weaker of the levels of its terms. (f1 + f2)* is the
-    infimal convolution of f1* and f2*. F and the distributions come from cvxpy.
+    infimal convolution of f1* and f2*. Distributions come from cvxpy, and so does F unless one
+    term is a relative entropy to the uniform prior.
 
     An upper bound needs a point where *both* terms are proved finite. It is found near d, or on the
     way from d to `center(m)`. Where neither term has room around any such point there is none,
@@ -301,10 +302,14 @@ class Sum(Relaxation):
     def penalty(self, d: Vector) -> float:
         return self.first.penalty(d) + self.second.penalty(d)
 
+    def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
+        """Return the minimiser of F at u and the best splitting, None where they take a solver."""
+        return softened(_unscaled(self.first), _unscaled(self.second), u)
+
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
         u = as_margins(u, self)
-        found = softened(_entropy(self.first), _entropy(self.second), u)
+        found = self._softened(u)
         if found is None:
             return super().relaxed_margin(u)
         return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
@@ -315,7 +320,7 @@ class Sum(Relaxation):
         Where no solver finds it the first term takes all of u, which proves less.
         """
         u = as_margins(u, self)
-        found = softened(_entropy(self.first), _entropy(self.second), u)
+        found = self._softened(u)
         try:
             v = numerical.split(self, u) if found is None else found[1]
         except SolverError:
