@@ -110,7 +110,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Whether a solver gets all columns of a game over a Euclidean set: not of one too large."""
+    """Return whether a game over a Euclidean set is small enough for a solver to get it whole."""
     m, n = game.m, game.n or 0
     return m * min(m, n) <= _TURNED and m * n <= WRITE_DOWN_LIMIT
 

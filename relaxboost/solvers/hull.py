@@ -21,12 +21,14 @@ from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.steps import Segment, Step, line_search
 
-# Seconds on one core, for estimates of work: of a pairwise step for each point of the hull, of
-# what else a round does, at all and for each example, of a distribution that a cone solver makes;
-# and of the cone program of the whole game, at all, for each example, and for each multiplication
-# in a factor of its matrix.
-_POINT, _ROUND, _ROW, _ASKED = 5e-9, 3e-4, 1e-6, 5e-3
+_POINT = 5e-9
+"""Seconds on one core of a pairwise step, for each point of the hull."""
+_ROUND, _ROW, _ASKED = 3e-4, 1e-6, 5e-3
+"""Seconds of what else a round does: at all, for each example, and for a distribution that a cone
+solver makes."""
 _CONIC, _CONIC_ROW, _CONIC_MULTIPLY = 0.1, 1e-4, 4e-8
+"""Seconds of the cone program of the whole game: at all, for each example, and for each
+multiplication in a factor of its matrix."""
 
 
 class HullRun(Booster):

@@ -65,7 +65,7 @@ class TotallyCorrective(SmoothedMethod):
         How Eq. 13 is solved: with entropic smoothing, or as the restricted program it becomes for
         β -> 0, a linear one for polyhedral f and else a conic one through cvxpy. ``"auto"``
         smooths at tol >= 0.02. Euclidean sets have ``"hull"`` only. The history says which was
-        used.
+        used, ``"conic"`` where the hull took long.
     stopping : {"certified", "smoothed"}
         As for `Corrective`; ``"smoothed"`` with ``inner="smoothed"`` only.
     interior : bool
