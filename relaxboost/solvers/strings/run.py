@@ -17,8 +17,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
 
-_STEPS, _BEGIN = 25, 8
-"""Steps of a round, and of the first, at v = 0, where w has its direction after some five."""
+_STEPS, _FIRST = 25, 8
+"""Steps of a round; of the first, at v = 0, where w has its direction after some five."""
 _SPARED = 0.1
 """The part of tol by which a lower bound may stay below the value."""
 _FURTHER = 1.1
@@ -29,9 +29,9 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
-_WIDE, _FIRST = 2.0, 40.0
-"""Times the lower bound from which a tol is for the first steps of other methods; after one round,
-when that bound was .08 to .7 ρ in eight games, so many times."""
+_WIDE, _WIDE_AT_FIRST = 2.0, 40.0
+"""Times the lower bound from which a tol is for the first steps of other methods; and after one
+round, when that bound was .08 to .7 ρ in eight games."""
 _PATIENCE = 100
 """Rounds in which no bound moves, after which none is expected to."""
 _SHOWN = 5_000_000
@@ -120,7 +120,7 @@ class StringsRun(Booster):
             return self._following and self._following.make()
         if self._taken > 1:
             self._aim()
-        for _ in range(_STEPS if self._taken > 1 else _BEGIN):
+        for _ in range(_STEPS if self._taken > 1 else _FIRST):
             self._clock.check()
             self._strings.step(self._v)
         self._largest = max(self._largest, self._strings.size)
@@ -146,7 +146,7 @@ class StringsRun(Booster):
         if following is None:
             return self._idle > _PATIENCE
         tol, lower, before = self._tol, self._lower, self._taken - 1
-        wide = before > 0 and tol > (_FIRST if before == 1 else _WIDE) * lower
+        wide = before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower
         late = self._idle > _PATIENCE or before >= following.rounds
         return late or wide or following.due(tol, lower, self._features)
 
