@@ -22,7 +22,7 @@ from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.external import Answer, ask, check_solver
-from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.starts import Weights
 
 _ALL_COLUMNS = 600_000
 """Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
@@ -115,14 +115,13 @@ def fits(game: Game) -> bool:
     return m * min(m, n) <= _TURNED and m * n <= WRITE_DOWN_LIMIT
 
 
-def candidates(game: Game, solver: str, tol: float, **options: Any) -> WarmStart:
-    """Return the best feasible points that a solver makes, for a run that goes on from them."""
+def best_pair(game: Game, solver: str, tol: float, **options: Any) -> tuple[Vector, Weights]:
+    """Return the best feasible d and w that a solver makes; it is not asked beyond a gap of tol."""
     search = _Search(game, solver, tol, options)
     for _ in search.rounds():
         if search.gap <= tol:  # the primal's multipliers are enough, mostly
             break
-    w = search.support, search.coefficients
-    return WarmStart(search.d, w, lower=search.lower, upper=search.upper)
+    return search.d, (search.support, search.coefficients)
 
 
 class _Search:

@@ -15,7 +15,7 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.dense import DensePoint
-from relaxboost.solvers.general import candidates, fits
+from relaxboost.solvers.general import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Projector
 from relaxboost.solvers.starts import WarmStart
@@ -106,7 +106,7 @@ class HullRun(Booster):
     def advance(self, best: Dense) -> Booster | None:
         """Let w answer, add the worst distribution for it to the hull, and minimise over that."""
         if self._left <= 0.0:
-            return self._program(best)
+            return self._program()
         if self.inner == "conic":
             self.inner = "hull"
             self.d, self.active.w, self.active.u, self.active.cost = self._before
@@ -124,28 +124,23 @@ class HullRun(Booster):
         if np.array_equal(before, self._weights[:used]):
             if not np.array_equal(u, self.active.u):
                 return self  # the pair is new
-            return None if self._left == math.inf else self._program(best)
+            return None if self._left == math.inf else self._program()
         d = self._points[:, :used] @ self._weights[:used]
         self.d = self._relaxation.repair(d)
         return self
 
-    def _program(self, best: Dense) -> Booster:
+    def _program(self) -> Booster:
         """Show what a cone solver makes of the whole game, for a round.
 
         The hull goes on as it was: it would get nearer than the solver more slowly from there.
         """
         active = self.active
         self._before = self.d, active.w, active.u, active.cost
-        upper = self._relaxation.penalty(self.d) + self._game.over.value(best.edge)
-        lower = self._relaxation.relaxed_margin(active.u)[0] - active.cost
         left = seconds_left()
         limit = {} if left == math.inf else {"time_limit": left}
-        found = candidates(self._game, "CLARABEL", self._tol, **limit)
+        self.d, w = best_pair(self._game, "CLARABEL", self._tol, **limit)
+        active.load(*w)
         self._left, self.inner = math.inf, "conic"
-        if found.w is not None and found.lower > lower:
-            active.load(*found.w)
-        if found.d is not None and found.upper < upper:
-            self.d = found.d
         return self
 
     def _towards(self, best: Dense) -> None:

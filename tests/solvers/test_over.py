@@ -9,9 +9,8 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
-from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective, TotallyCorrective, hull
 from relaxboost.solvers.corrective import CorrectiveRun
-from relaxboost.solvers.hull import reweigh
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.totally_corrective import exact_program
 from tests.conformance.samples import Ball
@@ -162,7 +161,7 @@ def test_weights_in_the_hull_are_the_minimum(rng):
     for top, curve, base in ((0.7, 0.0, 1.0), (2.0, 1.0, 1e-6)):
         weights = np.zeros(9)
         weights[0] = 1.0
-        reweigh(gram, costs, weights, 9, (top, curve, base), 1e-10)
+        hull.reweigh(gram, costs, weights, 9, (top, curve, base), 1e-10)
         inner = gram @ weights
         slopes = costs + top / math.sqrt(curve * (weights @ inner) + base) * inner
         assert weights.min() >= 0.0
@@ -215,6 +214,24 @@ def test_a_hull_that_takes_long_asks_a_cone_solver():
         assert solution.status == "optimal"
         assert [record.inner for record in solution.history].count("conic") == 1
         assert rb.compare(solution, rb.reference(game))
+
+
+def test_a_cone_solver_leaves_the_hull_as_it_was(rng, monkeypatch):
+    """Here one that finds the trivial pair, in the time that is left."""
+    game = rb.Game(rng.uniform(-1, 1, (30, 8)), rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
+    monkeypatch.setattr(hull, "_seconds_of_program", lambda game: np.inf)
+    alone = rb.solve(game, 1e-6, max_rounds=19)
+
+    def trivial(game, solver, tol, time_limit):
+        assert 0.0 < time_limit <= 100.0
+        return game.relaxation.center(30), (np.arange(0), np.zeros(0))
+
+    monkeypatch.setattr(hull, "best_pair", trivial)
+    monkeypatch.setattr(hull, "_seconds_of_program", lambda game: 1e-9)
+    mixed = rb.solve(game, 1e-6, max_rounds=20, time_limit=100.0)
+    assert [record.inner for record in mixed.history] == ["hull", "hull", "conic"] + 17 * ["hull"]
+    found = [(r.lower, r.upper) for r in mixed.history if r.inner == "hull"]
+    assert found == [(r.lower, r.upper) for r in alone.history]
 
 
 @pytest.mark.parametrize("over", [*EUCLIDEAN, rb.L2Ball(30)], ids=repr)
