@@ -226,6 +226,7 @@ def test_a_name_that_is_elsewhere_is_told_where():
     }.items():
         with pytest.raises(AttributeError, match=f"^relaxboost has no '{re.escape(name)}'{said}$"):
             getattr(rb, name)
+    assert not hasattr(rb, "Game(")  # no pattern either
 
 
 def test_submodules_do_not_shadow_public_functions():
