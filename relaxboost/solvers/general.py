@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
-from relaxboost._core.loop import Clock, Limits, run
+from relaxboost._core.lazy import cp
+from relaxboost._core.loop import Clock, Limits, TimeUp, run, seconds_left
 from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game import bounds, programs
@@ -115,13 +117,27 @@ def fits(game: Game) -> bool:
     return m * min(m, n) <= _TURNED and m * n <= WRITE_DOWN_LIMIT
 
 
-def best_pair(game: Game, solver: str, tol: float, **options: Any) -> tuple[Vector, Weights]:
-    """Return the best feasible d and w that a solver makes; it is not asked beyond a gap of tol."""
-    search = _Search(game, solver, tol, options)
-    for _ in search.rounds():
-        if search.gap <= tol:  # the primal's multipliers are enough, mostly
-            break
+def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
+    """Return the best feasible d and w that a solver makes in the time that a run has left.
+
+    It is not asked beyond a gap of tol. That it makes none is no error: f and F may be in closed
+    form where cvxpy cannot write them.
+    """
+    limits: dict[str, Any] = {}
+    search = _Search(game, solver, tol, limits)
+    refused = ValueError, ArithmeticError, MemoryError, NotImplementedError, cp.error.DCPError
+    with suppress(*refused, TimeUp):
+        limits.update(_time_limit())
+        for _ in search.rounds():
+            if search.gap <= tol:  # the primal's multipliers are enough, mostly
+                break
+            limits.update(_time_limit())
     return search.d, (search.support, search.coefficients)
+
+
+def _time_limit() -> dict[str, float]:
+    left = seconds_left()
+    return {} if left == math.inf else {"time_limit": left}
 
 
 class _Search:

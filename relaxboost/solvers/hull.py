@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
@@ -136,9 +135,7 @@ class HullRun(Booster):
         """
         active = self.active
         self._before = self.d, active.w, active.u, active.cost
-        left = seconds_left()
-        limit = {} if left == math.inf else {"time_limit": left}
-        self.d, w = best_pair(self._game, "CLARABEL", self._tol, **limit)
+        self.d, w = best_pair(self._game, "CLARABEL", self._tol)
         active.load(*w)
         self._left, self.inner = math.inf, "conic"
         return self

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -217,21 +219,50 @@ def test_a_hull_that_takes_long_asks_a_cone_solver():
 
 
 def test_a_cone_solver_leaves_the_hull_as_it_was(rng, monkeypatch):
-    """Here one that finds the trivial pair, in the time that is left."""
+    """Here one that finds the trivial pair."""
     game = rb.Game(rng.uniform(-1, 1, (30, 8)), rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
     monkeypatch.setattr(hull, "_seconds_of_program", lambda game: np.inf)
     alone = rb.solve(game, 1e-6, max_rounds=19)
 
-    def trivial(game, solver, tol, time_limit):
-        assert 0.0 < time_limit <= 100.0
+    def trivial(game, solver, tol):
         return game.relaxation.center(30), (np.arange(0), np.zeros(0))
 
     monkeypatch.setattr(hull, "best_pair", trivial)
     monkeypatch.setattr(hull, "_seconds_of_program", lambda game: 1e-9)
-    mixed = rb.solve(game, 1e-6, max_rounds=20, time_limit=100.0)
+    mixed = rb.solve(game, 1e-6, max_rounds=20)
     assert [record.inner for record in mixed.history] == ["hull", "hull", "conic"] + 17 * ["hull"]
     found = [(r.lower, r.upper) for r in mixed.history if r.inner == "hull"]
     assert found == [(r.lower, r.upper) for r in alone.history]
+
+
+LONG = np.tile(np.random.default_rng(965).uniform(-1, 1, (30, 12)), (2, 2))
+"""A hull of its rows takes long."""
+
+
+@pytest.mark.parametrize("p", [1.00001, 10000])
+def test_a_hull_goes_on_where_cvxpy_cannot_write_f(p):
+    """DCPError and ZeroDivisionError of powers that cvxpy takes for 1 and for 1/0."""
+    game = rb.Game(LONG, rb.NormPenalty(p, 0.3), over=rb.L2Ball())
+    solution = rb.solve(game, 1e-9, max_rounds=80)
+    assert [record.inner for record in solution.history].count("conic") == 1
+    assert solution.status == "max_rounds"
+
+
+def test_the_programs_of_a_hull_share_its_time(monkeypatch):
+    """Each had all of it: a time_limit of 3 took 5.7 seconds."""
+    limits = []
+
+    def slow(problem, **options):
+        limits.append(options["time_limit"])
+        time.sleep(0.6 * limits[0])
+        raise cp.SolverError("no time left")
+
+    monkeypatch.setattr(cp.Problem, "solve", slow)
+    game = rb.Game(LONG, rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
+    solution = rb.solve(game, 1e-9, time_limit=2.0)
+    assert solution.status == "time_limit"
+    assert len(limits) == 2
+    assert limits[1] < 0.4 * limits[0]
 
 
 @pytest.mark.parametrize("over", [*EUCLIDEAN, rb.L2Ball(30)], ids=repr)
