@@ -29,7 +29,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
-from relaxboost.relaxations.kl import KLPenalty, softened
+from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 _ROUNDINGS = 1e-12
@@ -223,11 +223,14 @@ class Scaled(Relaxation):
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
-def _unscaled(f: Relaxation) -> Relaxation:
-    """Return a multiple of a relative entropy as one, and any other f as it is."""
-    if isinstance(f, Scaled) and isinstance(f.f, KLPenalty):
-        return KLPenalty(f.c * f.f.weight, f.f.prior)
-    return f
+def _entropy(f: Relaxation) -> float:
+    """Return c where f is c times the relative entropy to the uniform prior, else 0.
+
+    c may be smaller than the weight of a `KLPenalty`, but not larger.
+    """
+    c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
+    weight = c * of.weight if isinstance(of, KLPenalty) and of.prior is None else 0
+    return float(weight) if weight <= 1e100 else 0.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -302,10 +305,6 @@ class Sum(Relaxation):
     def penalty(self, d: Vector) -> float:
         return self.first.penalty(d) + self.second.penalty(d)
 
-    def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return the minimiser of F at u and the best splitting, None where they take a solver."""
-        return softened(_unscaled(self.first), _unscaled(self.second), u)
-
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
         u = as_margins(u, self)
@@ -313,6 +312,20 @@ class Sum(Relaxation):
         if found is None:
             return super().relaxed_margin(u)
         return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
+
+    def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
+        """Return (d, v) for a term g and c KL: F(u) is attained at d, and is F1(v) + F2(u − v).
+
+        d is the distribution of g at c, and g alone is least there at the margins u + c log(m d).
+        None where no term is a relative entropy to the uniform prior, or g takes a solver itself.
+        """
+        for g, other in (self.parts, self.parts[::-1]):
+            c = _entropy(other)
+            if c and not g.from_solver:
+                d = g.repair(g._distribution(np.ascontiguousarray(u), c))
+                left = c * np.log(np.maximum(u.size * d, 1e-300))
+                return d, u + left if g is self.first else -left
+        return None
 
     def witness(self, u: Vector) -> SumWitness:
         """Return the best splitting, with a witness of each term at its part.

@@ -20,7 +20,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import kl_ball_distribution, logistic_distribution, tilt
-from relaxboost.relaxations.base import Relaxation, Witness, as_margins, box_around
+from relaxboost.relaxations.base import Witness, as_margins, box_around
 from relaxboost.relaxations.power_divergences import (
     BallWitness,
     DivergenceBall,
@@ -370,18 +370,3 @@ class KLBall(_Entropic, DivergenceBall):
             x = x[np.flatnonzero(~self._zeros)]
         scale, t = cp.Variable(nonneg=True, name="multiplier"), cp.Variable(pi.size, name="t")
         return scale, pi @ t, [cp.ExpCone(x, scale * np.ones(pi.size), t)]
-
-
-def softened(first: Relaxation, second: Relaxation, u: Vector) -> tuple[Vector, Vector] | None:
-    """Return (d, v) for a term g and KL: F(u) is attained at d, and is F1(v) + F2(u − v).
-
-    d is the distribution of g at c, and g alone is least there at the margins u + c log(m d).
-    None where no term is a `KLPenalty` to the uniform prior, or g takes a solver itself.
-    """
-    for g, other in ((first, second), (second, first)):
-        if isinstance(other, KLPenalty) and other.prior is None and not g.from_solver:
-            c = float(other.weight)
-            d = g.repair(g._distribution(np.ascontiguousarray(u), c))
-            left = c * np.log(np.maximum(u.size * d, 1e-300))
-            return d, u + left if g is first else -left
-    return None

@@ -146,3 +146,13 @@ def test_a_multiple_of_an_entropy_takes_no_solver(rng, monkeypatch):
             value = f.relaxed_margin(u)[0]
             proved = f.lower_bound(u, f.witness(u))
             assert value - 1e-12 * scale <= proved <= value + 1e-15
+
+
+def test_a_multiple_of_an_entropy_leaves_the_range_of_its_weights():
+    """Far below it is next to nothing; far above a solver is asked, whose failure is a status."""
+    A = np.eye(3) - 0.5
+    little = rb.solve(rb.Game(A, rb.Capped(2) + 1e-90 * rb.KLPenalty(1e-90)), 1e-6)
+    assert little.status == "optimal"
+    assert little.lower <= rb.solve(rb.Game(A, rb.Capped(2)), 1e-6).upper
+    huge = rb.solve(rb.Game(A, rb.Capped(2) + 1e90 * rb.KLPenalty(1e90)), 1e-6)
+    assert huge.status == "failed"
