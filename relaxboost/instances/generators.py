@@ -123,7 +123,10 @@ def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") 
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
 }
-"""The generators, and what each takes besides rows, columns and seed."""
+"""The generators, and what each takes besides `COMMON`."""
+
+COMMON = ("rows", "columns", "count", "seed")
+"""What a specification may say of any generator."""
 
 
 def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
@@ -131,7 +134,7 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
     known = OPTIONS[kind]
     for name in options:
         if name not in known:
-            takes = ", ".join(("rows", "columns", "count", "seed", *known))
+            takes = ", ".join((*COMMON, *known))
             raise InputError(f"{where}: generator {kind!r} takes {takes}, not {name!r}")
     for name, low, high in (("digits", 1, 15), ("distinct", 1, 10**6)):
         value = options.get(name, low)
