@@ -22,7 +22,7 @@ _loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    if name in __all__ or name.startswith("_"):
+    if name in __all__ or name.startswith("_"):  # tools try private names, and want no advice
         return _loaded(name)
     from relaxboost._core.names import unknown
 

@@ -218,7 +218,7 @@ WRONG = {
     "three things": (lambda d: (1, 2, 3), "returned a tuple"),
     "no list": (lambda d: (cp.norm(d), d <= 1), "put them in a list"),
     "no constraint": (lambda d: (cp.norm(d), [True]), "each must be a cvxpy constraint"),
-    "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* shape \(5,\).* m = 5 entries"),
+    "wrong length": (lambda d: np.ones(7) @ d, r"failed on .* \(5,\).*; write .* m = 5 entries"),
     "NumPy function": (np.exp, "NumPy function on a CVXPY expression"),
     "outside of a ball": (lambda d: (0, [cp.norm(d) >= 1]), "which is not convex.* be concave"),
     "sphere": (lambda d: (0, [cp.norm(d) == 1]), "which is not convex.* must be affine"),
