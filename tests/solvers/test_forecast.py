@@ -7,7 +7,7 @@ import pytest
 import relaxboost as rb
 from relaxboost.instances.generators import generate
 from relaxboost.solvers.forecast import Forecast
-from tests.solvers.test_interior import inners, margins
+from tests.solvers.test_interior import inners, margins, noisy_stumps
 
 
 def told(gaps, goal):
@@ -52,6 +52,17 @@ def test_few_steps_are_passes_over_all_columns(monkeypatch):
         rounds[between] = [solution.rounds for solution in found]
     assert rounds[3][0] <= 0.6 * rounds[0][0]
     assert rounds[3][1] == rounds[0][1]
+
+
+def test_steps_leave_early_where_each_finds_a_new_column(monkeypatch):
+    """Also of all stumps, whose optimum then has many."""
+    game = rb.Game(noisy_stumps(2000, 10), rb.Capped(fraction=0.1))
+    rounds = []
+    for times in (4.0, 1.0):
+        monkeypatch.setattr("relaxboost.solvers.combined._NEW", times)
+        kinds = [record.inner for record in rb.solve(game, 1e-3).history]
+        rounds.append(kinds.count("smoothed"))
+    assert rounds[0] < 0.5 * rounds[1]
 
 
 def test_the_cone_program_follows_an_interior_point_method_that_stalls(monkeypatch):

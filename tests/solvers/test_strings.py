@@ -11,6 +11,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.compiled import at_most
 from relaxboost._core.loop import Clock
+from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
 from relaxboost.solvers.strings.run import Following, StringsRun
 from tests.solvers.test_interior import noisy_stumps
@@ -211,6 +212,24 @@ def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, ro
     while len(found) < 4 and other not in found:
         found.append(run.advance(run.ask(game)))
     assert (found.index(other) + 1 if other in found else 0) == rounds
+
+
+@pytest.mark.parametrize(("wide", "left"), [(50.0, True), (30.0, False)])
+def test_a_first_round_of_few_steps_tells_whether_tol_is_far_above_the_value(
+    wide, left, monkeypatch
+):
+    """Its bound is poor; a round later twice the bound is far."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    steps, step = [], Strings.step
+    monkeypatch.setattr(Strings, "step", lambda self, v: (steps.append(v), step(self, v)))
+    first = StringsRun(game, 1e-6, Clock())
+    first.advance(first.ask(game))
+    assert steps == 8 * [0.0]
+    lower = game.bracket(first.d, first.active.coefficients(first.active.snapshot()))[0]
+    run = StringsRun(game, wide * lower, Clock(), Following(lambda: first, 50.0))
+    run.advance(run.ask(game))
+    assert (run.advance(run.ask(game)) is first) == left
+    assert len(steps) == (16 if left else 41)
 
 
 def test_weights_on_too_many_cuts_are_not_shown(monkeypatch):
