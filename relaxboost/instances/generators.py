@@ -123,10 +123,7 @@ def planted(draw: _Draw, m: int, n: int, k: Any = None, entries: str = "signs") 
 OPTIONS: dict[str, tuple[str, ...]] = {
     kind: tuple(inspect.signature(make).parameters)[3:] for kind, make in _KINDS.items()
 }
-"""The generators, and what each takes besides `COMMON`."""
-
-COMMON = ("rows", "columns", "count", "seed")
-"""What a specification may say of any generator."""
+"""The generators, and what each takes besides rows, columns and seed."""
 
 
 def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
@@ -134,8 +131,10 @@ def check_options(where: str, kind: str, options: dict[str, Any]) -> None:
     known = OPTIONS[kind]
     for name in options:
         if name not in known:
-            takes = ", ".join((*COMMON, *known))
-            raise InputError(f"{where}: generator {kind!r} takes {takes}, not {name!r}")
+            takes = f"takes {' and '.join(known)}" if known else "has no options"
+            raise InputError(
+                f"{where}: generator {kind!r} {takes}, not {name!r}, beside rows, columns and seed"
+            )
     for name, low, high in (("digits", 1, 15), ("distinct", 1, 10**6)):
         value = options.get(name, low)
         if type(value) is not int or not low <= value <= high:

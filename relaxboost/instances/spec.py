@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
 from relaxboost.instances.corners import CORNERS
 from relaxboost.instances.entries import NAME, PLAIN, Entry, over_of, relaxation_of, slug
-from relaxboost.instances.generators import COMMON, OPTIONS, check_options
+from relaxboost.instances.generators import OPTIONS, check_options
 from relaxboost.instances.sources import Sources
 
 TOL = 1e-9
@@ -21,7 +21,7 @@ TOL = 1e-9
 
 _SHARED = ("relaxations", "over", "level", "tol")
 _KEYS = {
-    "generator": COMMON,
+    "generator": ("rows", "columns", "seed", "count"),
     "builtin": (),
     "csv": ("label", "max_cuts"),
     "npy": (),
