@@ -164,7 +164,15 @@ class CombinedRun(CorrectiveRun):
         self._work, self._look = 0.0, seconds_to_look(game)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin with a walk from the optimum of a neighbour; without one, see `_begun`."""
+        """Begin with a walk from the optimum of a neighbour; without one, see `_begun`.
+
+        From one that taut strings found, at no vertex, a walk is long, and they are quick again.
+        """
+        history = start.near.history if start.near is not None else ()
+        if self.rival and history and history[-1].inner == "strings":
+            program = self.program = self.make()
+            program.rival = self.rival
+            return self.rival.now(program)
         gap = (start.upper - start.lower) / (2.0 * self._target)
         begun = partial(self._begun, start, gap)
         if self.rival and gap <= _FAR and walkable(self._game, start):

@@ -201,6 +201,16 @@ def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
         assert rb.compare(found, truth)
 
 
+def test_neighbours_of_what_strings_found_are_found_by_strings():
+    """Such a w is at no vertex: walks to a neighbour's optimum took twenty times as long."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(300))
+    found = rb.solve(game, rtol=0.1)
+    assert found.history[-1].inner == "strings"
+    near = rb.solve(rb.Game(game.matrix, rb.Capped(360)), rtol=0.1, start=found)
+    assert {record.inner for record in near.history} == {"strings"}
+    assert near.status == "optimal"
+
+
 @pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (0.1, 0), (1e-5, 2)])
 def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, rounds):
     """A round or two tell; 0 is never in the first four."""
