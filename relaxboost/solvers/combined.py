@@ -166,10 +166,12 @@ class CombinedRun(CorrectiveRun):
     def warmed(self, start: WarmStart) -> Booster:
         """Begin with a walk from the optimum of a neighbour; without one, see `_begun`.
 
-        From one that taut strings found, at no vertex, a walk is long, and they are quick again.
+        From many columns that taut strings found, at no vertex, a walk is long, and they are quick
+        again.
         """
-        history = start.near.history if start.near is not None else ()
-        if self.rival and history and history[-1].inner == "strings":
+        near = start.near
+        strings = near is not None and bool(near.history) and near.history[-1].inner == "strings"
+        if self.rival and near and strings and near.support.size > _MANY * self._fewer:
             program = self.program = self.make()
             program.rival = self.rival
             return self.rival.now(program)
