@@ -171,7 +171,7 @@ class CombinedRun(CorrectiveRun):
         """
         near = start.near
         strings = near is not None and bool(near.history) and near.history[-1].inner == "strings"
-        if self.rival and near and strings and near.support.size > _MANY * self._fewer:
+        if self.rival and near and strings and self._pivots(near.support.size) > self.rival.left:
             program = self.program = self.make()
             program.rival = self.rival
             return self.rival.now(program)
