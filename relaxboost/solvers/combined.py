@@ -30,7 +30,7 @@ from relaxboost.solvers.interior.run import (
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
-from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.starts import WarmStart, ended_as
 from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 from relaxboost.solvers.walking import Walking, walkable
 
@@ -169,12 +169,10 @@ class CombinedRun(CorrectiveRun):
         From many columns that taut strings found, at no vertex, a walk is long, and they are quick
         again.
         """
-        near = start.near
-        strings = near is not None and bool(near.history) and near.history[-1].inner == "strings"
-        if self.rival and near and strings and self._pivots(near.support.size) > self.rival.left:
-            program = self.program = self.make()
-            program.rival = self.rival
-            return self.rival.now(program)
+        near, rival = start.near, self.rival
+        strings = near is not None and ended_as(near) == "strings"
+        if near and strings and rival and self._pivots(near.support.size) > rival.left:
+            return rival.now(self._made())
         gap = (start.upper - start.lower) / (2.0 * self._target)
         begun = partial(self._begun, start, gap)
         if self.rival and gap <= _FAR and walkable(self._game, start):
@@ -188,8 +186,7 @@ class CombinedRun(CorrectiveRun):
         rival. Steps from further away take longer than from nothing.
         """
         known = start.basis or Basis(())
-        program = self.program = self.make()
-        program.rival = self.rival
+        program = self._made()
         if start.near is not None and self.rival and gap <= _FAR:
             used = start.near.support.size
             dense = used > _MANY * self._fewer and not known.columns
@@ -202,6 +199,12 @@ class CombinedRun(CorrectiveRun):
         elif gap <= _FAR:
             super().warmed(start)
         return self
+
+    def _made(self) -> ProgramRun:
+        """Return the program, made anew, which the rival may take over from."""
+        self.program = self.make()
+        self.program.rival = self.rival
+        return self.program
 
     def successor(self, best: Any) -> Booster | None:
         """Return the program over the columns found, once the steps have done their part."""
@@ -234,8 +237,7 @@ class CombinedRun(CorrectiveRun):
         if not (done or due):
             return None
         if program is None:
-            program = self.program = self.make()
-            program.rival = rival
+            program = self._made()
         if rival is None:
             return program
         if not (due or self._nothing()):

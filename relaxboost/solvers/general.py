@@ -121,7 +121,7 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver makes in the time that a run has left.
 
     It is not asked beyond a gap of tol. That it makes none is no error: f and F may be in closed
-    form where cvxpy cannot write them.
+    form where cvxpy cannot write them, and a run needs less memory than its program.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)

@@ -12,7 +12,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.solving import solve
-from relaxboost.solvers.starts import Relay
+from relaxboost.solvers.starts import Relay, ended_as
 from relaxboost.solvers.walk import near_vertex
 
 
@@ -121,8 +121,7 @@ def _part(near: Game, between: Game, far: Game) -> float:
 
 def _anew(solution: Solution) -> bool:
     """Whether an interior point method found it, and its neighbours are not a walk away."""
-    found = solution.history[-1].inner if solution.history else ""
-    return found == "interior" and not near_vertex(solution)
+    return ended_as(solution) == "interior" and not near_vertex(solution)
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:

@@ -70,6 +70,11 @@ class WarmStart:
         return replace(other, d=d, w=w, basis=basis, said=said, lower=lower, upper=upper)
 
 
+def ended_as(solution: Solution) -> str:
+    """Return how the last d of a run was made (`RoundRecord.inner`), "" where nothing says it."""
+    return solution.history[-1].inner if solution.history else ""
+
+
 def read_start(game: Game, given: Any) -> WarmStart:
     """Return the start of `solve`: a Solution, or a pair (d, w), either of which may be None."""
     if isinstance(given, Solution):
