@@ -172,7 +172,7 @@ class CombinedRun(CorrectiveRun):
         near, rival = start.near, self.rival
         strings = near is not None and ended_as(near) == "strings"
         if near and strings and rival and self._pivots(near.support.size) > rival.left:
-            return rival.now(self._made())
+            return rival.now(self._made()).warmed(start)
         gap = (start.upper - start.lower) / (2.0 * self._target)
         begun = partial(self._begun, start, gap)
         if self.rival and gap <= _FAR and walkable(self._game, start):

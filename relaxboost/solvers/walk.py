@@ -108,8 +108,8 @@ class Walk:
         if near.game.m != game.m or near.game.n != game.n or near.game.over != over:
             raise Lost
         self._form, self._matrix, self._over = form, game.matrix, over
-        self._passed = 0.0
-        """About how many seconds passes over A took, on one core."""
+        self._spent = 0.0
+        """About how many seconds this walk took, on one core."""
         self._bulk = bulk = game.matrix.bulk()
         m, n = self._m, self._n = bulk.m, bulk.n
         self._total = m + n + 1
@@ -186,7 +186,7 @@ class Walk:
     def _for_a_pass(self) -> Bulk:
         """Return the matrix, for one pass more; raise TimeUp where there is no time for it."""
         seconds_left()
-        self._passed += PASS * self._matrix.entries
+        self._spent += PASS * self._matrix.entries
         return self._bulk
 
     def fits(self, game: Game) -> bool:
@@ -202,7 +202,7 @@ class Walk:
         old, new, short = self._form, form_of(game), False
         if new is None:
             raise Lost
-        self._passed = 0.0
+        self._spent = 0.0
         for turn in range(_TURNS):
             entered = self._admit(turn == 0, short)
             if short and not entered:
@@ -215,7 +215,7 @@ class Walk:
             self._settle()
             if not short and self._worst() >= -_ROUNDING:
                 return self._d, self._sign * self._w
-            if self._passed > most:
+            if self._spent > most:
                 break
         raise Lost
 
@@ -425,10 +425,11 @@ class Walk:
                 t,
             )
             count += tableau.waiting - before
-            tired = self._passed + count / max(1.0 - t, 0.25) * self._seconds > most
+            tired = self._spent + count / max(1.0 - t, 0.25) * self._seconds > most
             if state == pivots.LOST or (tired and state == pivots.FULL):
                 raise Lost
             if state != pivots.FULL:
+                self._spent += count * self._seconds
                 return t
             tableau.apply()
 

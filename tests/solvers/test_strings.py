@@ -189,9 +189,9 @@ def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
     truth = rb.solve(game, 1e-7, "interior-point")
     for asked, last in (
         ({"tol": 0.1 * truth.lower}, "strings"),
-        ({"tol": 1e-3 * truth.lower}, "interior"),
+        ({"tol": 1e-4 * truth.lower}, "interior"),
         ({"rtol": 0.1}, "strings"),
-        ({"rtol": 1e-3}, "interior"),
+        ({"rtol": 1e-4}, "interior"),
     ):
         found = rb.solve(game, **asked)
         kinds = [record.inner for record in found.history]
@@ -209,6 +209,23 @@ def test_neighbours_of_what_strings_found_are_found_by_strings():
     near = rb.solve(rb.Game(game.matrix, rb.Capped(360)), rtol=0.1, start=found)
     assert {record.inner for record in near.history} == {"strings"}
     assert near.status == "optimal"
+
+
+@pytest.mark.parametrize("part", [0.1, 0.01])
+def test_from_a_neighbour_they_take_fewer_rounds(part):
+    """As d is near the value, and w proves nearly that; either alone is no better than nothing."""
+    first, game = (rb.Game(noisy_stumps(3000, 6), rb.Capped(k)) for k in (600, 620))
+    tol = part * rb.solve(first, 1e-6, "interior-point").lower
+    options = {"method": "taut-strings", "max_rounds": 200}
+    found, cold = (rb.solve(one, tol, **options) for one in (first, game))
+    warm = rb.solve(game, tol, start=found, **options)
+    assert warm.status == "optimal"
+    assert 0 < warm.rounds <= 0.75 * cold.rounds
+    assert rb.compare(warm, cold)
+    for start in (found.d, None), (None, (found.support, found.coefficients)):
+        alone = rb.solve(game, tol, start=start, **options)
+        assert alone.rounds <= cold.rounds
+        assert rb.compare(alone, cold)
 
 
 @pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (0.1, 0), (1e-5, 2)])

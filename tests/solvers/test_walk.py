@@ -173,6 +173,28 @@ def test_passes_over_the_matrix_count_as_time_that_a_walk_may_take(rng, monkeypa
         walk(rb.Game(A, rb.Capped(20)), rb.Game(A, rb.Capped(10)), most=9.0)
 
 
+def test_pivots_of_all_legs_count_as_time_that_a_walk_may_take(rng, monkeypatch):
+    """A second each, and passes take none: a walk of many short legs is as long as they together."""
+    for name, value in (("_CALL", 1.0), ("_ENTRY", 0.0), ("PASS", 0.0), ("_BESIDE", 0), ("_FEW", 5)):
+        monkeypatch.setattr(f"relaxboost.solvers.walk.{name}", value)
+    legs, own = [0.0], Walk._run
+
+    def run(self, *args):
+        t = own(self, *args)
+        legs.append(self._spent)
+        return t
+
+    monkeypatch.setattr(Walk, "_run", run)
+    first = rb.Game(tied("none", rng), rb.Capped(fraction=0.3))
+    game, near = rb.Game(first.matrix, rb.Capped(fraction=0.2)), rb.solve(first, 1e-9)
+    walked(game, near, np.inf)
+    whole = legs[-1]
+    assert max(np.diff(legs)) < 0.5 * whole
+    with pytest.raises(Lost):
+        walked(game, near, 0.9 * whole)
+    walked(game, near, 4.0 * whole)  # what is foreseen for a leg is up to four times as much
+
+
 def test_a_tableau_solves_its_equations(rng):
     """Before and after exchanges are applied, by rows, by columns and as a whole."""
     T = rng.normal(size=(12, 17))

@@ -69,13 +69,17 @@ class Strings:
             ]
         )
         self._step = 1.0 / np.sqrt(features)
-        self.d = d
-        """The last point that steps ended at, beyond which they went: within the bounds of d."""
-        self._beyond, self._shift = d, 0.0
+        self.begin(d)
         self._sums = np.empty((len(self._groups), d.size))
         self._strings = np.empty(self._counts.size)
         self._sides = np.zeros(self._counts.size, dtype=np.int8)
         self.restart()
+
+    def begin(self, d: Vector) -> None:
+        """Begin at a point, within the bounds of d."""
+        self.d = d
+        """The last point that steps ended at, beyond which they went: within the bounds of d."""
+        self._beyond, self._shift = d, 0.0
 
     def restart(self) -> None:
         """Begin with w = 0 again."""

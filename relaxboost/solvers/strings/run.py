@@ -14,6 +14,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.active import FullWeights
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
 
@@ -27,6 +28,10 @@ _FAR, _BOLD = 4.0, 1.25
 """How many times the lower bound the next aim is where it says little of ρ, and at most else."""
 _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
+_ROOM = 0.5
+"""The part of tol by which the last aim must have grown, to be moved again."""
+_NEAR = 8.0
+"""How many times its lower bound the upper bound of a start is where its d is of use."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
 _WIDE, _WIDE_AT_FIRST = 2.0, 40.0
@@ -113,6 +118,19 @@ class StringsRun(Booster):
         scale = self._over.scale
         return self._asked.at(self._lower * scale) / scale
 
+    def warmed(self, start: WarmStart) -> Booster:
+        """Begin at the d of a start near the value, with v little above what its w proves.
+
+        From a d far from the value steps take as many as from the centre, or more.
+        """
+        lower = start.lower / self._over.scale
+        if start.d is not None and start.upper <= _NEAR * start.lower:
+            self.d, self._last = start.d, True
+            self._strings.begin(start.d)
+            self._lower = self._before = lower
+            self._move(self._last_aim)
+        return self
+
     def advance(self, best: Best) -> Booster | None:
         """Take some steps; return what follows for a narrow or wide tol, or where nothing moves."""
         if self._late(best):
@@ -164,13 +182,21 @@ class StringsRun(Booster):
                 self._move(aim)
             elif self._last or rise <= _MOVING * tol:
                 self._last = True
-                self._move(lower + (1.0 - _SPARED) * tol)
+                self._move(self._last_aim)
+        elif self._last:
+            if rise <= _MOVING * tol and self._last_aim > v + _ROOM * tol:
+                self._move(self._last_aim)  # v is nearly the value, and neither w nor d gets anywhere
         elif lower == v == 0.0:  # w = 0 may be optimal
             self._last = True
-            self._move((1.0 - _SPARED) * tol)
-        elif not self._last and self._too_large():
+            self._move(self._last_aim)
+        elif self._too_large():
             v = min(v, self._highest)
             self._move(math.sqrt(max(lower, v / 16.0) * v))
+
+    @property
+    def _last_aim(self) -> float:
+        """What v is in the end."""
+        return self._lower + (1.0 - _SPARED) * self._tol
 
     def _too_large(self) -> bool:
         """Return whether some d proves that v is not below the value, or w fades, or stays 0."""
