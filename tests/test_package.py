@@ -220,7 +220,7 @@ def test_a_name_that_is_elsewhere_is_told_where():
         "FiniteSet": "; it is relaxboost.functional.FiniteSet",  # of a folder imported whole
         "Outcome": "; it is relaxboost.reproductions.Outcome",
         "boost": "; it is relaxboost.functional.boost or relaxboost.planning.boost",
-        "Caped": r"; did you mean Capped, Caps\?",
+        "Caped": r"; did you mean Capped or Caps\?",
         "nowhere": "",
         "(": "",
     }.items():

@@ -1,19 +1,24 @@
-"""What is said of names that relaxboost has not at its top."""
+"""What is said of names that are not there."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return what a message ends with, the names nearest to one that is not known."""
+    near = get_close_matches(name, list(known), 3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def unknown(name: str, known: list[str]) -> AttributeError:
     """Return an error that says in which rooms a name is, or what is like it."""
     root = Path(__file__).parent.parent
     places = [f"relaxboost.{room}.{name}" for room in known if _lists(root / room, name)]
-    near = get_close_matches(name, known, 3)
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
-    hint = f"; it is {' or '.join(places)}" if places else hint
+    hint = f"; it is {' or '.join(places)}" if places else did_you_mean(name, known)
     return AttributeError(f"relaxboost has no {name!r}{hint}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import re
@@ -15,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import did_you_mean
 from relaxboost.claims.claim import Claim, Source
 
 _FOLDER = Path(__file__).parent
@@ -131,8 +131,7 @@ def _lines(error: BaseException, path: Path) -> Iterator[int]:
 
 
 def _unknown(id: str, known: list[Claim]) -> str:
-    near = difflib.get_close_matches(id, [claim.id for claim in known], n=3, cutoff=0.4)
-    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    hint = did_you_mean(id, [claim.id for claim in known])
     file = next((claim.file for claim in known if claim.file is not None), None)
     there = f" --file {file}` shows what is there"
     if file is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import json
 import os
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.names import did_you_mean
 from relaxboost.certificates import check
 from relaxboost.game.domains import Domain
 from relaxboost.instances.certified import CertifiedGame
@@ -58,8 +58,7 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
             the index names.
         """
         if name not in self._games:
-            near = difflib.get_close_matches(name, self._games, n=3, cutoff=0.4)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = did_you_mean(name, self._games)
             raise InputError(f"no certified game is called {name!r} in {self._where}{hint}")
         certified = self._games[name]
         certified.certificate()

@@ -174,8 +174,14 @@ def test_passes_over_the_matrix_count_as_time_that_a_walk_may_take(rng, monkeypa
 
 
 def test_pivots_of_all_legs_count_as_time_that_a_walk_may_take(rng, monkeypatch):
-    """A second each, and passes take none: a walk of many short legs is as long as they together."""
-    for name, value in (("_CALL", 1.0), ("_ENTRY", 0.0), ("PASS", 0.0), ("_BESIDE", 0), ("_FEW", 5)):
+    """A second each, and passes take none: many short legs are as long as they together."""
+    for name, value in (
+        ("_CALL", 1.0),
+        ("_ENTRY", 0.0),
+        ("PASS", 0.0),
+        ("_BESIDE", 0),
+        ("_FEW", 5),
+    ):
         monkeypatch.setattr(f"relaxboost.solvers.walk.{name}", value)
     legs, own = [0.0], Walk._run
 

@@ -184,8 +184,9 @@ class StringsRun(Booster):
                 self._last = True
                 self._move(self._last_aim)
         elif self._last:
+            # v may be so near the value that neither w nor d gets anywhere.
             if rise <= _MOVING * tol and self._last_aim > v + _ROOM * tol:
-                self._move(self._last_aim)  # v is nearly the value, and neither w nor d gets anywhere
+                self._move(self._last_aim)
         elif lower == v == 0.0:  # w = 0 may be optimal
             self._last = True
             self._move(self._last_aim)
