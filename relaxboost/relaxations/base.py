@@ -369,16 +369,15 @@ class Relaxation(ABC):
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
 
-        By default this one, if it has as many entries as it needs; after a look at what
-        `cvxpy_penalty` returns if all comes from there.
+        By default this one, if it has as many entries as it needs; after a look at what methods of
+        one's own return, and `cvxpy_penalty` if all comes from there.
         """
         if self.fixed_m not in (None, m):
             raise InputError(
                 f"{repr(self).partition('(')[0]} has {self.fixed_m} entries in {self.per_example}, "
                 f"and this game has m = {m} examples; give one for each"
             )
-        if self.level == "numerical":
-            numerical.check(self, m)
+        numerical.check(self, m)
         return self
 
     def _bind(self, m: int) -> Relaxation:

@@ -21,6 +21,7 @@ from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
 from relaxboost.relaxations.dcp import plain
+from relaxboost.relaxations.own import check_returns
 from relaxboost.relaxations.pointwise import Pointwise, TangentProof, outside, violation
 
 _TRUST = 1e-8
@@ -422,8 +423,11 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
     return cache[m]
 
 
-def check(relaxation: InCvxpy, m: int) -> None:
-    """Raise an InputError unless `cvxpy_penalty` returns a convex function and constraints."""
+def check(relaxation: Any, m: int) -> None:
+    """Raise an InputError unless methods that are overridden return what is asked for.
+
+    Where `level` is numerical, `cvxpy_penalty` is to be a convex function and constraints.
+    """
     from relaxboost.relaxations import dcp
 
     owner = f"{type(relaxation).__name__}.cvxpy_penalty"
@@ -437,7 +441,9 @@ def check(relaxation: InCvxpy, m: int) -> None:
             f"and returned a {type(returned).__name__}"
         )
 
-    dcp.parts(pair, m, owner)
+    if relaxation.level == "numerical":
+        dcp.parts(pair, m, owner)
+    check_returns(relaxation, m)
 
 
 def split(total: Any, u: Vector) -> Vector:

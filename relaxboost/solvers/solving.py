@@ -25,6 +25,7 @@ from relaxboost.game import bounds
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
+from relaxboost.relaxations.own import is_own
 from relaxboost.solvers.active import CombinedHypothesis
 from relaxboost.solvers.checkpoints import Checkpoint
 from relaxboost.solvers.corrective import Unbegun
@@ -383,6 +384,9 @@ class _Best:
         part = gap / max(abs(bracket[0]), abs(bracket[1]), math.ulp(0.0))
         if status in ("stalled", "failed") and not rtol and 0.0 <= part <= _FINE:
             said += f"; that is {part:.1g} of |rho|, near the rounding of bounds: ask for rtol"
+        if status in ("stalled", "inaccurate") and is_own(game.relaxation):
+            said += "; the relaxation is your own: rb.testing.check_relaxation(f) finds what in it "
+            said += "disagrees"
         believed = game.relaxation.believed(*proof)
         trouble = "" if self.file is None else self.file.trouble
         return "; ".join(filter(None, (said, believed, self._begin.said, trouble)))
@@ -403,7 +407,6 @@ _MESSAGES = {
     "time_limit": "time_limit was reached at a gap of {gap:.3g}, {asked}",
     "callback": "the callback ended the run at a gap of {gap:.3g}, {asked}",
     "interrupted": "interrupted at a gap of {gap:.3g}, {asked}; the bracket holds",
-    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver; if "
-    "the relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees",
+    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver",
     "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, {asked}",
 }

@@ -54,3 +54,33 @@ def test_its_brackets_are_labelled_numerical(game):
     solution = rb.solve(game, tol=0.05)
     assert report.text(solution).startswith("bracketed, numerical:")
     assert report.data(solution)["strongest_level"] == "numerical"
+
+
+WRONG = [
+    ("penalty", lambda self, d: d, r"a number, f\(d\), and returned ndarray of shape \(6,\)"),
+    ("relaxed_margin", lambda self, u: float(u.min()), r"a pair, F\(u\) .* and returned float"),
+    ("relaxed_margin", lambda self, u: (float(u.min()), [1.0]), r"a pair, .* and returned tuple"),
+    ("distribution", lambda self, u, beta: list(u), "an array d, and returned list"),
+]
+
+
+@pytest.mark.parametrize(("name", "method", "said"), WRONG)
+@pytest.mark.parametrize("level", ["numerical", "enclosed", "exact"])
+def test_what_its_methods_return_is_looked_at_first(level, name, method, said):
+    wrong = type("Wrong", (Ball,), {name: method, "level": level})(0.5)
+    for f in (wrong, 2 * wrong, rb.Capped(3) + wrong):
+        with pytest.raises(rb.InputError, match=rf"Wrong\.{name}: for m = 6 .* return {said}$"):
+            rb.Game(np.eye(6), f)
+
+
+@pytest.mark.parametrize(("more", "status"), [(0.01, "stalled"), (-0.01, "inaccurate")])
+def test_where_its_methods_disagree_the_message_says_what_finds_it(game, more, status):
+    class Off(Ball):
+        def penalty(self, d):
+            return more + super().penalty(d)
+
+    found = rb.solve(rb.Game(game.matrix, Off(0.5)), 1e-4, time_limit=20)
+    assert found.status == status
+    assert "the relaxation is your own: rb.testing.check_relaxation(f) finds" in found.message
+    with pytest.raises(rb.testing.ConformanceError):
+        rb.testing.check_relaxation(Off(0.5), sizes=[6])

@@ -1,0 +1,56 @@
+"""Relaxations of one's own: whether f is one, and whether its methods return what is asked for."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+
+
+def is_own(f: Any) -> bool:
+    """Whether f is of a class that is not relaxboost's, or computed from one that is."""
+    return _foreign(type(f)) or any(is_own(part) for part in f.parts)
+
+
+def check_returns(f: Any, m: int) -> None:
+    """Raise an InputError unless what a class overrides returns what is asked for.
+
+    It is tried at `center` and at margins of 0, where runs begin.
+    """
+    for name, arguments, what, fits in (
+        ("penalty", lambda: (f.center(m),), "a number, f(d)", _number),
+        (
+            "relaxed_margin",
+            lambda: (np.zeros(m),),
+            "a pair, F(u) and an array of the d that attains it",
+            lambda x: isinstance(x, tuple) and len(x) == 2 and _number(x[0]) and _vector(x[1], m),
+        ),
+        ("distribution", lambda: (np.zeros(m), 1.0), "an array d", lambda x: _vector(x, m)),
+    ):
+        if _foreign(getattr(type(f), name)):
+            returned = getattr(f, name)(*arguments())
+            if not fits(returned):
+                raise InputError(
+                    f"{type(f).__name__}.{name}: for m = {m} examples it must return {what}, and "
+                    f"returned {_told(returned)}"
+                )
+
+
+def _foreign(made: Any) -> bool:
+    return made.__module__.partition(".")[0] != "relaxboost"
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, Real) or (isinstance(x, np.ndarray) and x.shape == ())
+
+
+def _vector(x: Any, m: int) -> bool:
+    return isinstance(x, np.ndarray) and x.shape == (m,)
+
+
+def _told(x: Any) -> str:
+    shape = f" of shape {x.shape}" if isinstance(x, np.ndarray) else ""
+    return f"{type(x).__name__}{shape}"
