@@ -24,14 +24,19 @@ class SparseBulk(Bulk):
 
     Parameters
     ----------
-    A : scipy.sparse.csr_array of shape (m, n)
+    A : scipy.sparse.csc_array of shape (m, n)
+        Its indices sorted.
     """
 
     def __init__(self, A: Any, rounded: bool = True) -> None:
-        A.sort_indices()
         self.rounded = rounded
-        self._A, self._transposed = A, A.T.tocsr()
+        self._A, self._transposed = A, A.T
         self.m, self.n = (int(s) for s in A.shape)
+
+    @cached_property
+    def _rows(self) -> Any:
+        """A by its rows, once products of matrices ask for them."""
+        return self._A.tocsr()
 
     @cached_property
     def array(self) -> Vector:
@@ -45,15 +50,15 @@ class SparseBulk(Bulk):
         return np.asarray(self._A @ w)
 
     def part(self, rows: Whole, columns: Whole) -> Array:
-        return np.asarray(self._A[rows][:, columns].toarray())
+        return np.asarray(self._rows[rows][:, columns].toarray())
 
     def gram(self, scaling: Vector) -> Vector:
         out = np.zeros((self.m, self.m))  # what is above the diagonal stays a number
-        _squared(self._transposed, self._A, scaling, out)
+        _squared(self._transposed, self._rows, scaling, out)
         return out
 
     def cross(self, weights: Vector, out: Array) -> None:
-        _squared(self._A, self._transposed, weights, out)
+        _squared(self._rows, self._transposed, weights, out)
 
     def restricted(self, columns: Whole) -> SparseBulk:
         return SparseBulk(self._A[:, columns], rounded=False)
@@ -116,9 +121,7 @@ class SparseMatrix(MarginMatrix):
 
     def pricing(self) -> SparseBulk:
         """Return the same."""
-        from scipy import sparse
-
-        return SparseBulk(sparse.csr_array(self._csc))
+        return SparseBulk(self._csc)
 
     def tocvxpy(self) -> Any:
         """Return a copy of A as a scipy.sparse matrix."""
