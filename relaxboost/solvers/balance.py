@@ -25,8 +25,10 @@ on each other, and where the equations have no solution."""
 _DENSE, _SPARSE = (3e-10, 4e-11), (1e-9, 2.5e-9)
 """Seconds on one core of an entry in a product with a vector, and of a multiplication in one of
 matrices."""
-_STEPS, _USUAL, _CALLS = 3, 20, 1e-3
+_STEPS, _USUAL, _CALLS = 3, 12, 1e-3
 """Steps until it is plain that there is none, products of one, and seconds of all that is small."""
+_NEAR = 0.3
+"""The part of the first residual that is left once there seems to be one."""
 _FALLS = 0.8
 """The part that a step leaves where it converges. No game of ρ > 0 was seen to take four."""
 
@@ -69,7 +71,7 @@ class Balance(Booster):
         self.active = run.active
         self._factor: Factor | None = None
         self._free = game.relaxation.center(game.m)  # d before it is clipped
-        self._left = np.inf
+        self._first, self._left = 0.0, np.inf  # the residual of the first step, and of the last
 
     def _times(self, x: Vector) -> Vector:
         """Return A w − λ."""
@@ -91,7 +93,7 @@ class Balance(Booster):
         left = float(np.linalg.norm(residual))
         if not left <= _FALLS * self._left or not inside.any():
             return self._run
-        self._left = left
+        self._first, self._left = self._first or left, left
         with np.errstate(all="ignore"):  # a singular matrix: then nothing is finite, or falls
             self._free = self._free - self._times(self._step(residual, inside))
         d = np.clip(self._free, self._lower, self._upper)
@@ -103,11 +105,12 @@ class Balance(Booster):
     def _step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
         """Return the solution of the normal equations of the examples inside their bounds.
 
-        Where they have none, or hardly, it is damped.
+        Where they have none, or hardly, it is damped. Until the residual has fallen to a part,
+        nobody knows whether it will, and a step is worth no factor.
         """
-        few = _products(self._game)
-        step, short = self._solved(residual, inside, few)
-        if short and few < _PRODUCTS:
+        few, near = _products(self._game), self._left <= _NEAR * self._first
+        step, short = self._solved(residual, inside, few if near else min(few, _USUAL))
+        if near and short and few < _PRODUCTS:
             gram = diagonal_gram(self._bulk, inside.astype(np.float64))
             mean, place = gram.diagonal().mean(), np.arange(len(gram))
             damped = gram.copy()

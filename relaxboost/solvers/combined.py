@@ -76,7 +76,7 @@ class Combined(SmoothedMethod):
     than they did, and in place of `InteriorPoint` where they are expected (`Forecast`) to cost at
     most half as much.
 
-    Where the steps have found next to nothing better than w = 0, and columns are fewer than
+    Where the steps have found nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
 
     Where f is not polyhedral the program is one for a cone solver. `InteriorPoint` beats that, and
@@ -240,8 +240,8 @@ class CombinedRun(CorrectiveRun):
             program = self._made()
         if rival is None:
             return program
-        if not (due or self._nothing()):
-            rival.wait()
+        if not due and float(self.d @ self.active.u) > self._target:
+            rival.wait()  # not where steps have found next to nothing better than w = 0
         if due or program.inner == "conic" or pivots > rival.left:
             return rival.now(program)  # the program would not end in the time it may take
         program.known = gap
@@ -256,13 +256,11 @@ class CombinedRun(CorrectiveRun):
         self._settled = self.settle(goal, self._clock, self.between)
         return self
 
-    def _nothing(self) -> bool:
-        """Whether steps have found next to nothing better than w = 0."""
-        return float(self.d @ self.active.u) <= self._target
-
     def _looks(self) -> bool:
-        """Whether `Balance` is to look, which it does once."""
-        return not self._looked and self._nothing() and may_balance(self._game)
+        """Whether `Balance` is to look, which it does once; a w of positive value says no."""
+        if self._looked or not may_balance(self._game):
+            return False
+        return self._game.relaxation.relaxed_margin(self.active.u)[0] <= 0.0
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""
