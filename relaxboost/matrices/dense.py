@@ -64,6 +64,12 @@ class DenseMatrix(MarginMatrix):
         self.__dict__.update(state)
         self._A.flags.writeable = False  # pickle does not keep it
 
+    @property
+    def small(self) -> NDArray[Any] | None:
+        """The entries, where a pass over them is `kernels.dots`, by one thread; else None."""
+        own = type(self) is DenseMatrix and self._dots is kernels.dots
+        return self._A if own else None
+
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]
 

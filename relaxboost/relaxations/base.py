@@ -225,7 +225,7 @@ class Relaxation(ABC):
         """Return `distribution` at β, or what overrides it, as a function of finite margins.
 
         Line searches ask it, so it checks nothing, may begin where it ended, and may have a method
-        `along(u, v, η)` that returns u + ηv, its d and <d, v>.
+        `along(u, v, η)` that returns u + ηv, its d, <d, v> and <d, u + ηv>.
         """
         if type(self).distribution is not Relaxation.distribution:
             return lambda u: self.distribution(u, beta)

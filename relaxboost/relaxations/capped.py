@@ -143,13 +143,18 @@ class Capped(WithK):
         return float(1 / self.exact_k)
 
     @cached_property
+    def _most(self) -> float:
+        """The largest weight that counts as one within the cap."""
+        return self.cap * (1.0 + 8.0 * UNIT)
+
+    @cached_property
     def _rank(self) -> int:
         """The number, from 0, of the last margin in order that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
         d = np.asarray(d, dtype=np.float64)
-        return 0.0 if within(d, self.cap * (1.0 + 8.0 * UNIT)) else math.inf
+        return 0.0 if within(d, self._most) else math.inf
 
     @property
     def traits(self) -> Traits:

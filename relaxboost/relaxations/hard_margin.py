@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
+from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution, least
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 
@@ -66,7 +66,7 @@ class HardMargin(Relaxation):
 
     def valuer(self) -> Callable[[Vector], float]:
         own = type(self).relaxed_margin is HardMargin._own_margin
-        return (lambda u: float(u.min())) if own else super().valuer()
+        return least if own else super().valuer()
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         return binary_capped_distribution(u, beta)

@@ -9,8 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
 from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
+
+
+# NumPy's calls take a round longer than these: it finds little of them in the cache.
+@njit()
+def _moved(weights: Vector, slot: int, kept: float, more: float) -> None:
+    for i in range(weights.shape[0]):
+        weights[i] *= kept
+    weights[slot] += more
+
+
+@njit()
+def _count(weights: Vector) -> int:
+    used = 0
+    for i in range(weights.shape[0]):
+        used += weights[i] != 0.0
+    return used
 
 
 class CombinedHypothesis(ABC):
@@ -20,7 +37,8 @@ class CombinedHypothesis(ABC):
     u: Vector
     cost: float = 0.0
     """g*(w): zero on sets, positive for penalties."""
-    _product: tuple[Vector | None, Vector | None, float] = None, None, 0.0  # d, u and <d, u>
+    product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
+    """d, u and <d, u>, for those that were asked for last."""
 
     @property
     @abstractmethod
@@ -37,9 +55,9 @@ class CombinedHypothesis(ABC):
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
-        if self._product[0] is not d or self._product[1] is not self.u:  # a round asks twice
-            self._product = d, self.u, kernels.dot(d, self.u)
-        return self.over.value(best.edge) + self.cost - self._product[2]
+        if self.product[0] is not d or self.product[1] is not self.u:  # a round asks twice
+            self.product = d, self.u, kernels.dot(d, self.u)
+        return self.over.value(best.edge) + self.cost - self.product[2]
 
 
 class MovingHypothesis(CombinedHypothesis):
@@ -92,8 +110,8 @@ class ActiveSet(MovingHypothesis):
     def used(self) -> int:
         """Number of atoms with weight, but w = 0."""
         zero = self._slots.get((0, 0))
-        count = int(np.count_nonzero(self.weights))  # beyond len(self) are none
-        return count - int(zero is not None and self.weights[zero] > 0.0)
+        count = _count(self.weights)  # beyond len(self) are none
+        return count if zero is None else count - int(self.weights[zero] > 0.0)
 
     @property
     def columns(self) -> NDArray[Any]:
@@ -140,6 +158,12 @@ class ActiveSet(MovingHypothesis):
             self.weights[slot] = abs(c)
         self.u = self.matrix.margins(support, coefficients)
 
+    def with_room(self, more: int) -> tuple[NDArray[np.int64], Vector, Vector]:
+        """Return numbers, signs and weights, copied, with zeros for more of them."""
+        used, none = len(self), np.zeros(more)
+        signs, weights = (np.append(x[:used], none) for x in (self._signs, self.weights))
+        return np.append(self._numbers[:used], none.astype(np.int64)), signs, weights
+
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""
         if self._H is not None and slot < self._made:
@@ -164,9 +188,15 @@ class ActiveSet(MovingHypothesis):
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
+        _moved(self.weights, self.slot(best), 1.0 - eta, eta * self.over.scale)
+        self.u = u
+
+    def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
+        """Move weight to an atom from that of a slot, or from w = 0."""
         slot = self.slot(best)
-        self.weights *= 1.0 - eta
-        self.weights[slot] += eta * self.over.scale
+        self.weights[slot] += eta
+        if other is not None:
+            self.weights[other] -= eta
         self.u = u
 
     def edges(self, d: Vector) -> Vector:

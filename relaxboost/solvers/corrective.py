@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Vector
@@ -14,6 +14,7 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.solvers.active import ActiveSet, MovingHypothesis
+from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -29,6 +30,8 @@ EXCHANGING = ("away", "pairwise")
 
 _LOOSE = 0.25
 """The part of its slope at which the search for a pairwise step ends; rounds hardly grow by it."""
+
+_NOWHERE = Step(nan)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Corrective(SmoothedMethod):
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
+        run.look_ahead(game)
         return run.named(f"corrective ({self.step}{suffix})")
 
 
@@ -105,6 +109,8 @@ class CorrectiveRun(Booster):
     active: MovingHypothesis
     edges: Vector | None = None
     """Those of the atoms in use at d, once known."""
+    _ahead: Ahead | None = None
+    _answer: Best | None = None  # to d, where it was found ahead
 
     def __init__(
         self,
@@ -119,12 +125,20 @@ class CorrectiveRun(Booster):
         self._rule = rule
         self._round = 0
         self.active = starting_point(game) if active is None else active
-        self._found = Step(float("nan"))
+        self._found = _NOWHERE
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)
 
+    def look_ahead(self, game: Game) -> None:
+        """Make rounds ahead where that can be done; for runs that take nothing but these steps."""
+        accuracy = {"fig1": inf, "pairwise": _LOOSE}.get(self._rule)
+        if accuracy is not None:
+            self._ahead = ahead(game, self._project, accuracy)
+
     def ask(self, game: Game) -> Best | Dense:
         """Return the answer to d_t; the same pass prices the atoms in use where steps ask it."""
+        if self._answer is not None:
+            return self._answer
         if self._rule not in EXCHANGING:
             return super().ask(game)
         best, self.edges = self.atoms.priced(self.d)
@@ -132,6 +146,8 @@ class CorrectiveRun(Booster):
 
     def advance(self, best: Best | Dense) -> Booster | None:
         self._round += 1
+        if self._ahead is not None and self._go_ahead(self._ahead, best):
+            return self
         if self._rule == "pairwise":
             self._pairwise(best)
         elif self._rule == "away":
@@ -140,6 +156,22 @@ class CorrectiveRun(Booster):
             self._towards(best)
         self._reweigh()
         return self
+
+    def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
+        """Go to the next round, where it is made ahead; return whether it was."""
+        active, self._answer = self.atoms, None
+        found = ahead.after(active, self.d, best, self._stretches["pairwise"])
+        if found is None:
+            self._ahead = None  # which would be in vain again
+            return False
+        if self._rule == "fig1":
+            active.move(best, found.eta, found.u)
+        else:
+            active.exchange(best, found.worst, found.eta, found.u)
+        self._stretches["pairwise"], self.step, self.edges = found.stretch, found.eta, None
+        self.d, self._answer = found.d, found.answer
+        active.product = found.d, found.u, found.product
+        return True
 
     def warmed(self, start: WarmStart) -> Booster:
         """Go on from its w; its d says nothing that w does not."""
@@ -171,8 +203,13 @@ class CorrectiveRun(Booster):
 
     def _reweigh(self) -> None:
         """Set d to that of the present margins, where the step has not met it."""
-        d, self._found, self.edges = self._found.d, Step(float("nan")), None
-        self.d = self._project(self.active.u) if d is None else d
+        found, self._found, self.edges = self._found, _NOWHERE, None
+        if found.d is None:
+            self.d = self._project(self.active.u)
+            return
+        self.d = found.d
+        if found.product is not None:
+            self.active.product = found.d, self.active.u, found.product
 
     def _towards(self, best: Best | Dense) -> None:
         active = self.active
@@ -184,7 +221,8 @@ class CorrectiveRun(Booster):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
                 eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
-            self._found = Step(eta, *arrival(self._project, active.u, v, eta)[:2])
+            u, d, _, product = arrival(self._project, active.u, v, eta)
+            self._found = Step(eta, u, d, product=product)
         else:
             segment = Segment(active.u, v, slope, bend=bend, size=size)
             self._found = line_search(

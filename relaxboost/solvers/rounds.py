@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from math import nan
 from typing import Any
 
 from relaxboost._core.arrays import Vector
@@ -115,26 +116,27 @@ class Rounds:
 
     def __iter__(self) -> Iterator[RoundState]:
         """Run."""
-        relaxation, over = self._game.relaxation, self._game.over
+        game, value = self._game, self._value
+        relaxation, over = game.relaxation, game.over
+        booster = self.booster
         for t in count(self._first):
-            booster = self.booster
             d, active, inner = booster.d, booster.active, booster.inner
-            best, u, witness = booster.ask(self._game), active.u, booster.witness
-            margin = self._value(u) if witness is None else relaxation.lower_bound(u, witness)
+            best, u, witness = booster.ask(game), active.u, booster.witness
+            margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
             yield RoundState(
-                round=t,
-                d=d,
-                best=best,
-                active=active,
-                smoothed_gap=active.gap(d, best) if inner == "smoothed" else float("nan"),
-                lower=margin - active.cost,
-                upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
-                step=booster.step,
-                inner=inner,
-                witness=witness,
+                t,
+                d,
+                best,
+                active,
+                active.gap(d, best) if inner == "smoothed" else nan,
+                margin - active.cost,
+                relaxation.penalty(d) + over.value(best.edge + best.slack),
+                booster.step,
+                inner,
+                witness,
             )
-            self.booster = booster.successor(best) or booster
-            following = self.booster.advance(best)
+            self.booster = booster = booster.successor(best) or booster
+            following = booster.advance(best)
             if following is None:
                 return
-            self.booster = following
+            self.booster = booster = following

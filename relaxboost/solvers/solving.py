@@ -251,24 +251,25 @@ class _Best:
             self._lower, self._witness = state.lower, state.witness
         if state.upper <= self._upper:  # also for inf, so that d is one the booster made
             self._d, self._upper = state.d, state.upper
+        lower, upper = self._lower, self._upper
+        estimate = upper - lower
         record = RoundRecord(
             state.round,
             self.seconds,
-            self._lower,
-            self._upper,
+            lower,
+            upper,
             state.smoothed_gap,
             state.active.used,
             state.step,
             state.inner,
         )
         self._history.add(record)
-        self.show(self._upper - self._lower, state.round)
+        self.show(estimate, state.round)
         if self.file is not None and self.file.due:
             self.write()
         if self._smoothed_test:
             return self._tested(state)
-        estimate = self._upper - self._lower
-        allowed = self._tol.at(self._lower, self._upper)
+        allowed = self._tol.at(lower, upper)
         if estimate > max(allowed - self._rounding, 0.5 * allowed):
             return ""
         _, lower, _, _, upper = self._certify()

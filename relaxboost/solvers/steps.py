@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from relaxboost._core.arrays import Vector
@@ -39,6 +40,8 @@ class Step(NamedTuple):
     d: Vector | None = None
     stretch: float | None = None
     """How many times the step of Fig. 1 it is, if nothing but the derivative ended it."""
+    product: float | None = None
+    """<d, u> there, where it is known too."""
 
 
 class Segment(NamedTuple):
@@ -54,15 +57,18 @@ class Segment(NamedTuple):
     """‖v‖_inf, where it is known."""
 
 
-def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
-    """Return u + ηv, its d, and <d, v>."""
-    along = getattr(project, "along", None)
+Arrival = tuple[Vector, Vector, float, float | None]
+"""u + ηv, its d, <d, v>, and <d, u + ηv> where it comes with them."""
+
+
+def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
+    """Go along a line, by the projection's own way where it has one."""
+    along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
-        there, d, rise = along(u, v, eta)
-        return there, d, rise
+        return along(u, v, eta)
     there = kernels.along(u, v, eta)
     d = project(there)
-    return there, d, kernels.dot(d, v)
+    return there, d, kernels.dot(d, v), None
 
 
 def line_search(
@@ -88,12 +94,12 @@ def line_search(
     aim = 0.5 * accuracy * slope
 
     def found(eta: float) -> Step:
-        return Step(eta, there, d, eta / shortest if eta < longest else None)
+        return Step(eta, there, d, eta / shortest if eta < longest else None, product)
 
     left, at_left = 0.0, slope - aim
     right = min(longest, max(1.0, stretch) * shortest)
     while True:
-        there, d, rise = arrival(project, u, v, right)
+        there, d, rise, product = arrival(project, u, v, right)
         at_right = rise - bend[0] - bend[1] * right - aim
         if abs(at_right) <= aim or (at_right > 0.0 and right >= longest):
             return found(right)
@@ -107,7 +113,7 @@ def line_search(
     side = 0
     for _ in range(60):
         eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
-        there, d, rise = arrival(project, u, v, eta)
+        there, d, rise, product = arrival(project, u, v, eta)
         value = rise - bend[0] - bend[1] * eta - aim
         if abs(value) <= aim or (eta == shortest and value < 0.0):
             return found(eta)

@@ -30,4 +30,4 @@ class Tolerance(float):
 
     def at(self, lower: float, upper: float = math.inf) -> float:
         """Return the widest gap that is narrow enough for this bracket."""
-        return max(float(self), self.rtol * max(lower, -upper, 0.0))
+        return max(self, self.rtol * max(lower, -upper, 0.0)) if self.rtol else self

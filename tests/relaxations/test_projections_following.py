@@ -54,10 +54,11 @@ def test_along_is_the_projection_there(rng):
         follow = CappedFollower(0.01, k)
         for size in (1e-3, 0.1, 100.0, 1e-3):
             u, v = rng.normal(size=(2, 100))
-            there, d, slope = follow.along(u, v, size)
+            there, d, slope, product = follow.along(u, v, size)
             assert np.array_equal(there, u + size * v)
             assert np.array_equal(d, follow(there))
             assert slope == pytest.approx(float(d @ v), abs=1e-13)
+            assert product == pytest.approx(float(d @ there), abs=1e-13 * (1.0 + size))
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 300, 5000, 70_000])

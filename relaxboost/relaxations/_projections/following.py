@@ -19,17 +19,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
-from relaxboost.relaxations._projections.selection import count_between, ranked, take_between
+from relaxboost.relaxations._projections.selection import count_between, ranked
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 _APART = 32.0
 """Times β that levels are apart for which exponentials are formed."""
 _STEPS, _SOME = 40, 31
+_BELOW_SIGN = np.int64(2**63 - 1)
 
 
 @njit()
@@ -105,15 +107,21 @@ def _scaled(e: Vector, x: float, top: float) -> None:
 
 
 @njit(error_model="numpy")
-def _follow(
-    line: tuple[Vector, Vector, float], start: tuple[float, float, float], there: Vector, d: Vector
-) -> tuple[float, float]:
-    """Set u + ηv, the line being (u, v, η), and its d; return the level and <d, v>.
+def follow(
+    u: Vector,
+    v: Vector,
+    eta: float,
+    beta: float,
+    k: float,
+    level: float,
+    there: Vector,
+    d: Vector,
+) -> tuple[float, float, float]:
+    """Set u + ηv and its d; return the level, <d, v> and <d, u + ηv>.
 
-    `start` is (β, k, level); the level is nan where it is not found from that one.
+    The level is nan where it is not found from the one given.
     """
-    (u, v, eta), (beta, k, level) = line, start
-    grid, top, slope = _APART * beta, 1.0 / k, 0.0
+    grid, top, slope, product = _APART * beta, 1.0 / k, 0.0, 0.0
     for turn in range(3):
         near, reach, rest = math.floor(level / grid + 0.5) * grid, 0, 0.0
         if not abs(level - near) <= grid:  # nan, or β is below the spacing of the margins
@@ -133,36 +141,50 @@ def _follow(
                 part = d[a : a + CHUNK]
                 _scaled(part, x, top)
                 slope += dot(part, v[a : a + CHUNK])
-            return level, slope
-    return math.nan, slope
+                product += dot(part, there[a : a + CHUNK])
+            return level, slope, product
+    return math.nan, slope, product
 
 
 class CappedFollower:
     """`capped_distribution` at β and k of finite margins, quickest where they are near the last."""
 
     def __init__(self, beta: float, k: float) -> None:
-        self._beta, self._k, self._level = beta, k, math.nan
+        self.beta, self.k, self.level = beta, k, math.nan
 
     def __call__(self, u: Vector) -> Vector:
         """Return d, the same wherever the search for it began."""
         return self.along(u, u, 0.0)[1]
 
-    def along(self, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
-        """Return u + ηv, its d, and <d, v>."""
-        there, d = np.empty(u.size), np.empty(u.size)
-        if math.isfinite(self._level):
-            start = self._beta, self._k, self._level
-            self._level, slope = _follow((u, v, eta), start, there, d)
-            if math.isfinite(self._level):
-                return there, d, slope
-        there = u + eta * v
-        pivot, scale, _, _ = place(there, self._beta, self._k)
-        start = self._beta, self._k, pivot + self._beta * math.log(scale)
-        self._level, slope = _follow((u, v, eta), start, there, d)
-        if not math.isfinite(self._level):
-            d = capped_distribution(there, self._beta, self._k)
-            slope = dot(d, v)
-        return there, d, slope
+    def along(self, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float, float]:
+        """Return u + ηv, its d, <d, v> and <d, u + ηv>."""
+        beta, k, m = self.beta, self.k, u.size
+        there, d = np.empty(m), np.empty(m)
+        level, slope, product = follow(u, v, eta, beta, k, self.level, there, d)
+        if level != level:
+            there = u + eta * v
+            pivot, scale, _, _ = place(there, beta, k)
+            level = pivot + beta * math.log(scale)
+            level, slope, product = follow(u, v, eta, beta, k, level, there, d)
+        if level != level:
+            d = capped_distribution(there, beta, k)
+            slope, product = dot(d, v), dot(d, there)
+        self.level = level
+        return there, d, slope, product
+
+
+@njit()
+def least(u: Vector) -> float:
+    """Return the smallest of finite margins.
+
+    By their bits, which are in order once those of negative ones are turned: such loops vectorise.
+    """
+    low = _BELOW_SIGN
+    for i in range(u.shape[0]):
+        bits = np.float64(u[i]).view(np.int64)
+        low = min(low, bits ^ ((bits >> np.int64(63)) & _BELOW_SIGN))
+    low ^= (low >> np.int64(63)) & _BELOW_SIGN
+    return np.int64(low).view(np.float64)
 
 
 @njit()
@@ -178,27 +200,65 @@ def _one_between(u: Vector, low: float, high: float) -> float:
     return low
 
 
-@njit()
+@njit(error_model="numpy")
+def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> int:
+    found = 0
+    for i in range(x.shape[0]):
+        here = (x[i] >= low) & (x[i] <= high)
+        inside[i] = here
+        found += here
+    return found
+
+
+@njit(error_model="numpy")
+def _few_between(x: Vector, low: float, high: float, inside: int) -> Vector:
+    """Return `take_between` of few: stretches without one are left out."""
+    taken, marked, n = np.empty(inside + 1), np.empty(FEW, np.uint8), 0
+    for start in range(0, x.shape[0], FEW):
+        part = x[start : start + FEW]
+        if _mark(part, low, high, marked):
+            for i in range(part.shape[0]):
+                taken[n] = part[i]
+                n += marked[i]
+    return taken[:n]
+
+
+@njit(error_model="numpy")
+def _guess(low: float, high: float, many: int, rank: int) -> tuple[float, float]:
+    """Return between which numbers of `low` to `high` that of a rank is if all are as far apart."""
+    apart = (high - low) / many
+    middle, reach = low + (rank + 0.5) * apart, (1.0 + math.sqrt(many) + many / 16) * apart
+    return max(low, middle - reach), min(high, middle + reach)
+
+
+@njit(error_model="numpy")
 def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
     """Return the margin of a rank; it is sought first within `width` of `gamma`.
 
     It is one of those from `low` to `high`. These become fewer until they are worth a copy.
     """
     low, high, below, upto = -math.inf, math.inf, 0, u.shape[0]
+    left, right = gamma - width, gamma + width
     for _ in range(_STEPS):
-        if upto - below <= 64 + u.shape[0] // 64:
+        inside = upto - below
+        if inside <= FEW + u.shape[0] // 1024:
             break
-        if not low <= gamma <= high:
-            gamma = _one_between(u, low, high)
-        under, equal = count_between(u, gamma, gamma)
+        if not low <= left <= right <= high:
+            left = right = _one_between(u, low, high)
+        under, near = count_between(u, left, right)
         if under > rank:
-            high, upto, gamma = np.nextafter(gamma, -math.inf), under, gamma - width
-        elif under + equal <= rank:
-            low, below, gamma = np.nextafter(gamma, math.inf), under + equal, gamma + width
+            high, upto = np.nextafter(left, -math.inf), under
+        elif under + near <= rank:
+            low, below = np.nextafter(right, math.inf), under + near
+        elif left == right:
+            return left
         else:
-            return gamma
-        width *= 8.0  # so that from there back is beyond the other end
-    return ranked(take_between(u, low, high, upto - below), rank - below)
+            low, high, below, upto = left, right, under, under + near
+        if 4 * (upto - below) <= 3 * inside:
+            left, right = _guess(low, high, upto - below, rank - below)
+        else:
+            left = math.nan  # they are not as far apart as that
+    return ranked(_few_between(u, low, high, upto - below), rank - below)
 
 
 @njit(error_model="numpy")
@@ -218,13 +278,17 @@ def _many_gaps(u: Vector, gamma: float) -> float:
 
 
 @njit(error_model="numpy")
-def _mean(u: Vector, rank: int, k: float, gamma: float, width: float) -> tuple[float, float]:
-    """Return AvgMin_k(u), and the `_margin` of the rank."""
-    gamma, short = _margin(u, rank, gamma, width), 0.0
+def _mean(
+    u: Vector, rank: int, k: float, before: float, width: float
+) -> tuple[float, float, float]:
+    """Return AvgMin_k(u), the `_margin` of the rank, and how far off the next may well be."""
+    gamma, short = _margin(u, rank, before, width), 0.0
+    moved = abs(gamma - before)
     for start in range(0, u.shape[0], CHUNK):
         part = u[start : start + CHUNK]
         short += _few_gaps(part, gamma) if part.shape[0] < FEW else _many_gaps(part, gamma)
-    return gamma - short / k, gamma
+    width = max(0.8 * width, 2.0 * moved) if moved < math.inf else 0.0
+    return gamma - short / k, gamma, width
 
 
 class MeanFollower:
@@ -239,8 +303,5 @@ class MeanFollower:
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        value, gamma = _mean(u, self._rank, self._k, self._gamma, self._width)
-        moved = abs(gamma - self._gamma)
-        self._width = max(0.8 * self._width, 2.0 * moved) if moved < math.inf else 0.0
-        self._gamma = gamma
+        value, self._gamma, self._width = _mean(u, self._rank, self._k, self._gamma, self._width)
         return value

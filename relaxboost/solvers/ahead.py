@@ -1,0 +1,208 @@
+"""Corrective rounds over small dense matrices, several in one compiled call.
+
+Between two passes over a matrix Python takes long, since a pass leaves nothing of it in the cache.
+`CorrectiveRun` and `line_search` are the slow twins, whose rounds these are to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.compiled import njit
+from relaxboost.game.domains import L1Ball
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best, DenseMatrix
+from relaxboost.matrices.base import best_of
+from relaxboost.matrices.kernels import apart, dots, first_largest
+from relaxboost.relaxations._projections import CappedFollower
+from relaxboost.relaxations._projections.following import follow
+from relaxboost.solvers.active import ActiveSet
+
+_MOST, _ENTRIES = 8, 8_000_000
+"""How many rounds at a time, and how many entries they read: a millisecond or so, for limits."""
+_LOOKS = 60
+
+
+@njit(error_model="numpy")
+def _search(
+    v: Vector,
+    size: float,
+    aims: tuple[float, float, float, float],
+    rule: tuple[float, float, float],
+    u: Vector,
+    there: Vector,
+    d: Vector,
+) -> tuple[float, float, float, float]:
+    """Set the margins and the d that `line_search` finds; return step, stretch, level and <d, u>.
+
+    `size` is ‖v‖_inf; `aims` are slope, longest step, stretch and accuracy, inf for the step of
+    Fig. 1; `rule` is β, k and the level, which is nan in the end where it does not find one.
+    """
+    (slope, longest, stretch, accuracy), (beta, k, level) = aims, rule
+    bend = size * size
+    shortest = longest if bend == 0.0 else min(longest, max(beta * slope / bend, 1e-300))
+    eta, aim, side, closing = min(longest, stretch * shortest), 0.5 * accuracy * slope, 0, False
+    left, at_left, right, at_right = 0.0, slope - aim, math.inf, -math.inf
+    for _ in range(_LOOKS):
+        level, rise, product = follow(u, v, eta, beta, k, level, there, d)
+        value = rise - aim
+        growing = value > 0.0 and not closing
+        ended = eta >= longest if growing else eta == shortest and value < 0.0
+        if abs(value) <= aim or ended or math.isnan(level):
+            return eta, eta / shortest if eta < longest else stretch, level, product
+        if growing:
+            secant = eta + value * (eta - left) / max(at_left - value, 1e-300)
+            left, at_left = eta, value
+            eta = min(longest, max(2.0 * left, min(1.2 * secant, 16.0 * left)))
+            continue
+        if value > 0.0:
+            left, at_left = eta, value
+            at_right, side = at_right / 2 if side == 1 else at_right, 1
+        else:
+            right, at_right = eta, value
+            at_left, side = at_left / 2 if side == -1 else at_left, -1 if closing else 0
+            closing = True
+        eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
+    return eta, stretch, math.nan, 0.0
+
+
+@njit(error_model="numpy")
+def _worst(
+    atoms: tuple[Whole, Vector, Vector], edges: Vector, scale: float
+) -> tuple[int, float, float]:
+    """Return the slot of the worst atom in use, -1 for w = 0, its edge and its weight."""
+    (numbers, signs, weights), slot, least, total = atoms, -1, 0.0, 0.0
+    for place in range(weights.shape[0]):
+        total += weights[place]
+        edge = signs[place] * edges[numbers[place]]
+        if weights[place] > 0.0 and (slot < 0 or edge < least):
+            slot, least = place, edge
+    unused = scale - total
+    if slot < 0 or (unused > 1e-12 * scale and least >= 0.0):
+        return -1, 0.0, unused
+    return slot, least, weights[slot]
+
+
+@njit(error_model="numpy")
+def _exchange(
+    atoms: tuple[Whole, Vector, Vector], atom: tuple[int, float], worst: int, eta: float
+) -> None:
+    """Move weight to an atom, which takes the first slot without a sign where it has none."""
+    (numbers, signs, weights), slot = atoms, 0
+    while signs[slot] != 0.0 and (numbers[slot] != atom[0] or signs[slot] != atom[1]):
+        slot += 1
+    numbers[slot], signs[slot] = atom
+    weights[slot] += eta
+    if worst >= 0:
+        weights[worst] -= eta
+
+
+@njit(error_model="numpy")
+def _rounds(
+    A: NDArray[Any],
+    edges: Vector,
+    atoms: tuple[Whole, Vector, Vector],
+    steps: tuple[float, float, float],
+    rule: tuple[float, float, float],
+    u: Vector,
+    product: float,
+    out: tuple[Array, Array, Array],
+) -> tuple[int, float]:
+    """Take rounds from u, <d, u> and `edges` being those there; return how many, and the level.
+
+    `atoms` are numbers, signs and weights; `steps` the scale, the stretch and the accuracy, and
+    `rule` as in `_search`. Each round sets a row of margins, of d, and of what is told of it: its
+    step, its stretch, the worst slot, its answer with the edge, and <d, u>.
+    """
+    (margins, ds, told), (scale, stretch, accuracy), (beta, k, level) = out, steps, rule
+    (j, edge), v = first_largest(edges), np.empty(u.shape[0])
+    for r in range(told.shape[0]):
+        worst, sign, there, d = -1, -1.0 if edge < 0.0 else 1.0, margins[r], ds[r]
+        if accuracy == math.inf:
+            size = apart(A[:, j], sign * scale, u, 1.0, v)
+            aims = scale * abs(edge) - product, 1.0, 1.0, accuracy
+        else:
+            worst, least, weight = _worst(atoms, edges, scale)
+            i, turn = (j, 0.0) if worst < 0 else (atoms[0][worst], atoms[1][worst])
+            size = apart(A[:, j], sign, A[:, i], turn, v)
+            aims = abs(edge) - least, weight, max(1.0, stretch), accuracy
+        if not beta * aims[0] > 0.0:
+            return r, level
+        found = _search(v, size, aims, (beta, k, level), u, there, d)
+        if math.isnan(found[2]):
+            return r, level
+        if accuracy < math.inf:
+            _exchange(atoms, (j, sign), worst, found[0])
+            # At the longest step there is nothing to be learned of it.
+            stretch = found[1] if found[0] < aims[1] else stretch
+        level, product, u = found[2], found[3], there
+        edges[:] = dots(A, A.shape[1], d)
+        j, edge = first_largest(edges)
+        told[r, 0], told[r, 1], told[r, 2] = found[0], stretch, worst
+        told[r, 3], told[r, 4], told[r, 5] = j, edge, product
+    return told.shape[0], level
+
+
+class Round(NamedTuple):
+    """A round that was made ahead."""
+
+    u: Vector
+    d: Vector
+    eta: float
+    """The step to it."""
+    stretch: float
+    worst: int | None
+    """The slot that lost weight, None for w = 0."""
+    product: float
+    """<d, u>."""
+    answer: Best
+
+
+class Ahead:
+    """What the next rounds will be. They are twice as many each time, since runs may end soon."""
+
+    def __init__(self, A: NDArray[Any], scale: float, project: CappedFollower, accuracy: float):
+        self._A, self._scale, self._project, self._accuracy = A, scale, project, accuracy
+        self._made: list[Round] = []
+        self._from: Vector | None = None
+        self._edges = np.empty(0)
+        self._many, self._most = 1, max(1, min(_MOST, _ENTRIES // A.size))
+
+    def after(self, active: ActiveSet, d: Vector, best: Best, stretch: float) -> Round | None:
+        """Return the round after that at d with the answer `best`; None where it is not had."""
+        if active.u is not self._from:
+            self._made, self._edges = [], dots(self._A, self._A.shape[1], d)
+        if not self._made:
+            active.gap(d, best)  # which leaves <d, u>
+            self._made = self._rounds(active, stretch)[::-1]
+            self._many = min(2 * self._many, self._most)
+        following = self._made.pop() if self._made else None
+        self._from = None if following is None else following.u
+        return following
+
+    def _rounds(self, active: ActiveSet, stretch: float) -> list[Round]:
+        project, size = self._project, (self._many, active.u.size)
+        margins, ds, told = np.empty(size), np.empty(size), np.empty((self._many, 6))
+        steps = self._scale, stretch, self._accuracy
+        rule, product = (project.beta, project.k, project.level), active.product[2]
+        given = self._A, self._edges, active.with_room(self._many), steps, rule, active.u, product
+        made, project.level = _rounds(*given, (margins, ds, told))
+        rows = margins[:made], ds[:made], told[:made].tolist()
+        return [
+            Round(u, d, eta, times, None if worst < 0 else int(worst), at, best_of(int(j), edge))
+            for u, d, (eta, times, worst, j, edge, at) in zip(*rows, strict=True)
+        ]
+
+
+def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
+    """Return what makes rounds ahead, where all parts of a run are what that takes for granted."""
+    matrix, over = game.matrix, game.over
+    A = matrix.small if isinstance(matrix, DenseMatrix) else None
+    if A is None or type(over) is not L1Ball or type(project) is not CappedFollower:
+        return None
+    return Ahead(A, over.scale, project, accuracy)

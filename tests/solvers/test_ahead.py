@@ -1,0 +1,54 @@
+"""Rounds that are made ahead are those of the slow twin, to the bit."""
+
+from itertools import islice, zip_longest
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost._core.loop import Clock
+from relaxboost.matrices import DenseMatrix
+from relaxboost.solvers import Corrective
+from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.rounds import Rounds
+
+
+def shown(state):
+    """All numbers of a round."""
+    numbers = state.lower, state.upper, state.smoothed_gap, state.step, state.active.used
+    w = state.active.coefficients(state.active.snapshot())
+    return [np.array(numbers), state.d, state.active.u, np.array(state.best, float), *w]
+
+
+@pytest.mark.parametrize("step", ["fig1", "pairwise"])
+@pytest.mark.parametrize("beta", [1e-9, 1e-3, 0.1, 50.0])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8])
+def test_rounds_made_ahead_are_those_of_the_slow_twin(rng, step, beta, kind):
+    for m, n, radius in ((1, 3, 1), (30, 1, 1), (40, 12, 2.5), (300, 40, 1)):
+        A = rng.integers(-1, 2, (m, n))
+        A = A.astype(kind) if kind is np.int8 else (A * rng.random((m, n))).astype(kind)
+        for relaxation in (rb.HardMargin(), rb.Capped(max(1.0, m / 4))):
+            game = rb.Game(DenseMatrix(A), relaxation, rb.L1Ball(radius))
+            ahead = Corrective(step=step, beta=beta).start(game, 1e-9, Clock())
+            assert ahead._ahead is not None
+            pairs = zip_longest(Rounds(game, CorrectiveRun(game, beta, step)), Rounds(game, ahead))
+            for slow, fast in islice(pairs, 80):
+                for one, other in zip(shown(slow), shown(fast), strict=True):
+                    assert np.array_equal(one, other, equal_nan=True), slow.round
+
+
+def test_only_what_is_known_by_heart_is_made_ahead(rng):
+    class Own(DenseMatrix):
+        def best(self, d):
+            return super().best(d)
+
+    A = rng.choice([-1.0, 1.0], (30, 8))
+    entropy = Corrective(smoothing="binary-entropy")
+    for game, method in (
+        (rb.Game(Own(A)), Corrective()),
+        (rb.Game(A, over=rb.Simplex()), Corrective()),
+        (rb.Game(A, rb.KLPenalty(0.1)), Corrective()),
+        (rb.Game(A), Corrective(step="away")),
+        (rb.Game(A), entropy),
+    ):
+        assert method.start(game, 0.1, Clock())._ahead is None
