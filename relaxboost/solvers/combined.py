@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
@@ -51,6 +53,8 @@ _FEW = 1.0
 _STEEP, _STEPS = 5.0, 5.0
 """How many times what smoothing would add the curvature of f is at least, for steps that go on
 without it, and how many times the price of an interior point method they may then cost."""
+_ROUNDING = 1e-12
+"""The value, beside its largest margin, that a w may have by rounding alone."""
 _SOON = 5.0
 """Seconds for which an interior point method beats steps and cone programs, wherever it ends."""
 
@@ -260,7 +264,9 @@ class CombinedRun(CorrectiveRun):
         """Whether `Balance` is to look, which it does once; a w of positive value says no."""
         if self._looked or not may_balance(self._game):
             return False
-        return self._game.relaxation.relaxed_margin(self.active.u)[0] <= 0.0
+        u = self.active.u
+        value: float = self._game.relaxation.relaxed_margin(u)[0]
+        return value <= _ROUNDING * float(np.abs(u).max())
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""

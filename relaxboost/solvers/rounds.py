@@ -124,16 +124,16 @@ class Rounds:
             best, u, witness = booster.ask(game), active.u, booster.witness
             margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
             yield RoundState(
-                t,
-                d,
-                best,
-                active,
-                active.gap(d, best) if inner == "smoothed" else nan,
-                margin - active.cost,
-                relaxation.penalty(d) + over.value(best.edge + best.slack),
-                booster.step,
-                inner,
-                witness,
+                round=t,
+                d=d,
+                best=best,
+                active=active,
+                smoothed_gap=active.gap(d, best) if inner == "smoothed" else nan,
+                lower=margin - active.cost,
+                upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
+                step=booster.step,
+                inner=inner,
+                witness=witness,
             )
             self.booster = booster = booster.successor(best) or booster
             following = booster.advance(best)

@@ -13,7 +13,7 @@ from relaxboost._core.compiled import at_most
 from relaxboost._core.loop import Clock
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
-from relaxboost.solvers.strings.run import Following, StringsRun
+from relaxboost.solvers.strings.run import Following, StringsRun, seconds_of_round
 from tests.solvers.test_interior import noisy_stumps
 
 CAPS = [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)]
@@ -228,13 +228,36 @@ def test_from_a_neighbour_they_take_fewer_rounds(part):
         assert rb.compare(alone, cold)
 
 
+def fifty(game, other):
+    """Return what follows after fifty rounds, whatever w is."""
+    return Following(lambda: other, lambda bends: 50.0 * seconds_of_round(game))
+
+
+def test_what_follows_is_worth_more_rounds_where_many_columns_carry_the_optimum():
+    """A w of few bends makes an interior point method cheap, which is asked with two thirds."""
+    game, asked = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1)), []
+
+    def seconds(bends):
+        asked.append(bends)
+        return seconds_of_round(game) * (12.0 if bends < 1500 else 1e9)
+
+    other = StringsRun(game, 1.0, Clock())
+    run = StringsRun(game, 1e-12, Clock(), Following(lambda: other, seconds))
+    while run is not other:
+        run = run.advance(run.ask(game))
+        if run is not other:
+            assert len(asked) < 60
+    assert asked[0] == 2000
+    assert asked[-1] < 1500 <= min(asked[:-1])
+
+
 @pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (0.1, 0), (1e-5, 2)])
 def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, rounds):
     """A round or two tell; 0 is never in the first four."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     tol = part * rb.solve(game, 1e-6, "interior-point").lower
     other = StringsRun(game, 1.0, Clock())
-    run = StringsRun(game, tol, Clock(), Following(lambda: other, 50.0))
+    run = StringsRun(game, tol, Clock(), fifty(game, other))
     found = []
     while len(found) < 4 and other not in found:
         found.append(run.advance(run.ask(game)))
@@ -253,7 +276,7 @@ def test_a_first_round_of_few_steps_tells_whether_tol_is_far_above_the_value(
     first.advance(first.ask(game))
     assert steps == 8 * [0.0]
     lower = game.bracket(first.d, first.active.coefficients(first.active.snapshot()))[0]
-    run = StringsRun(game, wide * lower, Clock(), Following(lambda: first, 50.0))
+    run = StringsRun(game, wide * lower, Clock(), fifty(game, first))
     run.advance(run.ask(game))
     assert (run.advance(run.ask(game)) is first) == left
     assert len(steps) == (16 if left else 41)

@@ -57,9 +57,8 @@ _POLISH = 3
 _PATIENCE, _SIEVED = 8, 20
 """Rounds without progress after which rounding has the last word, and where columns enter."""
 
-_LOOK, _DEAR = 6.0, 3.0
-"""Rounds of taut strings that must be cheaper, to begin with them; and how many times the expected
-seconds they may cost, which are few where many columns carry the optimum."""
+_LOOK = 6.0
+"""Rounds of taut strings that must be cheaper, to begin with them."""
 _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
@@ -129,12 +128,16 @@ def _most(game: Game) -> int:
     return min(most, MOST_ENTRIES * n // max(matrix.entries, 1))
 
 
-def expected(game: Game) -> float:
-    """Return about how many seconds a run to a narrow gap takes on one core."""
+def expected(game: Game, order: int | None = None) -> float:
+    """Return about how many seconds a run to a narrow gap takes on one core.
+
+    `order` is how many columns carry the optimum, by default a sixth of those that can.
+    """
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
     if _sifts(game):
-        order = min(m, matrix.n, _most(game)) // 6  # a guess
+        most = min(m, matrix.n, _most(game))
+        order = most // 6 if order is None else min(order, most)
         normal = MULTIPLY * (m * order**2 + order**3 / 3)
         if matrix.implicit:
             features = (matrix.entries - matrix.n) // m
@@ -213,10 +216,9 @@ class Rival:
         game, form = self._game, self._game.linear_form
         if strings_unfit(game) or form is None or form.upper.max() * game.m > _SPREAD:
             return made()
-        rounds = expected(game) / seconds_of_round(game)
-        if rounds < _LOOK:
+        if expected(game) < _LOOK * seconds_of_round(game):
             return made()
-        return StringsRun(game, self._tol, self._clock, Following(made, _DEAR * rounds))
+        return StringsRun(game, self._tol, self._clock, Following(made, partial(expected, game)))
 
 
 class InteriorRun(Booster):

@@ -46,6 +46,8 @@ _ENTRY = 7e-9
 _FEWEST, _RATE, _POWER = 8, 0.1, 0.75
 """Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
 of −3/4 (measured on four games, `benchmarks/strings.py`)."""
+_KEPT = 2.0 / 3.0
+"""The part of the bends of w that optima have (measured on five games)."""
 
 
 def unfit(game: Game) -> str:
@@ -68,15 +70,11 @@ def seconds_of_round(game: Game) -> float:
 
 
 class Following(NamedTuple):
-    """What goes on where taut strings take too many rounds, or tol is far above the value."""
+    """What goes on where taut strings would cost more, or tol is far above the value."""
 
     make: Callable[[], Booster]
-    rounds: float
-    """How many are too many."""
-
-    def due(self, tol: float, lower: float, features: int) -> bool:
-        """Return whether a gap of tol takes more where the value is that, or above."""
-        return _FEWEST + _RATE * features * (max(lower, 0.0) / tol) ** _POWER > self.rounds
+    seconds: Callable[[int], float]
+    """What it is expected to take where so many columns carry the optimum."""
 
 
 class StringsRun(Booster):
@@ -111,6 +109,7 @@ class StringsRun(Booster):
         self._features = len(levels.codes)
         self._highest, self._idle, self._taken = np.inf, 0, 0
         self._largest, self._last = 0.0, False
+        self._bends, self._price = game.m, seconds_of_round(game)
 
     @property
     def _tol(self) -> float:
@@ -150,7 +149,7 @@ class StringsRun(Booster):
             margins = self._game.matrix.margins(columns, w)
             lower = f.relaxed_margin(margins)[0] / over.scale
             if lower > self._lower:
-                self._lower, self._idle = lower, 0
+                self._lower, self._idle, self._bends = lower, 0, columns.size
                 if columns.size <= _SHOWN:
                     self.active = FullWeights(over, columns, w, margins)
         return self
@@ -165,8 +164,13 @@ class StringsRun(Booster):
             return self._idle > _PATIENCE
         tol, lower, before = self._tol, self._lower, self._taken - 1
         wide = before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower
-        late = self._idle > _PATIENCE or before >= following.rounds
-        return late or wide or following.due(tol, lower, self._features)
+        rounds = max(before, self._expected(lower / tol))
+        dear = rounds * self._price > following.seconds(int(_KEPT * self._bends))
+        return dear or wide or self._idle > _PATIENCE
+
+    def _expected(self, part: float) -> float:
+        """Return how many rounds a gap takes that the value is so many times as large as."""
+        return _FEWEST + _RATE * self._features * max(part, 0.0) ** _POWER
 
     def _aim(self) -> None:
         """Move v where that is worth it."""
