@@ -163,6 +163,8 @@ class CorrectiveRun(Booster):
         found = ahead.after(active, self.d, best, self._stretches["pairwise"])
         if found is None:
             self._ahead = None  # which would be in vain again
+            if self._rule in EXCHANGING:  # edges of another pass may be of sums in another order
+                self.edges = active.priced(self.d)[1]
             return False
         if self._rule == "fig1":
             active.move(best, found.eta, found.u)
@@ -257,6 +259,9 @@ class CorrectiveRun(Booster):
         """Move weight from the worst atom in use to the best one."""
         active, worst = self.atoms, self._worst_in_use()
         slot = active.slot(best)
+        if slot == worst.slot:  # whose edges differ by rounding, where another pass told one
+            self._found, self.step = Step(0.0), 0.0
+            return
         v, size = active.between(slot, worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
         self._found = line_search(

@@ -37,6 +37,19 @@ def test_rounds_made_ahead_are_those_of_the_slow_twin(rng, step, beta, kind):
                     assert np.array_equal(one, other, equal_nan=True), slow.round
 
 
+def test_an_atom_that_is_best_and_worst_at_once_keeps_its_weight():
+    """A column by itself is added in another order than the same one among those in use."""
+    for m in range(64, 400, 7):
+        A = (np.arange(m) % 10 > 2).astype(float)[:, None]
+        game = rb.Game(A, rb.Capped(m / 3))
+        run = Corrective(step="pairwise", beta=0.005).start(game, 1e-9, Clock())
+        slow = CorrectiveRun(game, 0.005, "pairwise")
+        for state, twin in islice(zip(Rounds(game, run), Rounds(game, slow), strict=True), 12):
+            assert np.array_equal(state.active.u, twin.active.u)
+            w = state.active.coefficients(state.active.snapshot())
+            assert game.matrix.margins(*w) == pytest.approx(state.active.u, abs=1e-12)
+
+
 def test_only_what_is_known_by_heart_is_made_ahead(rng):
     class Own(DenseMatrix):
         def best(self, d):
