@@ -73,6 +73,25 @@ def test_what_its_methods_return_is_looked_at_first(level, name, method, said):
             rb.Game(np.eye(6), f)
 
 
+def test_methods_of_any_make_and_those_that_raise_are_no_reason_to_refuse():
+    def beyond(self, u, beta):
+        raise NotImplementedError
+
+    bare = eval("lambda self, d: 0.0", {})  # of no module
+    for name, method in (
+        ("penalty", bare),
+        ("penalty", property(lambda self: lambda d: np.True_)),
+        ("penalty", staticmethod(np.frompyfunc(lambda d: 0.0, 1, 1))),
+        ("distribution", beyond),
+    ):
+        odd = type("Odd", (Ball,), {name: method})(0.5)
+        if isinstance(method, staticmethod):
+            with pytest.raises(rb.InputError, match=r"Odd\.penalty: .* of shape \(6,\)"):
+                rb.Game(np.eye(6), odd)
+        else:
+            assert rb.Game(np.eye(6), odd).m == 6
+
+
 @pytest.mark.parametrize(("more", "status"), [(0.01, "stalled"), (-0.01, "inaccurate")])
 def test_where_its_methods_disagree_the_message_says_what_finds_it(game, more, status):
     class Off(Ball):
