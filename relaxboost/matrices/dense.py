@@ -65,10 +65,9 @@ class DenseMatrix(MarginMatrix):
         self._A.flags.writeable = False  # pickle does not keep it
 
     @property
-    def small(self) -> NDArray[Any] | None:
-        """The entries, where a pass over them is `kernels.dots`, by one thread; else None."""
-        own = type(self) is DenseMatrix and self._dots is kernels.dots
-        return self._A if own else None
+    def unshared(self) -> NDArray[Any] | None:
+        """The entries, where a pass is `kernels.dots` by one thread; None in a subclass."""
+        return self._A if type(self) is DenseMatrix and self._dots is kernels.dots else None
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]

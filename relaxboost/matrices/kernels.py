@@ -412,17 +412,6 @@ def sum_stumps(
 
 
 @njit()
-def least_in_use(weights: Array, edges: Array) -> tuple[int, float]:
-    """Return where the least edge of those with weight is, -1 if none has, and Σ weights."""
-    slot, total = -1, 0.0
-    for place in range(weights.shape[0]):
-        total += weights[place]
-        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
-            slot = place
-    return slot, total
-
-
-@njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write s a − t b to `out`, which is quicker than to return it; return its `largest`."""
     bits = np.int64(0)

@@ -14,9 +14,9 @@ from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-# NumPy's calls take a round longer than these: it finds little of them in the cache.
+# After a pass over a matrix little of NumPy is left in the cache: these are quicker.
 @njit()
-def _moved(weights: Vector, slot: int, kept: float, more: float) -> None:
+def _shrink(weights: Vector, kept: float, slot: int, more: float) -> None:
     for i in range(weights.shape[0]):
         weights[i] *= kept
     weights[slot] += more
@@ -28,6 +28,25 @@ def _count(weights: Vector) -> int:
     for i in range(weights.shape[0]):
         used += weights[i] != 0.0
     return used
+
+
+@njit()
+def worst_in_use(
+    weights: Vector, edges: Vector, scale: float, holds_zero: bool
+) -> tuple[int, float, float]:
+    """Return the slot with the least edge of those with weight, its edge, and its weight.
+
+    The slot is -1 for w = 0, which has the weight up to `scale` that slots do not have.
+    """
+    slot, total = -1, 0.0
+    for place in range(weights.shape[0]):
+        total += weights[place]
+        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
+            slot = place
+    unused = scale - total
+    if slot < 0 or (holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0):
+        return -1, 0.0, unused
+    return slot, edges[slot], weights[slot]
 
 
 class CombinedHypothesis(ABC):
@@ -159,10 +178,12 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def with_room(self, more: int) -> tuple[NDArray[np.int64], Vector, Vector]:
-        """Return numbers, signs and weights, copied, with zeros for more of them."""
-        used, none = len(self), np.zeros(more)
-        signs, weights = (np.append(x[:used], none) for x in (self._signs, self.weights))
-        return np.append(self._numbers[:used], none.astype(np.int64)), signs, weights
+        """Return copies of numbers, signs and weights, with zeros for more of them."""
+
+        def wider(x: NDArray[Any]) -> NDArray[Any]:
+            return np.append(x[: len(self)], np.zeros(more, x.dtype))
+
+        return wider(self._numbers), wider(self._signs), wider(self.weights)
 
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""
@@ -188,11 +209,11 @@ class ActiveSet(MovingHypothesis):
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
-        _moved(self.weights, self.slot(best), 1.0 - eta, eta * self.over.scale)
+        _shrink(self.weights, 1.0 - eta, self.slot(best), eta * self.over.scale)
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move weight to an atom from that of a slot, or from w = 0."""
+        """Move weight to an atom from that of another slot, or from w = 0."""
         slot = self.slot(best)
         self.weights[slot] += eta
         if other is not None:

@@ -7,6 +7,7 @@ Between two passes over a matrix Python takes long, since a pass leaves nothing 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,12 @@ from relaxboost.matrices.base import best_of
 from relaxboost.matrices.kernels import apart, dots, first_largest
 from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.relaxations._projections.following import follow
-from relaxboost.solvers.active import ActiveSet
+from relaxboost.solvers.active import ActiveSet, worst_in_use
 
 _MOST, _ENTRIES = 8, 8_000_000
-"""How many rounds at a time, and how many entries they read: a millisecond or so, for limits."""
+"""Rounds of a call at most, and the entries that they read at most: limits wait for its end."""
 _LOOKS = 60
+"""Points of a line that a search looks at: where it takes more, `line_search` goes on instead."""
 
 
 @njit(error_model="numpy")
@@ -54,6 +56,7 @@ def _search(
         growing = value > 0.0 and not closing
         ended = eta >= longest if growing else eta == shortest and value < 0.0
         if abs(value) <= aim or ended or math.isnan(level):
+            # Of the stretch the longest step says nothing.
             return eta, eta / shortest if eta < longest else stretch, level, product
         if growing:
             secant = eta + value * (eta - left) / max(at_left - value, 1e-300)
@@ -75,17 +78,11 @@ def _search(
 def _worst(
     atoms: tuple[Whole, Vector, Vector], edges: Vector, scale: float
 ) -> tuple[int, float, float]:
-    """Return the slot of the worst atom in use, -1 for w = 0, its edge and its weight."""
-    (numbers, signs, weights), slot, least, total = atoms, -1, 0.0, 0.0
-    for place in range(weights.shape[0]):
-        total += weights[place]
-        edge = signs[place] * edges[numbers[place]]
-        if weights[place] > 0.0 and (slot < 0 or edge < least):
-            slot, least = place, edge
-    unused = scale - total
-    if slot < 0 or (unused > 1e-12 * scale and least >= 0.0):
-        return -1, 0.0, unused
-    return slot, least, weights[slot]
+    """Return the `worst_in_use` of atoms, given the edges of all columns."""
+    (numbers, signs, weights), own = atoms, np.empty(atoms[0].shape[0])
+    for slot in range(own.shape[0]):
+        own[slot] = signs[slot] * edges[numbers[slot]]
+    return worst_in_use(weights, own, scale, True)
 
 
 @njit(error_model="numpy")
@@ -113,11 +110,11 @@ def _rounds(
     product: float,
     out: tuple[Array, Array, Array],
 ) -> tuple[int, float]:
-    """Take rounds from u, <d, u> and `edges` being those there; return how many, and the level.
+    """Take rounds from u, with <d, u> and the edges there; return how many, and the level.
 
     `atoms` are numbers, signs and weights; `steps` the scale, the stretch and the accuracy, and
-    `rule` as in `_search`. Each round sets a row of margins, of d, and of what is told of it: its
-    step, its stretch, the worst slot, its answer with the edge, and <d, u>.
+    `rule` as in `_search`. Each round sets its row of `out`: margins, d, and what else a `Round`
+    has, in that order. `edges` and `atoms` become those after the last one.
     """
     (margins, ds, told), (scale, stretch, accuracy), (beta, k, level) = out, steps, rule
     (j, edge), v = first_largest(edges), np.empty(u.shape[0])
@@ -125,26 +122,24 @@ def _rounds(
         worst, sign, there, d = -1, -1.0 if edge < 0.0 else 1.0, margins[r], ds[r]
         if accuracy == math.inf:
             size = apart(A[:, j], sign * scale, u, 1.0, v)
-            aims = scale * abs(edge) - product, 1.0, 1.0, accuracy
+            slope, longest = scale * abs(edge) - product, 1.0
         else:
-            worst, least, weight = _worst(atoms, edges, scale)
+            worst, least, longest = _worst(atoms, edges, scale)
             i, turn = (j, 0.0) if worst < 0 else (atoms[0][worst], atoms[1][worst])
             size = apart(A[:, j], sign, A[:, i], turn, v)
-            aims = abs(edge) - least, weight, max(1.0, stretch), accuracy
-        if not beta * aims[0] > 0.0:
+            slope = abs(edge) - least
+        if not beta * slope > 0.0:
             return r, level
-        found = _search(v, size, aims, (beta, k, level), u, there, d)
-        if math.isnan(found[2]):
+        aims, rule = (slope, longest, stretch, accuracy), (beta, k, level)
+        eta, stretch, level, product = _search(v, size, aims, rule, u, there, d)
+        if math.isnan(level):
             return r, level
         if accuracy < math.inf:
-            _exchange(atoms, (j, sign), worst, found[0])
-            # At the longest step there is nothing to be learned of it.
-            stretch = found[1] if found[0] < aims[1] else stretch
-        level, product, u = found[2], found[3], there
+            _exchange(atoms, (j, sign), worst, eta)
+        u = there
         edges[:] = dots(A, A.shape[1], d)
         j, edge = first_largest(edges)
-        told[r, 0], told[r, 1], told[r, 2] = found[0], stretch, worst
-        told[r, 3], told[r, 4], told[r, 5] = j, edge, product
+        told[r] = (eta, stretch, float(worst), product, float(j), edge)
     return told.shape[0], level
 
 
@@ -168,41 +163,42 @@ class Ahead:
 
     def __init__(self, A: NDArray[Any], scale: float, project: CappedFollower, accuracy: float):
         self._A, self._scale, self._project, self._accuracy = A, scale, project, accuracy
-        self._made: list[Round] = []
-        self._from: Vector | None = None
-        self._edges = np.empty(0)
-        self._many, self._most = 1, max(1, min(_MOST, _ENTRIES // A.size))
+        self._made: Iterator[Round] = iter(())
+        self._edges: Vector | None = None
+        """Those at the d of the last round that was made."""
+        self._many, self._most = 1, min(_MOST, _ENTRIES // A.size)
 
     def after(self, active: ActiveSet, d: Vector, best: Best, stretch: float) -> Round | None:
         """Return the round after that at d with the answer `best`; None where it is not had."""
-        if active.u is not self._from:
-            self._made, self._edges = [], dots(self._A, self._A.shape[1], d)
-        if not self._made:
+        following = next(self._made, None)
+        if following is None:
             active.gap(d, best)  # which leaves <d, u>
-            self._made = self._rounds(active, stretch)[::-1]
-            self._many = min(2 * self._many, self._most)
-        following = self._made.pop() if self._made else None
-        self._from = None if following is None else following.u
+            self._made = self._rounds(active, d, stretch)
+            following = next(self._made, None)
         return following
 
-    def _rounds(self, active: ActiveSet, stretch: float) -> list[Round]:
-        project, size = self._project, (self._many, active.u.size)
-        margins, ds, told = np.empty(size), np.empty(size), np.empty((self._many, 6))
+    def _rounds(self, active: ActiveSet, d: Vector, stretch: float) -> Iterator[Round]:
+        """Make some rounds, once the first is asked for."""
+        A, project, many = self._A, self._project, self._many
+        if self._edges is None:
+            self._edges = dots(A, A.shape[1], d)
+        size, atoms = (many, d.size), active.with_room(many)
+        margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 6))
         steps = self._scale, stretch, self._accuracy
         rule, product = (project.beta, project.k, project.level), active.product[2]
-        given = self._A, self._edges, active.with_room(self._many), steps, rule, active.u, product
-        made, project.level = _rounds(*given, (margins, ds, told))
-        rows = margins[:made], ds[:made], told[:made].tolist()
-        return [
-            Round(u, d, eta, times, None if worst < 0 else int(worst), at, best_of(int(j), edge))
-            for u, d, (eta, times, worst, j, edge, at) in zip(*rows, strict=True)
-        ]
+        out = margins, ds, told
+        made, project.level = _rounds(A, self._edges, atoms, steps, rule, active.u, product, out)
+        self._many = min(2 * many, self._most)
+        rows = zip(margins, ds, told[:made].tolist(), strict=False)
+        for u, d, (eta, times, worst, product, j, edge) in rows:
+            slot = None if worst < 0 else int(worst)
+            yield Round(u, d, eta, times, slot, product, best_of(int(j), edge))
 
 
 def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
-    """Return what makes rounds ahead, where all parts of a run are what that takes for granted."""
+    """Return an `Ahead`; None where a part of the run is not one that it is written for."""
     matrix, over = game.matrix, game.over
-    A = matrix.small if isinstance(matrix, DenseMatrix) else None
+    A = matrix.unshared if isinstance(matrix, DenseMatrix) else None
     if A is None or type(over) is not L1Ball or type(project) is not CappedFollower:
         return None
     return Ahead(A, over.scale, project, accuracy)

@@ -13,7 +13,7 @@ from relaxboost.game.domains import AtomicSet, Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.solvers.active import ActiveSet, MovingHypothesis
+from relaxboost.solvers.active import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
@@ -246,14 +246,9 @@ class CorrectiveRun(Booster):
         edges = self.edges
         if edges is None:
             edges = active.edges(self.d) if weights.any() else weights
-        slot, total = kernels.least_in_use(weights, edges)
-        unused = active.over.scale - total
-        zero = _Worst(None, 0.0, unused)
-        if slot < 0:
-            return zero
-        if active.over.holds_zero and unused > 1e-12 * active.over.scale and edges[slot] >= 0.0:
-            return zero
-        return _Worst(slot, float(edges[slot]), float(weights[slot]))
+        over = active.over
+        slot, edge, weight = worst_in_use(weights, edges, over.scale, over.holds_zero)
+        return _Worst(None if slot < 0 else slot, edge, weight)
 
     def _pairwise(self, best: Any) -> None:
         """Move weight from the worst atom in use to the best one."""
@@ -267,11 +262,8 @@ class CorrectiveRun(Booster):
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
         )
-        eta = self._step_of("pairwise")
-        active.weights[slot] += eta
-        if worst.slot is not None:
-            active.weights[worst.slot] = 0.0 if eta == worst.weight else worst.weight - eta
-        self._moved(eta, v)
+        self.step = eta = self._step_of("pairwise")
+        active.exchange(best, worst.slot, eta, self._margins(eta, v))
 
     def _away(self, best: Any) -> None:
         """Move away from the worst atom in use, or towards the best one if that is steeper."""
@@ -293,17 +285,13 @@ class CorrectiveRun(Booster):
         if worst.slot is not None:
             left = active.weights[worst.slot] - eta * scale
             active.weights[worst.slot] = 0.0 if eta == longest else max(0.0, left)
-        self._moved(eta, v)
+        active.u, self.step = self._margins(eta, v), eta
 
     def _step_of(self, kind: str) -> float:
         """Return the step found, and note where the next search of its kind is to begin."""
         if self._found.stretch is not None:
             self._stretches[kind] = self._found.stretch
         return self._found.eta
-
-    def _moved(self, eta: float, v: Vector) -> None:
-        self.active.u = self._margins(eta, v)
-        self.step = eta
 
     def _margins(self, eta: float, v: Vector) -> Vector:
         """Return u + ηv, which the step may have met."""
