@@ -442,6 +442,17 @@ def largest(v: Array) -> float:
     return np.int64(bits).view(np.float64)
 
 
+@njit()
+def least(u: Array) -> float:
+    """Return the smallest of finite numbers, by bits too: those of negative ones are turned."""
+    low = unsigned = np.int64(2**63 - 1)  # all bits but the sign
+    for i in range(u.shape[0]):
+        bits = np.float64(u[i]).view(np.int64)
+        low = min(low, bits ^ ((bits >> np.int64(63)) & unsigned))
+    low ^= (low >> np.int64(63)) & unsigned
+    return np.int64(low).view(np.float64)
+
+
 @njit(fastmath=_SUM)
 def _many(a: Array, b: Array) -> float:
     total = 0.0

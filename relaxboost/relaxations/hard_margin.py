@@ -11,7 +11,8 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution, least
+from relaxboost.matrices.kernels import least
+from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 

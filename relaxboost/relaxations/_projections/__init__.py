@@ -11,7 +11,7 @@ from relaxboost.relaxations._projections.binary_entropy import (
 )
 from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
 from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
-from relaxboost.relaxations._projections.following import CappedFollower, MeanFollower, least
+from relaxboost.relaxations._projections.following import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
 from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
@@ -27,7 +27,6 @@ __all__ = [
     "caps_distribution",
     "caps_threshold",
     "kl_ball_distribution",
-    "least",
     "logistic_distribution",
     "max_penalty_distribution",
     "max_penalty_margin",

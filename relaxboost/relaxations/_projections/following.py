@@ -19,19 +19,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
-from relaxboost.relaxations._projections.selection import count_between, ranked
+from relaxboost.relaxations._projections.selection import count_between, ranked, take_between
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 _APART = 32.0
 """Times β that levels are apart for which exponentials are formed."""
 _STEPS, _SOME = 40, 31
-_BELOW_SIGN = np.int64(2**63 - 1)
+"""Steps of a search at most, and the margins whose median stands for that of many."""
 
 
 @njit()
@@ -161,30 +160,16 @@ class CappedFollower:
         beta, k, m = self.beta, self.k, u.size
         there, d = np.empty(m), np.empty(m)
         level, slope, product = follow(u, v, eta, beta, k, self.level, there, d)
-        if level != level:
+        if math.isnan(level):
             there = u + eta * v
             pivot, scale, _, _ = place(there, beta, k)
             level = pivot + beta * math.log(scale)
             level, slope, product = follow(u, v, eta, beta, k, level, there, d)
-        if level != level:
+        if math.isnan(level):
             d = capped_distribution(there, beta, k)
             slope, product = dot(d, v), dot(d, there)
         self.level = level
         return there, d, slope, product
-
-
-@njit()
-def least(u: Vector) -> float:
-    """Return the smallest of finite margins.
-
-    By their bits, which are in order once those of negative ones are turned: such loops vectorise.
-    """
-    low = _BELOW_SIGN
-    for i in range(u.shape[0]):
-        bits = np.float64(u[i]).view(np.int64)
-        low = min(low, bits ^ ((bits >> np.int64(63)) & _BELOW_SIGN))
-    low ^= (low >> np.int64(63)) & _BELOW_SIGN
-    return np.int64(low).view(np.float64)
 
 
 @njit()
@@ -201,31 +186,8 @@ def _one_between(u: Vector, low: float, high: float) -> float:
 
 
 @njit(error_model="numpy")
-def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> int:
-    found = 0
-    for i in range(x.shape[0]):
-        here = (x[i] >= low) & (x[i] <= high)
-        inside[i] = here
-        found += here
-    return found
-
-
-@njit(error_model="numpy")
-def _few_between(x: Vector, low: float, high: float, inside: int) -> Vector:
-    """Return `take_between` of few: stretches without one are left out."""
-    taken, marked, n = np.empty(inside + 1), np.empty(FEW, np.uint8), 0
-    for start in range(0, x.shape[0], FEW):
-        part = x[start : start + FEW]
-        if _mark(part, low, high, marked):
-            for i in range(part.shape[0]):
-                taken[n] = part[i]
-                n += marked[i]
-    return taken[:n]
-
-
-@njit(error_model="numpy")
 def _guess(low: float, high: float, many: int, rank: int) -> tuple[float, float]:
-    """Return between which numbers of `low` to `high` that of a rank is if all are as far apart."""
+    """Return bounds on the margin of a rank, if `many` lie evenly from `low` to `high`."""
     apart = (high - low) / many
     middle, reach = low + (rank + 0.5) * apart, (1.0 + math.sqrt(many) + many / 16) * apart
     return max(low, middle - reach), min(high, middle + reach)
@@ -258,7 +220,7 @@ def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
             left, right = _guess(low, high, upto - below, rank - below)
         else:
             left = math.nan  # they are not as far apart as that
-    return ranked(_few_between(u, low, high, upto - below), rank - below)
+    return ranked(take_between(u, low, high, upto - below), rank - below)
 
 
 @njit(error_model="numpy")

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER
+from relaxboost.relaxations._projections.vectorised import REORDER
 
 _RANKED = 4096
 """Entries of the sample that narrows a rank down."""
+_STRETCH = 128
+"""Entries that are looked at together, and left out where none is taken."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -50,21 +52,26 @@ def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
 
 
 @njit(error_model="numpy")
-def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> None:
+def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> int:
+    """Set which x are from `low` to `high`; return how many."""
+    found = 0
     for i in range(x.shape[0]):
-        inside[i] = (x[i] >= low) & (x[i] <= high)
+        here = (x[i] >= low) & (x[i] <= high)
+        inside[i] = here
+        found += here
+    return found
 
 
 @njit(error_model="numpy")
 def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
     """Return the x from `low` to `high`, of which there are `inside`."""
-    taken, marked, n = np.empty(inside + 1), np.empty(CHUNK, np.uint8), 0
-    for start in range(0, x.shape[0], CHUNK):
-        part = x[start : start + CHUNK]
-        _mark(part, low, high, marked)
-        for i in range(part.shape[0]):
-            taken[n] = part[i]
-            n += marked[i]
+    taken, marked, n = np.empty(inside + 1), np.empty(_STRETCH, np.uint8), 0
+    for start in range(0, x.shape[0], _STRETCH):
+        part = x[start : start + _STRETCH]
+        if _mark(part, low, high, marked):
+            for i in range(part.shape[0]):
+                taken[n] = part[i]
+                n += marked[i]
     return taken[:n]
 
 
