@@ -230,16 +230,16 @@ def test_from_a_neighbour_they_take_fewer_rounds(part):
 
 def fifty(game, other):
     """Return what follows after fifty rounds, whatever w is."""
-    return Following(lambda: other, lambda bends: 50.0 * seconds_of_round(game))
+    return Following(lambda: other, lambda columns: 50.0 * seconds_of_round(game))
 
 
 def test_what_follows_is_worth_more_rounds_where_many_columns_carry_the_optimum():
-    """A w of few bends makes an interior point method cheap, which is asked with two thirds."""
+    """Few make an interior point method cheap; it is asked with two thirds of those of w."""
     game, asked = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1)), []
 
-    def seconds(bends):
-        asked.append(bends)
-        return seconds_of_round(game) * (12.0 if bends < 1500 else 1e9)
+    def seconds(columns):
+        asked.append(columns)
+        return seconds_of_round(game) * (12.0 if columns < 1500 else 1e9)
 
     other = StringsRun(game, 1.0, Clock())
     run = StringsRun(game, 1e-12, Clock(), Following(lambda: other, seconds))

@@ -47,7 +47,7 @@ _FEWEST, _RATE, _POWER = 8, 0.1, 0.75
 """Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
 of −3/4 (measured on four games, `benchmarks/strings.py`)."""
 _KEPT = 2.0 / 3.0
-"""The part of the bends of w that optima have (measured on five games)."""
+"""The part of the columns of w that optima use (measured on five games)."""
 
 
 def unfit(game: Game) -> str:
@@ -74,7 +74,7 @@ class Following(NamedTuple):
 
     make: Callable[[], Booster]
     seconds: Callable[[int], float]
-    """What it is expected to take where so many columns carry the optimum."""
+    """Those it is expected to take where so many columns carry the optimum."""
 
 
 class StringsRun(Booster):
@@ -108,8 +108,8 @@ class StringsRun(Booster):
         self._lower = self._before = self._v = 0.0
         self._features = len(levels.codes)
         self._highest, self._idle, self._taken = np.inf, 0, 0
-        self._largest, self._last = 0.0, False
-        self._bends, self._price = game.m, seconds_of_round(game)
+        self._largest, self._last = 0.0, False  # of the sizes of w at this v; whether v stays
+        self._used, self._price = game.m, seconds_of_round(game)  # columns of w, once it has some
 
     @property
     def _tol(self) -> float:
@@ -122,12 +122,11 @@ class StringsRun(Booster):
 
         From a d far from the value steps take as many as from the centre, or more.
         """
-        lower = start.lower / self._over.scale
         if start.d is not None and start.upper <= _NEAR * start.lower:
-            self.d, self._last = start.d, True
+            self.d = start.d
             self._strings.begin(start.d)
-            self._lower = self._before = lower
-            self._move(self._last_aim)
+            self._lower = self._before = start.lower / self._over.scale
+            self._move(self._last_aim, last=True)
         return self
 
     def advance(self, best: Best) -> Booster | None:
@@ -149,7 +148,7 @@ class StringsRun(Booster):
             margins = self._game.matrix.margins(columns, w)
             lower = f.relaxed_margin(margins)[0] / over.scale
             if lower > self._lower:
-                self._lower, self._idle, self._bends = lower, 0, columns.size
+                self._lower, self._idle, self._used = lower, 0, columns.size
                 if columns.size <= _SHOWN:
                     self.active = FullWeights(over, columns, w, margins)
         return self
@@ -165,12 +164,12 @@ class StringsRun(Booster):
         tol, lower, before = self._tol, self._lower, self._taken - 1
         wide = before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower
         rounds = max(before, self._expected(lower / tol))
-        dear = rounds * self._price > following.seconds(int(_KEPT * self._bends))
+        dear = rounds * self._price > following.seconds(int(_KEPT * self._used))
         return dear or wide or self._idle > _PATIENCE
 
-    def _expected(self, part: float) -> float:
-        """Return how many rounds a gap takes that the value is so many times as large as."""
-        return _FEWEST + _RATE * self._features * max(part, 0.0) ** _POWER
+    def _expected(self, times: float) -> float:
+        """Return about how many rounds a gap takes where the value is so many times as large."""
+        return _FEWEST + _RATE * self._features * max(times, 0.0) ** _POWER
 
     def _aim(self) -> None:
         """Move v where that is worth it."""
@@ -182,18 +181,15 @@ class StringsRun(Booster):
                 value = max(v * v / (2.0 * v - lower), lower)  # a guess of ρ
                 aim = min(value - math.sqrt(_SPARED * tol * value), _BOLD * lower)
             if aim > _FURTHER * v:
-                self._last = False
                 self._move(aim)
             elif self._last or rise <= _MOVING * tol:
-                self._last = True
-                self._move(self._last_aim)
+                self._move(self._last_aim, last=True)
         elif self._last:
             # v may be so near the value that neither w nor d gets anywhere.
             if rise <= _MOVING * tol and self._last_aim > v + _ROOM * tol:
-                self._move(self._last_aim)
+                self._move(self._last_aim, last=True)
         elif lower == v == 0.0:  # w = 0 may be optimal
-            self._last = True
-            self._move(self._last_aim)
+            self._move(self._last_aim, last=True)
         elif self._too_large():
             v = min(v, self._highest)
             self._move(math.sqrt(max(lower, v / 16.0) * v))
@@ -207,6 +203,6 @@ class StringsRun(Booster):
         """Return whether some d proves that v is not below the value, or w fades, or stays 0."""
         return self._highest <= self._v or self._strings.size <= _FADING * self._largest
 
-    def _move(self, v: float) -> None:
-        self._v, self._largest = v, 0.0
+    def _move(self, v: float, last: bool = False) -> None:
+        self._v, self._last, self._largest = v, last, 0.0
         self._strings.restart()
