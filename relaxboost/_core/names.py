@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return what a message ends with, the names nearest to one that is not known."""
+    """Return the end of a message on an unknown name: those nearest to it, "" if none is near."""
     near = get_close_matches(name, list(known), 3)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 

@@ -426,7 +426,7 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
 def check(relaxation: Any, m: int) -> None:
     """Raise an InputError unless methods that are overridden return what is asked for.
 
-    Where `level` is numerical, `cvxpy_penalty` is to be a convex function and constraints.
+    Where `level` is numerical, `cvxpy_penalty` must return a convex function and constraints.
     """
     from relaxboost.relaxations import dcp
 

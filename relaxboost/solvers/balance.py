@@ -105,8 +105,8 @@ class Balance(Booster):
     def _step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
         """Return the solution of the normal equations of the examples inside their bounds.
 
-        Where they have none, or hardly, it is damped. Until the residual has fallen to a part,
-        nobody knows whether it will, and a step is worth no factor.
+        Where they have none, or hardly, it is damped. A step is worth a factor only once the
+        residual has fallen so far that some d seems to leave no edges.
         """
         few, near = _products(self._game), self._left <= _NEAR * self._first
         step, short = self._solved(residual, inside, few if near else min(few, _USUAL))
