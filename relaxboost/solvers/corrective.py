@@ -258,7 +258,9 @@ class CorrectiveRun(Booster):
             self._found, self.step = Step(0.0), 0.0
             return
         v, size = active.between(slot, worst.slot)
-        segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
+        # Where both are one atom, edges of two passes differ by rounding.
+        slope = 0.0 if slot == worst.slot else best.edge - worst.edge
+        segment = Segment(active.u, v, slope, worst.weight, size=size)
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
         )

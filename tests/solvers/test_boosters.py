@@ -11,7 +11,7 @@ import scipy.optimize as so
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
-from relaxboost.matrices import Best
+from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.solvers import Combined, Corrective, TotallyCorrective
 from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.rounds import Rounds
@@ -187,6 +187,23 @@ def test_a_line_search_needs_two_or_three_distributions(rng):
             calls.clear()
             s = rb.solve(game, 1e-6, Corrective(step=step, beta=1e-3), max_rounds=100)
             assert len(calls) <= 3.5 * s.rounds + 10
+
+
+def test_an_atom_that_is_best_and_worst_keeps_its_weight(rng):
+    """Its edges, which two passes told, differ by rounding."""
+
+    class Otherwise(DenseMatrix):
+        def best(self, d):
+            best = super().best(d)
+            return best._replace(edge=np.nextafter(best.edge, 2.0))
+
+    def look(state):
+        w = state.active.coefficients(state.active.snapshot())
+        assert np.array_equal(state.active.u, game.matrix.margins(*w))
+
+    game = rb.Game(Otherwise(rng.uniform(0.2, 0.9, (40, 1))), rb.Capped(4))
+    method = Corrective(step="pairwise", beta=1e-2)
+    assert rb.solve(game, 1e-15, method, max_rounds=5, callback=look).rounds == 5
 
 
 def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
