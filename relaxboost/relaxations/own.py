@@ -33,7 +33,7 @@ def check_returns(f: Any, m: int) -> None:
         if _foreign(next(kind for kind in type(f).__mro__ if name in vars(kind))):
             try:
                 returned = getattr(f, name)(*arguments())
-            except Exception:  # where runs may never ask it
+            except NotImplementedError:  # where runs may never ask it
                 continue
             if not fits(returned):
                 raise InputError(

@@ -179,11 +179,9 @@ class ActiveSet(MovingHypothesis):
 
     def with_room(self, more: int) -> tuple[NDArray[np.int64], Vector, Vector]:
         """Return copies of numbers, signs and weights, with zeros for more of them."""
-
-        def wider(x: NDArray[Any]) -> NDArray[Any]:
-            return np.append(x[: len(self)], np.zeros(more, x.dtype))
-
-        return wider(self._numbers), wider(self._signs), wider(self.weights)
+        used, none = len(self.keys), np.zeros(more)
+        signs, weights = (np.append(x[:used], none) for x in (self._signs, self.weights))
+        return np.append(self._numbers[:used], none.astype(np.int64)), signs, weights
 
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""

@@ -51,7 +51,7 @@ def _search(
     eta, aim, side, closing = min(longest, stretch * shortest), 0.5 * accuracy * slope, 0, False
     left, at_left, right, at_right = 0.0, slope - aim, math.inf, -math.inf
     for _ in range(_LOOKS):
-        level, rise, product = follow(u, v, eta, beta, k, level, there, d)
+        level, rise, product = follow(u, v, eta, (beta, k, level), there, d)
         value = rise - aim
         growing = value > 0.0 and not closing
         ended = eta >= longest if growing else eta == shortest and value < 0.0
@@ -106,18 +106,18 @@ def _rounds(
     atoms: tuple[Whole, Vector, Vector],
     steps: tuple[float, float, float],
     rule: tuple[float, float, float],
-    u: Vector,
-    product: float,
+    start: tuple[Vector, float],
     out: tuple[Array, Array, Array],
 ) -> tuple[int, float]:
-    """Take rounds from u, with <d, u> and the edges there; return how many, and the level.
+    """Take rounds from `start`, u and <d, u>, and the edges there; return how many, and the level.
 
     `atoms` are numbers, signs and weights; `steps` the scale, the stretch and the accuracy, and
-    `rule` as in `_search`. Each round sets its row of `out`: margins, d, and what else a `Round`
-    has, in that order. `edges` and `atoms` become those after the last one.
+    `rule` as in `_search`. Each round sets its row of `out`: margins, d, and what else is in a
+    `RoundAhead`, in that order. `edges` and `atoms` become those after the last one.
     """
     (margins, ds, told), (scale, stretch, accuracy), (beta, k, level) = out, steps, rule
-    (j, edge), v = first_largest(edges), np.empty(u.shape[0])
+    (u, product), (j, edge) = start, first_largest(edges)
+    v = np.empty(u.shape[0])
     for r in range(told.shape[0]):
         worst, sign, there, d = -1, -1.0 if edge < 0.0 else 1.0, margins[r], ds[r]
         if accuracy == math.inf:
@@ -143,7 +143,7 @@ def _rounds(
     return told.shape[0], level
 
 
-class Round(NamedTuple):
+class RoundAhead(NamedTuple):
     """A round that was made ahead."""
 
     u: Vector
@@ -163,12 +163,12 @@ class Ahead:
 
     def __init__(self, A: NDArray[Any], scale: float, project: CappedFollower, accuracy: float):
         self._A, self._scale, self._project, self._accuracy = A, scale, project, accuracy
-        self._made: Iterator[Round] = iter(())
+        self._made: Iterator[RoundAhead] = iter(())
         self._edges: Vector | None = None
         """Those at the d of the last round that was made."""
         self._many, self._most = 1, min(_MOST, _ENTRIES // A.size)
 
-    def after(self, active: ActiveSet, d: Vector, best: Best, stretch: float) -> Round | None:
+    def after(self, active: ActiveSet, d: Vector, best: Best, stretch: float) -> RoundAhead | None:
         """Return the round after that at d with the answer `best`; None where it is not had."""
         following = next(self._made, None)
         if following is None:
@@ -177,7 +177,7 @@ class Ahead:
             following = next(self._made, None)
         return following
 
-    def _rounds(self, active: ActiveSet, d: Vector, stretch: float) -> Iterator[Round]:
+    def _rounds(self, active: ActiveSet, d: Vector, stretch: float) -> Iterator[RoundAhead]:
         """Make some rounds, once the first is asked for."""
         A, project, many = self._A, self._project, self._many
         if self._edges is None:
@@ -185,14 +185,15 @@ class Ahead:
         size, atoms = (many, d.size), active.with_room(many)
         margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 6))
         steps = self._scale, stretch, self._accuracy
-        rule, product = (project.beta, project.k, project.level), active.product[2]
+        rule = project.beta, project.k, project.level
+        start = active.u, active.product[2]
         out = margins, ds, told
-        made, project.level = _rounds(A, self._edges, atoms, steps, rule, active.u, product, out)
+        made, project.level = _rounds(A, self._edges, atoms, steps, rule, start, out)
         self._many = min(2 * many, self._most)
         rows = zip(margins, ds, told[:made].tolist(), strict=False)
         for u, d, (eta, times, worst, product, j, edge) in rows:
             slot = None if worst < 0 else int(worst)
-            yield Round(u, d, eta, times, slot, product, best_of(int(j), edge))
+            yield RoundAhead(u, d, eta, times, slot, product, best_of(int(j), edge))
 
 
 def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:

@@ -265,8 +265,7 @@ class CombinedRun(CorrectiveRun):
         if self._looked or not may_balance(self._game):
             return False
         u = self.active.u
-        value: float = self._game.relaxation.relaxed_margin(u)[0]
-        return value <= _ROUNDING * float(np.abs(u).max())
+        return self._game.relaxation.valuer()(u) <= _ROUNDING * float(np.abs(u).max())
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""

@@ -254,13 +254,11 @@ class CorrectiveRun(Booster):
         """Move weight from the worst atom in use to the best one."""
         active, worst = self.atoms, self._worst_in_use()
         slot = active.slot(best)
-        if slot == worst.slot:  # whose edges differ by rounding, where another pass told one
+        if slot == worst.slot:  # edges of two passes differ by rounding
             self._found, self.step = Step(0.0), 0.0
             return
         v, size = active.between(slot, worst.slot)
-        # Where both are one atom, edges of two passes differ by rounding.
-        slope = 0.0 if slot == worst.slot else best.edge - worst.edge
-        segment = Segment(active.u, v, slope, worst.weight, size=size)
+        segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
         self._found = line_search(
             self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
         )

@@ -110,16 +110,15 @@ def follow(
     u: Vector,
     v: Vector,
     eta: float,
-    beta: float,
-    k: float,
-    level: float,
+    rule: tuple[float, float, float],
     there: Vector,
     d: Vector,
 ) -> tuple[float, float, float]:
     """Set u + ηv and its d; return the level, <d, v> and <d, u + ηv>.
 
-    The level is nan where it is not found from the one given.
+    `rule` is β, k and the level to begin at. The level is nan where it is not found from there.
     """
+    beta, k, level = rule
     grid, top, slope, product = _APART * beta, 1.0 / k, 0.0, 0.0
     for turn in range(3):
         near, reach, rest = math.floor(level / grid + 0.5) * grid, 0, 0.0
@@ -159,12 +158,12 @@ class CappedFollower:
         """Return u + ηv, its d, <d, v> and <d, u + ηv>."""
         beta, k, m = self.beta, self.k, u.size
         there, d = np.empty(m), np.empty(m)
-        level, slope, product = follow(u, v, eta, beta, k, self.level, there, d)
+        level, slope, product = follow(u, v, eta, (beta, k, self.level), there, d)
         if math.isnan(level):
             there = u + eta * v
             pivot, scale, _, _ = place(there, beta, k)
             level = pivot + beta * math.log(scale)
-            level, slope, product = follow(u, v, eta, beta, k, level, there, d)
+            level, slope, product = follow(u, v, eta, (beta, k, level), there, d)
         if math.isnan(level):
             d = capped_distribution(there, beta, k)
             slope, product = dot(d, v), dot(d, there)
