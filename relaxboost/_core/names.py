@@ -8,9 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message on an unknown name: those nearest to it, "" if none is near."""
-    near = get_close_matches(name, list(known), 3)
+def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
+    """Return what a message ends with, the names nearest to one that is not known.
+
+    Names of claims and games are codes: T9 and ss09-t9 are less than .6 like SS09-T9.
+    """
+    near = get_close_matches(name, list(known), 3, alike)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
@@ -18,7 +21,7 @@ def unknown(name: str, known: list[str]) -> AttributeError:
     """Return an error that says in which rooms a name is, or what is like it."""
     root = Path(__file__).parent.parent
     places = [f"relaxboost.{room}.{name}" for room in known if _lists(root / room, name)]
-    hint = f"; it is {' or '.join(places)}" if places else did_you_mean(name, known)
+    hint = f"; it is {' or '.join(places)}" if places else did_you_mean(name, known, 0.6)
     return AttributeError(f"relaxboost has no {name!r}{hint}")
 
 

@@ -302,7 +302,7 @@ def test_certificates(call, toys, tmp_path):
 BAD_INPUT = {
     "unknown": (["check", "SS09-T99"], "no claim 'SS09-T99'; did you mean SS09-T9"),
     "pattern": (["check", "SS09-T9", "TS09-*"], "what there is; your own need --file FILE)"),
-    "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'"),
+    "attacked": (["attack", "ss09-t9"], "no claim 'ss09-t9'; did you mean SS09-T9"),
     "shown": (["show", "SS09-T9-round"], "did you mean SS09-T9-rounds"),
     "source": (["check", "--source", "SS10"], "no source 'SS10'; there are SS09"),
     "both": (["list", "--source", "SS09", "--file", "FILE"], "--file for your own"),
