@@ -40,6 +40,8 @@ from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 _STEEP = 1e4
 """The largest f on the simplex, and the largest Q or its inverse, that a cone solver is asked for
 in its own units."""
+_FAR = 1e3
+"""Margins that are further above the least take no part, in units of what is left between ties."""
 
 
 class EllipsoidWitness(NamedTuple):
@@ -121,9 +123,10 @@ class Mahalanobis(WithNorm):
         if ball and u.min() == u.max():  # every d of the ball is as good
             return self.center(u.size), float(u[0]), np.zeros(self.matrix.shape[0])
         d, gamma, x = self._roughly(u)
-        d = onto_simplex(d, type(self).__name__)
+        if ball and self._inside(d):
+            d, gamma, x = self._nearer(u, d, gamma, x)
         size = self.size(d)
-        if ball and size < self.limit * (1.0 - 1e-7):  # it does not bind
+        if ball and self._inside(d):
             still = np.zeros(self.matrix.shape[0])
             i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
             if u[i] == u.min() and self.size(np.eye(u.size)[i]) <= self.limit:
@@ -145,7 +148,25 @@ class Mahalanobis(WithNorm):
         """Return (d, γ, x) as good as a cone solver."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
-        return d, gamma * scale, x * scale
+        return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
+
+    def _inside(self, d: Vector) -> bool:
+        """Whether the ball does not bind at d."""
+        return self.size(d) < self.limit * (1.0 - 1e-7)
+
+    def _nearer(
+        self, u: Vector, d: Vector, gamma: float, x: Vector
+    ) -> tuple[Vector, float, Vector]:
+        """Return what binds where the least margins nearly tie, which a cone solver does not see.
+
+        It is asked once more with what is left between them as the unit.
+        """
+        least = float(u.min())
+        unit = float(d @ u) - least
+        if not unit > 1e-10 * float(np.abs(u).max()):
+            return d, gamma, x
+        d, gamma, x = self._roughly(np.minimum((u - least) / unit, _FAR))
+        return d, least + unit * gamma, unit * x
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:

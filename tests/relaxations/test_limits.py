@@ -317,6 +317,18 @@ def test_a_steep_mahalanobis_norm_is_minimised_first(weight):
         assert -1.0 <= lower - weight * least <= 1.0 + 1e-9 * weight
 
 
+@pytest.mark.parametrize("apart", [1e-8, 1e-6, 1e-4, 1e-2])
+def test_a_ball_that_binds_between_margins_that_nearly_tie(apart):
+    """A cone solver took them for ties, and its d for one inside: bounds missed F by a hundredth
+    of what is between them."""
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        Q = rng.normal(size=(12, 12))
+        f = rb.relaxations.MahalanobisBall(Q, 0.8 * np.linalg.norm(Q, axis=0).min()).resolve(12)
+        u = 0.1 + np.where(np.arange(12) < 8, apart, 1.0) * rng.random(12)
+        assert f.relaxed_margin(u)[0] <= f.lower_bound(u, f.witness(u)) + 1e-6 * apart + 1e-15
+
+
 @pytest.mark.parametrize("size", [1e-90, 1e-9, 1e9, 1e20])
 def test_the_size_of_q_is_no_matter_where_the_bound_makes_up_for_it(size):
     """A solver refused large ones as +inf everywhere, and took other d for the best."""
