@@ -36,6 +36,12 @@ class ConeForm:
     matrix: tuple[int, ...] = ()
     power: tuple[float, ...] = ()
 
+    @property
+    def multiplications(self) -> int:
+        """About how many a factor of its matrix takes."""
+        counts = (np.diff(self.rows.indptr), np.bincount(self.rows.indices))
+        return min(int(count @ count) for count in counts)
+
     def tilted(self, theta: Vector) -> ConeForm:
         """Return that of f − <θ, .>."""
         cost = self.cost.copy()

@@ -22,12 +22,14 @@ from relaxboost.solvers.steps import Segment, Step, line_search
 
 _POINT = 5e-9
 """Seconds on one core of a pairwise step, for each point of the hull."""
-_ROUND, _ROW, _ASKED = 3e-4, 1e-6, 5e-3
-"""Seconds of what else a round does: at all, for each example, and for a distribution that a cone
-solver makes."""
-_CONIC, _CONIC_ROW, _CONIC_MULTIPLY = 0.1, 1e-4, 4e-8
-"""Seconds of the cone program of the whole game: at all, for each example, and for each
-multiplication in a factor of its matrix."""
+_ROUND, _ROW = 3e-4, 1e-6
+"""Seconds of what else a round does: at all, and for each example."""
+_ASKED, _ASKED_ROW = 5e-3, 5e-5
+"""Seconds of a distribution that a cone solver makes: at all, and for each example."""
+_CONIC, _CONIC_ROW = 0.1, 1e-4
+"""Seconds of the cone program of the whole game: at all, and for each example."""
+_MULTIPLY = 4e-8
+"""Seconds of a cone solver for each multiplication in a factor of its matrix."""
 
 
 class HullRun(Booster):
@@ -73,9 +75,9 @@ class HullRun(Booster):
         self._tol, self._project = tol, project
         self._curvature, self._stretch = game.relaxation.curvature(game.m), 1.0
         self._bent = game.over.smoothed_answer(tol)
-        self._left = _seconds_of_program(game) if fits(game) else math.inf
-        self._round = _ROUND + _ROW * game.m + 2.0 * PASS * game.matrix.entries
-        self._round += _ASKED if game.relaxation.from_solver else 0.0
+        asked = _seconds_asked(game)
+        self._left = asked + _seconds_of_program(game) if fits(game) else math.inf
+        self._round = _ROUND + _ROW * game.m + 2.0 * PASS * game.matrix.entries + asked
         self.active = DensePoint(game.matrix, game.over)
         self._used = 0
         self._weights = np.zeros(16)
@@ -188,10 +190,18 @@ class HullRun(Booster):
         self._used = keep.size
 
 
+def _seconds_asked(game: Game) -> float:
+    """Return about how many seconds a cone solver takes for f in a round, 0 where none is asked."""
+    if not game.relaxation.from_solver:
+        return 0.0
+    form = game.cone_form
+    return _ASKED + _ASKED_ROW * game.m + (_MULTIPLY * form.multiplications if form else 0.0)
+
+
 def _seconds_of_program(game: Game) -> float:
-    """Return about how many seconds a cone solver takes for the whole game."""
+    """Return about how many seconds a cone solver takes for the whole game, f set aside."""
     m, n = game.m, game.n or 0
-    return _CONIC + _CONIC_ROW * m + _CONIC_MULTIPLY * m * n * min(m, n)
+    return _CONIC + _CONIC_ROW * m + _MULTIPLY * m * n * min(m, n)
 
 
 def _columns(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> Vector:

@@ -218,6 +218,17 @@ def test_a_hull_that_takes_long_asks_a_cone_solver():
         assert rb.compare(solution, rb.reference(game))
 
 
+def test_the_rounds_of_a_dear_f_are_few_before_a_cone_solver_is_asked(rng):
+    """Each asks one for F; here its matrix is dense in the first, and has two entries a row."""
+    A, G = np.sign(rng.uniform(-1, 1, (200, 40))), rng.normal(size=(150, 200))
+    rounds = []
+    for f in (lambda d: cp.sum_squares(G @ d), lambda d: 0.3 * cp.tv(d)):
+        solution = rb.solve(rb.Game(A, rb.Custom(f), over=rb.L2Ball(0.2)), 1e-6)
+        assert solution.status == "optimal"
+        rounds.append([record.inner for record in solution.history].index("conic"))
+    assert 2 * rounds[0] < rounds[1] < 60
+
+
 def test_a_cone_solver_leaves_the_hull_as_it_was(rng, monkeypatch):
     """Here one that finds the trivial pair."""
     game = rb.Game(rng.uniform(-1, 1, (30, 8)), rb.NormPenalty(1.5, 0.3), over=rb.L2Ball())
