@@ -38,6 +38,8 @@ from relaxboost.solvers.tableau import Tableau
 
 _ROUNDING, _LIGHT = 1e-11, 1e-9
 """Violations that are rounding, the least weight of a column."""
+_EXACT = 1e-13
+"""What x and z may miss of their equations before they are mended."""
 _STURDY, _CLOSE = 1e-6, 0.1
 """The least pivot of a first basis, and the part of the largest that will do."""
 _APART = 1e-3
@@ -51,6 +53,8 @@ _BESIDE, _FEW, _FAR = 1, 50, 3
 the others of them leave."""
 _FREE, _SMALL = 3, 500
 """How many examples between bounds, for each hypothesis in use or at all, are near a vertex."""
+_SAMPLED = 16
+"""One of so many scores is looked at for where the least of them end."""
 _LARGEST = 10_000_000
 """Entries at most of a tableau, and of an A that is written down, 8 bytes each."""
 _CALL, _ENTRY = 1e-5, 1e-10
@@ -91,6 +95,15 @@ def _sides(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
     return price - level, np.minimum(d - form.lower, form.upper - d)
 
 
+def _least(score: Vector, count: int) -> Whole:
+    """Return where so many of the least scores are, sought up to what a sample says."""
+    near, rank = np.arange(score.size), count // _SAMPLED + _SAMPLED
+    if rank < score.size // _SAMPLED:
+        near = np.flatnonzero(score <= np.partition(score[::_SAMPLED], rank)[rank])
+        near = near if near.size > count else np.arange(score.size)
+    return near[np.argpartition(score[near], count - 1)[:count]] if count else near[:0]
+
+
 class Walk:
     """A vertex of a matrix's game, and the way from there to those of other caps or costs.
 
@@ -118,7 +131,11 @@ class Walk:
         self._cost = form.cost
         self._low, self._high = np.zeros((2, 2, m + n + 2))
         """Bounds of x, as (value, slope) in t; where s is at most 2v, what is added to that."""
-        self._low[0, :m], self._high[0, :m] = form.lower, form.upper
+        self._low[0, m] = 0.0 if over.holds_zero else -np.inf
+        self._high[0, m:] = np.inf
+        if over.two_sided:
+            self._high[0, m + 1 :] = 0.0
+        self._low[0, -1] = self._high[0, -1] = 1.0
         self._begin(near, most)
         self._settle()
 
@@ -221,15 +238,9 @@ class Walk:
 
     # What is in play
 
-    def _scores(self) -> tuple[Vector, Vector]:
-        """Return how far each hypothesis and each example is from entering, negative beyond."""
-        s, z = self._s, self._at * self._z[:-1]
-        z[self._rows[self._rows < self._m]] = 0.0
-        return (np.minimum(s, 2.0 * self._value - s) if self._over.two_sided else s), z
-
     def _worst(self) -> float:
         """Return the largest violation of all, negative."""
-        s, z = self._scores()
+        s, z = self._scores
         own = (self._side * self._Z[0]).min()
         return float(min(s.min(), z.min(), self._rooms()[:, 0].min(), own))
 
@@ -245,20 +256,19 @@ class Walk:
         of_d = cols[cols < m], rows[rows < m]
         of_s = of_s[0], of_s[1][of_s[1] < self._n]
         new, gone = [], []
-        for score, (loose, basis) in zip(self._scores(), (of_s, of_d), strict=True):
+        for score, (loose, basis) in zip(self._scores, (of_s, of_d), strict=True):
             if fresh and loose.size > _FAR * some:
                 gone.append(loose[np.argsort(score[loose], kind="stable")[some:]])
             else:
                 gone.append(loose[:0])
             score = score.copy()
             score[loose] = score[basis] = np.inf
-            bad = int((score < -pivots.TIE).sum())
+            bad = int(np.count_nonzero(score < -pivots.TIE))
             wanted = some - loose.size if fresh else 0
             if bad or short:
                 wanted = max(wanted, min(max(bad, _FEW), some))
             wanted = max(0, min(wanted, score.size - loose.size - basis.size))
-            least = np.argpartition(score, wanted - 1)[:wanted] if wanted else loose[:0]
-            new.append(np.sort(least))
+            new.append(np.sort(_least(score, wanted)))
         if gone[0].size or gone[1].size:
             self._drop(m + 1 + gone[0], gone[1])
         if new[1].size:
@@ -270,8 +280,9 @@ class Walk:
 
     def _drop(self, rows: Whole, cols: Whole) -> None:
         """Take these x_B and x_N out of play."""
-        r = np.flatnonzero(~np.isin(self._rows, rows))
-        c = np.flatnonzero(~np.isin(self._cols, cols))
+        stays = np.ones(self._total + 1, dtype=bool)
+        stays[rows] = stays[cols] = False
+        r, c = np.flatnonzero(stays[self._rows]), np.flatnonzero(stays[self._cols])
         self._tableau.renew(self._tableau.T[np.ix_(r, c)])
         self._rows, self._X = self._rows[r], self._X.take(r, axis=1)
         self._cols, self._side = self._cols[c], self._side[c]
@@ -327,13 +338,16 @@ class Walk:
             x[ids[at]] = values[at]
         return x
 
-    def _solved(self, kind: int) -> Vector:
-        """Return x_B, from x_N and rough basic (d, v), by what these miss of the equations in A."""
+    def _missed(self, kind: int) -> Vector:
+        """Return what x_N and rough basic (d, v) miss of their equations in A, which make all s."""
         x = self._spread(kind)
-        slack = x[-1] - self._sign * self._for_a_pass().edges(x[:-1])
-        whole = np.concatenate([x, slack, [x[:-1].sum()]])
-        miss = np.where(self._cols > self._m, self._N[kind] - whole[self._cols], 0.0)
-        return np.asarray(whole[self._rows] + self._tableau.T @ miss)
+        d, v = x[:-1], x[-1]
+        edges = self._for_a_pass().edges(d)
+        whole = np.concatenate([x, v - self._sign * edges, [d.sum()]])
+        self._X[kind] = whole[self._rows]
+        if kind == 0:
+            self._d, self._value, self._edges = d, float(v), edges
+        return np.where(self._cols > self._m, self._N[kind] - whole[self._cols], 0.0)
 
     def _stand(self, form: LinearForm, t: float) -> None:
         """Stay at t, between these bounds."""
@@ -346,20 +360,25 @@ class Walk:
 
     def _settle(self) -> None:
         """Mend x and z by what they miss of their equations in A, and make them for all."""
-        self._X[0] = self._solved(0)
-        x = self._spread(0)
-        self._d, self._value = x[:-1], float(x[-1])
-        self._edges = self._for_a_pass().edges(self._d)
-        self._s = self._value - self._sign * self._edges
+        miss = self._missed(0)
+        if np.abs(miss).max() > _EXACT:
+            self._X[0] += self._tableau.T @ miss
+            self._missed(0)
         self._reduce()
+        z = self._at * self._z[:-1]
+        z[self._rows[self._rows < self._m]] = 0.0
+        slack = np.abs(self._edges) if self._over.two_sided else self._sign * self._edges
+        self._scores = self._value - slack, z
+        """How far each hypothesis and each example is from entering, negative beyond."""
 
     def _reduce(self) -> None:
         """Mend the reduced costs, and make those of all examples."""
         own = self._rows <= self._m
-        miss = np.zeros(self._rows.size)
-        miss[own] = self._reduced()[self._rows[own]]
-        self._Z[0] += miss @ self._tableau.T
         self._z = self._reduced()
+        miss = np.where(own, self._z[np.where(own, self._rows, 0)], 0.0)
+        if np.abs(miss).max() > _EXACT:
+            self._Z[0] += miss @ self._tableau.T
+            self._z = self._reduced()
         own = self._cols <= self._m
         self._Z[0, own] = self._z[self._cols[own]]
 
@@ -375,9 +394,12 @@ class Walk:
     def _rooms(self) -> Array:
         """Return how far x_B is from its bounds, (lower or upper, value or slope, rows)."""
         ids, (row, column) = self._rows, self._marks[:2]
-        rooms = np.stack([self._X - self._low[:, ids], self._high[:, ids] - self._X])
-        v = self._X[:, row] if row >= 0 else self._N[:, column]
-        rooms[1] += 2.0 * (self._over.two_sided & (ids > self._m)) * v[:, None]
+        rooms = np.empty((2, *self._X.shape))
+        rooms[0] = self._X - self._low.take(ids, axis=1)
+        rooms[1] = self._high.take(ids, axis=1) - self._X
+        if self._over.two_sided:
+            v = self._X[:, row] if row >= 0 else self._N[:, column]
+            rooms[1] += np.outer(2.0 * v, ids > self._m)
         return rooms
 
     # The way
@@ -385,26 +407,28 @@ class Walk:
     def _set_out(self, old: LinearForm, new: LinearForm) -> None:
         """Let bounds move from old to new ones, and make x and z feasible at t = 1."""
         m, rows, cols = self._m, self._rows, self._cols
-        low, high = self._low, self._high = np.zeros((2, 2, self._total + 1))
-        low[:, :m] = new.lower, old.lower - new.lower
-        high[:, :m] = new.upper, old.upper - new.upper
-        low[0, m] = 0.0 if self._over.holds_zero else -np.inf
-        high[0, m:-1] = np.inf
-        if self._over.two_sided:
-            high[0, m + 1 : -1] = 0.0
-        low[1] -= _APART / m * self._more
-        high[1] += _APART / m * self._more
-        low[:, -1] = high[:, -1] = 1.0, 0.0
-        self._N = np.where(self._side < 0.0, high[:, cols], low[:, cols])
+        low, high = self._low, self._high
+        for bound, to, was in ((low, new.lower, old.lower), (high, new.upper, old.upper)):
+            bound[0, :m], bound[1, :m], bound[1, m:] = to, was - to, 0.0
+        self._N = np.where(self._side < 0.0, high.take(cols, axis=1), low.take(cols, axis=1))
         self._X[1] = 0.0
-        self._X = np.stack([self._solved(0), self._solved(1)])
+        if old is not new:
+            miss = self._missed(1)
+            self._X[1] += self._tableau.T @ miss
+            self._X[0] -= self._X[1]
+        for ids in (rows, cols):
+            tie = _APART / m * self._more[ids]
+            low[1][ids] -= tie
+            high[1][ids] += tie
+        self._N[1] -= self._side * tie
+        self._X[1] -= self._tableau.T @ (self._side * tie)
         if (new.cost != self._cost).any():
             self._cost = new.cost
             self._reduce()
         # Each by another factor: else all meet their bounds at t = 0.
         lack = self._more[rows] * np.minimum(self._rooms().sum(axis=1), 0.0)
-        low[1, rows] += lack[0]
-        high[1, rows] -= lack[1]
+        low[1][rows] += lack[0]
+        high[1][rows] -= lack[1]
         short = 0.01 * _APART - np.minimum(self._side * self._Z[0], 0.0)
         self._Z[1] = self._side * self._more[cols] * short
 
