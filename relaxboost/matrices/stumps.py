@@ -129,8 +129,8 @@ class StumpBulk(Bulk):
     def part(self, rows: Whole, columns: Whole) -> Array:
         features = np.searchsorted(self._offsets, columns, side="right") - 1
         cuts = columns - self._offsets[features]
-        above = self._codes[np.ix_(features, rows)] > cuts[:, None]
-        return (np.where(above, 1.0, -1.0) * self._signs[rows]).T
+        above = self._codes.take((features * self.m)[:, None] + rows) > cuts[:, None]
+        return np.where(above, self._signs[rows], -self._signs[rows]).T
 
     def gram(self, scaling: Vector) -> Vector:
         return kernels.stump_gram(self._codes, self._offsets, self._signs, scaling)

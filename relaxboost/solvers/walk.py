@@ -315,9 +315,9 @@ class Walk:
         if self._over.two_sided:
             self._sign[new] = np.where(self._edges[new] < 0.0, -1.0, 1.0)
         basic, other = np.flatnonzero(self._rows < m), np.flatnonzero(self._cols < m)
-        part = -self._signed(self._rows[basic], new).T @ T[basic]
-        part[:, other] -= self._signed(self._cols[other], new).T
-        part += self._row_of_v()
+        entries = self._signed(np.append(self._rows[basic], self._cols[other]), new).T
+        part = self._row_of_v() - entries[:, : basic.size] @ T[basic]
+        part[:, other] -= entries[:, basic.size :]
         self._tableau.renew(np.vstack([T, part]))
         self._rows = np.append(self._rows, m + 1 + new)
         slack = self._value - self._sign[new] * self._edges[new]
