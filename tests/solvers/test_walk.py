@@ -11,7 +11,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.solvers.tableau import Tableau
-from relaxboost.solvers.walk import Lost, Walk
+from relaxboost.solvers.walk import Lost, Walk, _least
 
 
 def gap(game, d, w):
@@ -101,6 +101,16 @@ def test_a_walk_begins_where_no_vertex_is(rng):
     assert gap(end, *walk(twins, end)) <= 1e-12
     nothing = rb.solve(twins, 10.0)
     assert gap(end, *walked(end, nothing)) <= 1e-12
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 999, 1000])
+def test_the_least_scores_are_those_of_a_sort(rng, count):
+    """Also where the sample misses all small ones, or they are tied."""
+    hidden = np.where(np.arange(1000) % 16 == 0, 1.0, rng.random(1000))
+    for score in (rng.random(1000), hidden, np.zeros(1000), np.where(hidden < 0.5, np.inf, 0.0)):
+        found = _least(score, count)
+        assert np.unique(found).size == count
+        assert np.array_equal(np.sort(score[found]), np.sort(score)[:count])
 
 
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
