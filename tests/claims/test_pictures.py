@@ -9,10 +9,14 @@ import pytest
 from matplotlib.figure import Figure
 
 import relaxboost as rb
-from relaxboost.claims import at_most
+from relaxboost.claims import at_most, equal
 from relaxboost.claims.publishing.pictures import draw_array, draw_sides, picture, svg
 from relaxboost.claims.verdict import Evidence
 from tests.claims import made
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def texts(figure):
@@ -47,6 +51,7 @@ def test_the_trace_of_a_counterexample_is_marked():
     right, left, ring = sides.lines
     np.testing.assert_allclose(left.get_ydata(), np.exp(-0.02 * np.arange(1, 61)))
     assert right.get_ydata()[-1] < left.get_ydata()[-1]
+    assert legend(sides) == ["left side ≤", "right side", "too large"]
     assert ring.get_xdata()[0] == made.trace.check().counterexample.slack.round
     assert figure.axes[2].get_title() == "counterexample\nepsilon = 1/10"
     assert texts(figure)[-6:] == ["1/3", "1", "−1", "0", "1/3", "2/3"]
@@ -59,6 +64,26 @@ def test_a_few_inequalities_are_bars_with_their_values():
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [
         "square", "finite", "range"
     ]  # fmt: skip
+
+
+def test_an_equation_is_told_from_an_inequality():
+    equation, inequality = equal(1, 2, "sum"), at_most(1, 2, "loss")
+    for slacks, shown, names in (
+        ((equation,), "left side =", []),
+        ((equation, inequality), "left side", ["sum (=)", "loss (≤)"]),
+    ):
+        axes = Figure().subplots()
+        draw_sides(axes, Evidence("instance 0", {}, equation, "refuted", slacks, ()))
+        assert legend(axes) == [shown, "right side"]
+        assert [label.get_text() for label in axes.get_yticklabels()] == names
+
+
+def test_one_round_that_is_too_large_is_seen():
+    slacks = tuple(at_most(t, 1.5, "loss", t) for t in (1, 2))
+    axes = Figure().subplots()
+    draw_sides(axes, Evidence("instance 0", {}, slacks[1], "refuted", slacks, ()))
+    corners = axes.collections[0].get_paths()[0].vertices
+    assert {tuple(corner) for corner in corners} == {(1.5, 1.5), (2, 1.5), (2, 2)}
 
 
 def test_numbers_without_arrays_are_in_the_title():
@@ -90,10 +115,16 @@ def test_many_inequalities_are_points():
 
 def test_the_slacks_are_all_counted():
     verdict = made.few.check()
-    bars = [patch.get_height() for patch in picture(made.few, verdict).axes[1].patches]
+    slacks = picture(made.few, verdict).axes[1]
+    bars = [patch.get_height() for patch in slacks.patches]
     assert sum(bars) == verdict.stated.tried
-    legend = picture(made.few, verdict).axes[1].get_legend().get_texts()
-    assert legend[0].get_text() == f"refuted: {verdict.stated.counts['refuted']}"
+    assert legend(slacks)[0] == f"refuted: {verdict.stated.counts['refuted']}"
+    assert slacks.get_ylim()[1] > 1.25 * max(bars)  # the legend hides none
+
+
+def test_other_readings_are_not_called_corrected():
+    claim = rb.claims.get("DEK11-majority-zero")
+    assert legend(picture(claim, claim.check(2)).axes[1])[-1] == "other readings: 9"
 
 
 def test_an_equality_has_no_slack_to_show():

@@ -15,6 +15,7 @@ from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import as_number
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.publishing.prose import rows_of
+from relaxboost.claims.record import AMBIGUOUS
 from relaxboost.claims.verdict import ClaimVerdict, Evidence, StatementVerdict
 
 LEFT, RIGHT, WRONG, MENDED, OPEN = "C0", "C1", "C3", "C2", "0.6"
@@ -106,12 +107,11 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
     few = len(trace) <= 25
     style = {"linewidth": 1.8, "markersize": 4.5 if few else 0}
     axes.plot(rounds, right, "s--", color=RIGHT, label="right side", **style)
-    axes.plot(rounds, left, "o-", color=LEFT, label="left side", **style)
+    axes.plot(rounds, left, "o-", color=LEFT, label=_left_side(trace), **style)
     wrong = np.array([s.high < 0.0 for s in trace])
     if wrong.any() and not evidence.slack.equality:
-        axes.fill_between(
-            rounds, left, right, where=wrong, color=WRONG, alpha=0.2, linewidth=0, label="too large"
-        )
+        shade: dict[str, Any] = {"color": WRONG, "alpha": 0.2, "linewidth": 0, "interpolate": True}
+        axes.fill_between(rounds, left, right, where=wrong, label="too large", **shade)
     if evidence.outcome == REFUTED and evidence.slack.round is not None:
         at = (evidence.slack.round, evidence.slack.left)
         axes.plot(*at, "o", markersize=12, markerfacecolor="none", markeredgecolor=WRONG)
@@ -124,7 +124,9 @@ def _draw_trace(axes: Any, trace: list[Slack], evidence: Evidence) -> None:
         axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel="round")
     axes.set_title(evidence.slack.where or "the two sides, by round", fontsize="medium")
-    axes.legend(fontsize="small", loc="best")
+    lines, names = axes.get_legend_handles_labels()
+    order = [1, 0, *range(2, len(lines))]  # so that the legend reads: left side ≤ right side
+    axes.legend([lines[i] for i in order], [names[i] for i in order], fontsize="small", loc="best")
 
 
 def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
@@ -139,10 +141,11 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
     low, high = min([0.0, *values]), max([0.0, *values])
     reach = (high - low) or 1.0
     for place, (slack, unit) in enumerate(zip(slacks, units, strict=True)):
-        sides = ((slack.left, LEFT, -0.17, "left side"), (slack.right, RIGHT, 0.17, "right side"))
-        for value, colour, shift, name in sides:
+        names = (_left_side(slacks), "right side") if place == 0 else (None, None)
+        sides = ((slack.left, LEFT, -0.17, names[0]), (slack.right, RIGHT, 0.17, names[1]))
+        for value, colour, shift, label in sides:
+            wrong = slack.high < 0.0 and colour == LEFT
             length = value / unit if math.isfinite(value) else math.copysign(1.15 * reach, value)
-            label = name if place == 0 else None
             axes.barh(place + shift, length, height=0.3, color=colour, label=label, zorder=2)
             axes.annotate(
                 _plain(value),
@@ -152,22 +155,25 @@ def _draw_bars(axes: Any, slacks: list[Slack]) -> None:
                 ha="left" if length >= 0 else "right",
                 va="center",
                 fontsize="small",
-                color=WRONG if slack.high < 0.0 and name == "left side" else "black",
-                fontweight="bold" if slack.high < 0.0 and name == "left side" else "normal",
+                color=WRONG if wrong else "black",
+                fontweight="bold" if wrong else "normal",
             )
     axes.axvline(0.0, color="black", linewidth=0.8, zorder=3)
     axes.set_xlim(low - (0.32 * reach if low < 0.0 else 0.0), high + 0.32 * reach)
     spare = max(0.0, 3 - len(slacks)) / 2  # so that a single pair is not a slab
     axes.set_ylim(len(slacks) - 0.5 + spare, -0.5 - spare)
-    names = [_name(slack, place) for place, slack in enumerate(slacks)]
+    pairs = [_name(slack, place) for place, slack in enumerate(slacks)]
     if len(slacks) == 1:
         axes.set_yticks([])
-        axes.set_title(names[0], fontsize="medium")
+        axes.set_title(pairs[0], fontsize="medium")
     else:
-        axes.set_yticks(range(len(slacks)), names, fontsize="small")
+        if len({slack.equality for slack in slacks}) > 1:
+            pairs = [f"{n} ({_relation(s)})" for n, s in zip(pairs, slacks, strict=True)]
+        axes.set_yticks(range(len(slacks)), pairs, fontsize="small")
         axes.set_title("the two sides", fontsize="medium")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.get_major_locator().set_params(nbins=6)
     if own:
         axes.set(xticks=[], xlabel="each pair to its own scale")
         axes.spines["bottom"].set_visible(False)
@@ -195,7 +201,8 @@ def _draw_pairs(axes: Any, slacks: list[Slack], evidence: Evidence) -> None:
     if log:
         axes.set(xscale="log", yscale="log")
     axes.set(xlim=ends, ylim=ends, xlabel="right side", ylabel="left side")
-    axes.set_title(f"the two sides of {len(slacks)} inequalities", fontsize="medium")
+    kind = "equations" if all(s.equality for s in slacks) else "inequalities"
+    axes.set_title(f"the two sides of {len(slacks)} {kind}", fontsize="medium")
     axes.legend(fontsize="small", loc="lower right")
 
 
@@ -236,8 +243,10 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     )
     if mended.size:
         style = {"histtype": "step", "color": MENDED, "linewidth": 1.6}
-        axes.hist(mended, bins=edges, label=f"corrected: {mended.size}", **style)
+        name = "other readings" if verdict.recorded == AMBIGUOUS else "corrected"
+        axes.hist(mended, bins=edges, label=f"{name}: {mended.size}", **style)
     axes.axvline(0.0, color="black", linewidth=1)
+    axes.set_ylim(top=1.3 * axes.get_ylim()[1])  # room for the legend above the bars
     axes.legend(fontsize="small", loc="best")
 
 
@@ -321,6 +330,16 @@ def _arrays(evidence: Evidence) -> dict[str, Any]:
 def _name(slack: Slack, place: int) -> str:
     name = slack.where or (f"inequality {place + 1}" if place else "the two sides")
     return f"{name}, round {slack.round}" if slack.round else name
+
+
+def _relation(slack: Slack) -> str:
+    return "=" if slack.equality else "≤"
+
+
+def _left_side(slacks: list[Slack]) -> str:
+    """Return the legend of the left side, which ends with how it is to compare with the right."""
+    relations = {_relation(slack) for slack in slacks}
+    return f"left side {relations.pop()}" if len(relations) == 1 else "left side"
 
 
 def _short(entry: Any) -> str:
