@@ -21,6 +21,16 @@ Flags = NDArray[np.bool_]
 """True or False."""
 
 
+def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
+    """Return where the first entry is that no double is made of, None where all can be."""
+    for at in np.ndindex(given.shape):
+        try:
+            float(given[at])
+        except (TypeError, ValueError):
+            return at
+    return None
+
+
 def doubles(name: str, given: Any) -> Array:
     """Return what is given as an array of doubles, without a copy where it is one.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
 from relaxboost._core.html import card
 from relaxboost.game import bounds, programs
@@ -156,7 +157,7 @@ class Game:
         d : array of shape (m,)
             Finite numbers, one at least positive.
         w : array of shape (n,), pair (support, coefficients), or dict {column: weight}
-            Finite weights.
+            Finite weights. A tuple of numbers is an array.
 
         Raises
         ------
@@ -188,7 +189,7 @@ class Game:
         """Return (support, coefficients) of finite weights as they are, each column once."""
         if isinstance(w, dict):
             w = list(w), list(w.values())
-        if isinstance(w, tuple):
+        if isinstance(w, tuple) and not all(isinstance(entry, Real) for entry in w):
             support, coefficients = self._sparse_w(w)
         else:
             dense = _numbers("w", w)
@@ -230,7 +231,17 @@ class Game:
 
 def _numbers(name: str, given: Any) -> Vector:
     """Return `given` as a float64 array of its own, or raise an InputError."""
-    array = np.asarray(given)
-    if array.dtype.kind not in "iuf":
+    if given is None:
+        raise InputError(f"{name} is None; a variable of cvxpy has a value once it is solved for")
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise InputError(f"{name} must be a vector of numbers, got {given!r:.60}") from None
+    if array.dtype.kind in "OUS":
+        at = no_number(array)
+        if at is not None:
+            place = f"{name}[{', '.join(map(str, at))}]" if at else name
+            raise InputError(f"{name} must be a vector of numbers, got {place} = {array[at]!s:.60}")
+    elif array.dtype.kind not in "iuf":
         raise InputError(f"{name} must be a vector of numbers, got dtype {array.dtype}")
     return array.astype(np.float64)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Vector, Whole
+from relaxboost._core.arrays import Vector, Whole, no_number
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
@@ -43,10 +43,7 @@ class DenseMatrix(MarginMatrix):
         if kind == "b":
             raise InputError("A has dtype bool; margins are signed: use 2 * A.astype('int8') - 1")
         if kind not in "iuf" or given.dtype.itemsize > 8:
-            raise InputError(
-                f"A has dtype {given.dtype}; it must be float64, float32 or an integer type; "
-                "convert it with numpy.asarray(A, dtype=float)"
-            )
+            raise InputError(_other_type(given, getattr(A, "columns", None)))
         check_shape(given.shape)
         inside = (given >= -1) & (given <= 1)  # false for nan
         if not inside.all():
@@ -91,3 +88,21 @@ class DenseMatrix(MarginMatrix):
         nonzero = ((np.flatnonzero(a), a[a != 0]) for a in columns)
         m, n = self._A.shape
         return content_digest(m, n, nonzero)
+
+
+def _other_type(given: NDArray[Any], names: Any) -> str:
+    """Return what is wrong with a matrix of this type, and where, by the names of its columns."""
+    if given.ndim == 0:
+        return f"A must be a matrix, with examples in rows, got {given.item()!r:.60}"
+    at = no_number(given) if given.dtype.kind in "OUST" else None
+    if at is None:
+        return (
+            f"A has dtype {given.dtype}; it must be float64, float32 or an integer type; "
+            "convert it with numpy.asarray(A, dtype=float)"
+        )
+    entry = f"A[{', '.join(map(str, at))}] = {given[at]!s:.60}"
+    column = f" of column {names[at[1]]!r}" if names is not None else ""
+    return (
+        f"A has dtype {given.dtype}, and {entry}{column} is no number; A holds margins y_i h_j(x_i)"
+        ": for those of stumps of features write relaxboost.matrices.stumps(X, y)"
+    )

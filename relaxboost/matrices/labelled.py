@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, no_number
 from relaxboost._core.errors import InputError
 
 
@@ -37,8 +37,15 @@ def check_labelled(
     if len(names) != features:
         raise InputError(f"{len(names)} feature names for {features} features")
     if given.dtype.kind in "OUST":
+        at = no_number(given)
+        if at is None:
+            raise InputError(
+                f"X has dtype {given.dtype}; features must be numbers; "
+                "convert it with numpy.asarray(X, dtype=float)"
+            )
         raise InputError(
-            f"X has dtype {given.dtype}; features must be numbers: encode the others, or give the "
+            f"X has dtype {given.dtype}, and {given[at]!s:.60} at row {at[0]}, feature "
+            f"{names[at[1]]!r}; features must be numbers: encode the others, or give the "
             "frame to MarginBoostClassifier, which takes strings and missing values"
         )
     data = finite_doubles("X", given, names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ def read_start(game: Game, given: Any) -> WarmStart:
         if last is not None and given.beyond is not None:
             start = _mixture(game, last, *given.beyond).joined(start)
         return replace(start, relay=given)
-    if not isinstance(given, tuple) or len(given) != 2:
+    if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "
             f"got {given!r:.60}"
@@ -100,9 +101,8 @@ def read_start(game: Game, given: Any) -> WarmStart:
             said.append(f"the w of start was moved into {game.over!r}")
         weights = game.repair_w((support, raw))
     if d is not None:
-        raw = np.asarray(d)
-        d = game.repair_d(d)
-        if np.abs(d - raw).max(initial=0.0) > _MOVED:
+        raw, d = d, game.repair_d(d)
+        if np.abs(d - np.asarray(raw, dtype=np.float64)).max(initial=0.0) > _MOVED:
             said.append(f"the d of start was moved to where {game.relaxation!r} is finite")
     return WarmStart(d, weights, said="; ".join(said)).scored(game)
 

@@ -85,12 +85,23 @@ def test_bracket_takes_weights_in_both_forms():
         ([0.5, 0.5], ([0, 1],), r"w as a tuple is \(support, coefficients\)"),
         ("ab", [1, 0], "d must be a vector of numbers"),
         ([0.5, 0.5j], [1, 0], "d must be a vector of numbers, got dtype complex128"),
-        ([0.5, 0.5], ["a", "b"], "w must be a vector of numbers"),
+        ([0.5, 0.5], ["a", "b"], r"w must be a vector of numbers, got w\[0\] = a"),
+        ([0.5, None], [1, 0], r"d must be a vector of numbers, got d\[1\] = None"),
+        ([0.5, [0.5]], [1, 0], r"d must be a vector of numbers, got \[0.5, \[0.5\]\]"),
+        (None, [1, 0], "d is None; a variable of cvxpy has a value once it is solved for"),
     ],
 )
 def test_pairs_that_cannot_be_repaired(d, w, message):
     with pytest.raises(rb.InputError, match=message):
         rb.Game(A).bracket(d, w)
+
+
+def test_numbers_of_any_kind_are_points():
+    game = rb.Game(A)
+    shown = game.bracket([0.25, 0.75], [0.5, 0.5])
+    fractions = np.array([Fraction(1, 4), Fraction(3, 4)], dtype=object)
+    assert game.bracket(fractions, (0.5, 0.5)) == shown
+    assert game.bracket((0.25, 0.75), [Fraction(1, 2), Fraction(1, 2)]) == shown
 
 
 @pytest.mark.parametrize(

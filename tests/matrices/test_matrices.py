@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -174,8 +175,12 @@ def test_the_least_and_the_largest_are_found_by_their_bits(rng):
         (0.5, "got 0 dimensions"),
         (np.zeros((2, 2, 2)), "got 3 dimensions"),
         ([[1.0], [1.0, 0.5]], "not a rectangular array"),
-        ([["a", "b"]], "dtype <U1"),
-        ([[None, 1.0]], "dtype object"),
+        ([["a", "b"]], r"dtype <U1, and A\[0, 0\] = a is no number; .*stumps.X, y."),
+        ([[1.0, None]], r"dtype object, and A\[0, 1\] = None is no number"),
+        ([["0.1", "0.2"]], "dtype <U3; .* convert it"),
+        (pd.DataFrame({"h": [1, -1], "job": [1, "cook"]}), r"A\[1, 1\] = cook of column 'job' is"),
+        ("breast-cancer", "A must be a matrix, with examples in rows, got 'breast-cancer'"),
+        (None, "A must be a matrix, with examples in rows, got None"),
         ([[1 + 1j]], "dtype complex128"),
         ([[True, False]], r"dtype bool; margins are signed: use 2 \* A"),
         (np.zeros((1, 1), dtype=np.longdouble), "float64, float32"),
@@ -385,7 +390,8 @@ def test_stumps_do_not_mind_large_values():
     [
         ([[1.0, np.nan], [2.0, 3.0]], [1, -1], "X has nan at row 0, feature 'x1'"),
         ([[1.0, np.inf], [2.0, 3.0]], [1, -1], "X has inf at row 0"),
-        ([["a"], ["b"]], [1, -1], "features must be numbers"),
+        ([[1, "a"], [1, "b"]], [1, -1], "a at row 0, feature 'x1'; features must be numbers"),
+        (np.array([[1.0]], dtype=object), [1], "dtype object; .* convert it with"),
         ([["a"], ["b"]], [1, -1], "give the frame to MarginBoostClassifier"),
         ([1.0, 2.0], [1, -1], r"examples in rows .*; use X.reshape\(-1, 1\) for one feature"),
         (np.empty((0, 2)), [], "examples in rows"),

@@ -200,6 +200,8 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
     assert "the d of start was moved to where Capped(k=7) is finite" in solution.message
     same = rb.solve(game, 1e-3, start=(np.full(60, 1 / 60), votes / votes.sum()))
     assert "moved" not in same.message
+    lists = rb.solve(game, 1e-3, start=[[1 / 60] * 60, tuple(votes / votes.sum())])
+    assert (lists.lower, lists.upper, lists.message) == (same.lower, same.upper, same.message)
 
 
 @pytest.mark.parametrize(
@@ -215,6 +217,8 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
         ((None, ([3, 4], [0.5, np.inf])), "first inf of column 4"),
         ((np.r_[np.ones(59), np.nan], None), r"first d\[59\] = nan"),
         ((-np.ones(60), None), "no positive entry"),
+        (([[1.0], *range(59)], None), r"d must be a vector of numbers, got"),
+        ([0.5, 0.5], "start must be a Solution, or a pair"),
     ],
 )
 def test_bad_starts_are_refused_with_the_entry(rng, start, message):
