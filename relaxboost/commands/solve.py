@@ -236,8 +236,8 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 def _fit_all(rows: Any) -> list[str]:
     """Return the columns of words that come but once or twice, as names, dates or $1.50 do."""
-    words = [name for name, x in rows.items() if x.dtype.kind not in "biuf"]
-    return [name for name in words if 2 * rows[name].nunique() > max(rows[name].count(), 10)]
+    words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
+    return [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)]
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:

@@ -197,6 +197,9 @@ def test_words_that_fit_anything_are_noted(tmp_path, printed):
     path.write_text("\n".join(["day,shift,late", *days]))
     out = printed("solve", path, "--label", "late", "--fraction", "0.5")
     assert "note:       hardly a word of 'day' comes twice" in out
+    path.write_text(path.read_text().replace("day,", "y,", 1))  # a feature of that name
+    out = printed("solve", path, "--label", "late", "--fraction", "0.5")
+    assert "note:       hardly a word of 'y' comes twice" in out
     path.write_text(path.read_text().replace("2030-01-", ""))
     assert "hardly a word" not in printed("solve", path, "--label", "late", "--fraction", "0.5")
 
