@@ -113,9 +113,9 @@ def numbers(all_sources: Sequence[Source]) -> str:
         f"{len(all_sources)} papers and lectures, {len(claims) + left} statements: theorems, "
         f"displays, steps of proofs, remarks. **{holds} hold**. As printed **{false} are false**, "
         f"each with a counterexample{also} what is true instead. {misprint} "
-        f"are misprints that harm nothing, {ambiguous} are ambiguous, {open_} are open, and {left} "
-        f"cannot be decided by computing. The index counts {own} more, which this package adds. "
-        f"Tables of {lines} lines say where each of them stands."
+        f"are misprints whose meaning is plain, {ambiguous} are ambiguous, {open_} are open, and "
+        f"{left} cannot be decided by computing. The index counts {own} more, which this package "
+        f"adds. “Line by line”, on their pages, has the claims about each of {lines} lines."
     )
 
 
