@@ -28,6 +28,8 @@ _DOMAINS: dict[type, int] = {
     L1Ball: kernels.L1_BALL,
 }
 
+_OUTSIDE = 1e-7
+"""How far a w is from the domain, beside its largest entry, before that is no rounding."""
 _MOST = 2.0**53
 """Copies are counted down; a double with more would never reach zero."""
 
@@ -286,6 +288,11 @@ class Learner:
         w : array of shape (M,), optional
             In the domain; by default the worst of it.
 
+        Raises
+        ------
+        InputError
+            For a w of another length, or outside the domain, against which nothing is proved.
+
         References
         ----------
         Juditsky et al. (2005), Prop. 2; Beck & Teboulle (2003); Zinkevich (2003).
@@ -293,10 +300,22 @@ class Learner:
         method = self.method
         value = self.constants.largest
         if w is not None:
-            value = method.proxy.value(doubles("w", w), method.over)
+            value = method.proxy.value(self._point(w), method.over)
         if method.greedy and not method.schedule.steady:
             value = method.proxy.spread(method.over, self.size)
         return float(self.beta * value + self._sums[kernels.SPENT])
+
+    def _point(self, given: Any) -> Array:
+        """Return a w of the domain, but for roundings, or raise."""
+        w, over = doubles("w", given), self.method.over
+        if w.shape != (self.size,):
+            raise InputError(f"w has shape {w.shape}, and this learner has {self.size} weights")
+        if not np.isfinite(w).all():
+            raise InputError("w has nan or infinite entries; weights are finite numbers")
+        near = over.repair(w)
+        if np.abs(near - w).max() > _OUTSIDE * max(1.0, float(np.abs(near).max())):
+            raise InputError(f"w is not in {over!r}, and the bound is for weights that are")
+        return w
 
     def state(self) -> dict[str, Any]:
         """Return all that a run goes on from: the method's name and four small arrays."""

@@ -244,6 +244,20 @@ def test_one_weight_learns_where_it_can_move(kind):
 
 
 @pytest.mark.parametrize(
+    ("w", "message"),
+    [
+        ([1.0], r"w has shape \(1,\), and this learner has 2 weights"),
+        ([np.nan, 0.0], "w has nan or infinite entries"),
+        ([0.5, 0.6], r"w is not in Simplex\(\), and the bound is for weights that are"),
+        ([1.5, -0.5], "w is not in Simplex"),
+    ],
+)
+def test_nothing_is_promised_against_other_weights(w, message):
+    with pytest.raises(InputError, match=message):
+        MirrorDescent("hinge", Simplex(1)).start(2).regret_bound(w)
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: MirrorDescent("hinge", L2Ball(1)).start(3), "is no proxy on L2Ball"),
