@@ -42,4 +42,7 @@ def doubles(name: str, given: Any) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be an array of numbers: {error}") from None
+        array = np.asarray(given, dtype=object)
+        at = no_number(array)
+        where = error if at is None else f"at {list(at)} it has {array[at]!r:.60}"
+        raise InputError(f"{name} must be an array of numbers: {where}") from None

@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from relaxboost.game.game import Game
 
 
+_RHO = "rho lies between its lower and upper"
+_ELSEWHERE = {
+    **dict.fromkeys(("value", "rho", "objective", "optval", "fun"), _RHO),
+    **dict.fromkeys(("weights", "x"), "w has those of the hypotheses, d those of the examples"),
+    **dict.fromkeys(("success", "converged"), "its status says how it ended"),
+    **dict.fromkeys(("iterations", "n_iter", "nit"), "rounds has their number"),
+    **dict.fromkeys(
+        ("certificate", "save"), "relaxboost.certify(solution).save(path) writes a proof"
+    ),
+    "plot": "relaxboost.views.plots.overview(solution) draws it",
+}
+"""What else a solution is asked for, by names that other packages have."""
+
+
 class Basis(NamedTuple):
     """What a restricted program leaves to one of the same form that goes on from it."""
 
@@ -108,6 +122,13 @@ class Solution(Bracketed):
         """Make the points read-only: the bracket is theirs."""
         for array in (self.support, self.coefficients, self.d):
             array.flags.writeable = False
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what it is called here, for names that solutions have elsewhere."""
+            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+            raise AttributeError(f"a Solution has no {name!r}{hint}", name=name, obj=self)
 
     @property
     def gap(self) -> float:

@@ -263,6 +263,11 @@ def compare(
     ----------
     Efron & Tibshirani (1993), An introduction to the bootstrap, Ch. 13.
     """
+    for given in (first, second):
+        if not isinstance(given, Evaluation):
+            raise InputError(
+                f"compare needs what evaluate(tasks, costs) returns, twice, got {given!r:.60}"
+            )
     _check_same(first, second)
     if count("draws", draws) < 100:
         raise InputError(f"draws must be at least 100 for percentiles, got {draws}")

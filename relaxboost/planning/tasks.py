@@ -119,7 +119,7 @@ def _several(given: Any) -> list[Any]:
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
     """Return tasks as a tuple, or raise where there are none, or others than tasks."""
     if isinstance(tasks, Task) or not np.iterable(tasks):
-        raise InputError(f"give a list of tasks, [task], got {tasks!r}")
+        raise InputError(f"give a list of tasks, [task], got {tasks!r:.60}")
     made = tuple(tasks)
     if not made:
         raise InputError("the list of tasks is empty; give at least one")

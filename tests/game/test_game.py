@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -187,3 +188,18 @@ def test_keys_of_own_relaxations_tell_them_apart():
     assert rb.Game(A, Own()).digest != rb.Game(A).digest
     with pytest.raises(rb.InputError, match="no exact spelling; override key"):
         Own(object()).key()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rho", "a Solution has no 'rho'; rho lies between its lower and upper$"),
+        ("weights", "w has those of the hypotheses, d those of the examples"),
+        ("nonsense", "a Solution has no 'nonsense'$"),
+    ],
+)
+def test_a_solution_says_what_a_name_is_called_here(name, said):
+    solution = rb.solve(rb.Game(A))
+    with pytest.raises(AttributeError, match=said):
+        getattr(solution, name)
+    assert not hasattr(pickle.loads(pickle.dumps(solution)), name)

@@ -301,6 +301,8 @@ def test_errors():
         report.metric("luck")
     with pytest.raises(InputError, match="at least one"):
         pl.Evaluation.joined([])
+    with pytest.raises(InputError, match=r"compare needs what evaluate\(tasks, costs\) returns"):
+        pl.compare(report, np.ones(6))
     with pytest.raises(InputError, match="2 and 1 tasks"):
         pl.compare(report, pl.evaluate(tasks[:1], np.ones(6)))
     with pytest.raises(InputError, match="task 0"):
