@@ -37,6 +37,8 @@ class CertifiedGames(Mapping[str, CertifiedGame]):
         self._where = where
 
     def __getitem__(self, name: str) -> CertifiedGame:
+        if name not in self._games:
+            raise KeyError(f"{name}{did_you_mean(str(name), self._games)}")
         return self._games[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -229,6 +229,11 @@ def test_the_message_says_where_the_proof_is():
     assert lines[6] == f"  proof:    relaxboost check {certified.path}"
 
 
+def test_a_misspelt_name_has_the_nearest_ones():
+    with pytest.raises(KeyError, match="identity-77; did you mean identity-7 or"):
+        rb.instances.load()["identity-77"]
+
+
 def test_wrong_arguments():
     for tol in (-1, float("nan"), "1"):
         with pytest.raises(rb.InputError, match="tol must be a number >= 0"):
