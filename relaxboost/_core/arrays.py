@@ -26,7 +26,7 @@ def no_number(given: NDArray[Any]) -> tuple[int, ...] | None:
     for at in np.ndindex(given.shape):
         try:
             float(given[at])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return at
     return None
 
@@ -41,7 +41,7 @@ def doubles(name: str, given: Any) -> Array:
     """
     try:
         return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         array = np.asarray(given, dtype=object)
         at = no_number(array)
         where = error if at is None else f"at {list(at)} it has {array[at]!r:.60}"
