@@ -21,7 +21,7 @@ from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.matrices.base import best_of
 from relaxboost.matrices.kernels import apart, dots, first_largest
 from relaxboost.relaxations._projections import CappedFollower
-from relaxboost.relaxations._projections.following import follow
+from relaxboost.relaxations._projections.following import follow, stretch
 from relaxboost.solvers.active import ActiveSet, worst_in_use
 
 _MOST, _ENTRIES = 8, 8_000_000
@@ -39,16 +39,16 @@ def _search(
     u: Vector,
     there: Vector,
     d: Vector,
-) -> tuple[float, float, float, float]:
-    """Set the margins and the d that `line_search` finds; return step, stretch, level and <d, u>.
+) -> tuple[float, float, float]:
+    """Set the margins and the d that `line_search` finds; return step, level and <d, u>.
 
     `size` is ‖v‖_inf; `aims` are slope, longest step, stretch and accuracy, inf for the step of
     Fig. 1; `rule` is β, k and the level, which is nan in the end where it does not find one.
     """
-    (slope, longest, stretch, accuracy), (beta, k, level) = aims, rule
+    (slope, longest, times, accuracy), (beta, k, level) = aims, rule
     bend = size * size
     shortest = longest if bend == 0.0 else min(longest, max(beta * slope / bend, 1e-300))
-    eta, aim, side, closing = min(longest, stretch * shortest), 0.5 * accuracy * slope, 0, False
+    eta, aim, side, closing = min(longest, times * shortest), 0.5 * accuracy * slope, 0, False
     left, at_left, right, at_right = 0.0, slope - aim, math.inf, -math.inf
     for _ in range(_LOOKS):
         level, rise, product = follow(u, v, eta, (beta, k, level), there, d)
@@ -56,8 +56,7 @@ def _search(
         growing = value > 0.0 and not closing
         ended = eta >= longest if growing else eta == shortest and value < 0.0
         if abs(value) <= aim or ended or math.isnan(level):
-            # Of the stretch the longest step says nothing.
-            return eta, eta / shortest if eta < longest else stretch, level, product
+            return eta, level, product
         if growing:
             secant = eta + value * (eta - left) / max(at_left - value, 1e-300)
             left, at_left = eta, value
@@ -71,7 +70,7 @@ def _search(
             at_left, side = at_left / 2 if side == -1 else at_left, -1 if closing else 0
             closing = True
         eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
-    return eta, stretch, math.nan, 0.0
+    return eta, math.nan, 0.0
 
 
 @njit(error_model="numpy")
@@ -104,22 +103,22 @@ def _rounds(
     A: NDArray[Any],
     edges: Vector,
     atoms: tuple[Whole, Vector, Vector],
-    steps: tuple[float, float, float],
+    steps: tuple[float, float],
     rule: tuple[float, float, float],
-    start: tuple[Vector, float],
+    start: tuple[Vector, Vector, float],
     out: tuple[Array, Array, Array],
 ) -> tuple[int, float]:
-    """Take rounds from `start`, u and <d, u>, and the edges there; return how many, and the level.
+    """Take rounds from `start`, u, d and <d, u>, and the edges there; return how many, and the level.
 
-    `atoms` are numbers, signs and weights; `steps` the scale, the stretch and the accuracy, and
-    `rule` as in `_search`. Each round sets its row of `out`: margins, d, and what else is in a
+    `atoms` are numbers, signs and weights; `steps` the scale and the accuracy, and `rule` as in
+    `_search`. Each round sets its row of `out`: margins, d, and what else is in a
     `RoundAhead`, in that order. `edges` and `atoms` become those after the last one.
     """
-    (margins, ds, told), (scale, stretch, accuracy), (beta, k, level) = out, steps, rule
-    (u, product), (j, edge) = start, first_largest(edges)
+    (margins, ds, told), (scale, accuracy), (beta, k, level) = out, steps, rule
+    (u, d, product), (j, edge) = start, first_largest(edges)
     v = np.empty(u.shape[0])
     for r in range(told.shape[0]):
-        worst, sign, there, d = -1, -1.0 if edge < 0.0 else 1.0, margins[r], ds[r]
+        worst, sign, times = -1, -1.0 if edge < 0.0 else 1.0, 1.0
         if accuracy == math.inf:
             size = apart(A[:, j], sign * scale, u, 1.0, v)
             slope, longest = scale * abs(edge) - product, 1.0
@@ -127,11 +126,11 @@ def _rounds(
             worst, least, longest = _worst(atoms, edges, scale)
             i, turn = (j, 0.0) if worst < 0 else (atoms[0][worst], atoms[1][worst])
             size = apart(A[:, j], sign, A[:, i], turn, v)
-            slope = abs(edge) - least
+            slope, times = abs(edge) - least, stretch(d, v, size, k, accuracy)
         if not beta * slope > 0.0:
             return r, level
-        aims, rule = (slope, longest, stretch, accuracy), (beta, k, level)
-        eta, stretch, level, product = _search(v, size, aims, rule, u, there, d)
+        aims, rule, there, d = (slope, longest, times, accuracy), (beta, k, level), margins[r], ds[r]
+        eta, level, product = _search(v, size, aims, rule, u, there, d)
         if math.isnan(level):
             return r, level
         if accuracy < math.inf:
@@ -139,7 +138,7 @@ def _rounds(
         u = there
         edges[:] = dots(A, A.shape[1], d)
         j, edge = first_largest(edges)
-        told[r] = (eta, stretch, float(worst), product, float(j), edge)
+        told[r] = (eta, float(worst), product, float(j), edge)
     return told.shape[0], level
 
 
@@ -150,7 +149,6 @@ class RoundAhead(NamedTuple):
     d: Vector
     eta: float
     """The step to it."""
-    stretch: float
     worst: int | None
     """The slot that lost weight, None for w = 0."""
     product: float
@@ -168,32 +166,32 @@ class Ahead:
         """Those at the d of the last round that was made."""
         self._many, self._most = 1, min(_MOST, _ENTRIES // A.size)
 
-    def after(self, active: ActiveSet, d: Vector, best: Best, stretch: float) -> RoundAhead | None:
+    def after(self, active: ActiveSet, d: Vector, best: Best) -> RoundAhead | None:
         """Return the round after that at d with the answer `best`; None where it is not had."""
         following = next(self._made, None)
         if following is None:
             active.gap(d, best)  # which leaves <d, u>
-            self._made = self._rounds(active, d, stretch)
+            self._made = self._rounds(active, d)
             following = next(self._made, None)
         return following
 
-    def _rounds(self, active: ActiveSet, d: Vector, stretch: float) -> Iterator[RoundAhead]:
+    def _rounds(self, active: ActiveSet, d: Vector) -> Iterator[RoundAhead]:
         """Make some rounds, once the first is asked for."""
         A, project, many = self._A, self._project, self._many
         if self._edges is None:
             self._edges = dots(A, A.shape[1], d)
         size, atoms = (many, d.size), active.with_room(many)
-        margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 6))
-        steps = self._scale, stretch, self._accuracy
+        margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 5))
+        steps = self._scale, self._accuracy
         rule = project.beta, project.k, project.level
-        start = active.u, active.product[2]
+        start = active.u, d, active.product[2]
         out = margins, ds, told
         made, project.level = _rounds(A, self._edges, atoms, steps, rule, start, out)
         self._many = min(2 * many, self._most)
         rows = zip(margins, ds, told[:made].tolist(), strict=False)
-        for u, d, (eta, times, worst, product, j, edge) in rows:
+        for u, d, (eta, worst, product, j, edge) in rows:
             slot = None if worst < 0 else int(worst)
-            yield RoundAhead(u, d, eta, times, slot, product, best_of(int(j), edge))
+            yield RoundAhead(u, d, eta, slot, product, best_of(int(j), edge))
 
 
 def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:

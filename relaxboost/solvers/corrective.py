@@ -13,6 +13,7 @@ from relaxboost.game.domains import AtomicSet, Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
+from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.solvers.active import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
@@ -160,7 +161,7 @@ class CorrectiveRun(Booster):
     def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
         """Go to the next round, where it is made ahead; return whether it was."""
         active, self._answer = self.atoms, None
-        found = ahead.after(active, self.d, best, self._stretches["pairwise"])
+        found = ahead.after(active, self.d, best)
         if found is None:
             self._ahead = None  # which would be in vain again
             if self._rule in EXCHANGING:  # edges of another pass may be of sums in another order
@@ -170,7 +171,7 @@ class CorrectiveRun(Booster):
             active.move(best, found.eta, found.u)
         else:
             active.exchange(best, found.worst, found.eta, found.u)
-        self._stretches["pairwise"], self.step, self.edges = found.stretch, found.eta, None
+        self.step, self.edges = found.eta, None
         self.d, self._answer = found.d, found.answer
         active.product = found.d, found.u, found.product
         return True
@@ -259,9 +260,10 @@ class CorrectiveRun(Booster):
             return
         v, size = active.between(slot, worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
-        self._found = line_search(
-            self._project, self._beta, segment, _LOOSE, stretch=self._stretches["pairwise"]
-        )
+        stretch = self._stretches["pairwise"]
+        if isinstance(self._project, CappedFollower):
+            stretch = self._project.stretch(self.d, v, size, _LOOSE)
+        self._found = line_search(self._project, self._beta, segment, _LOOSE, stretch)
         self.step = eta = self._step_of("pairwise")
         active.exchange(best, worst.slot, eta, self._margins(eta, v))
 

@@ -144,6 +144,38 @@ def follow(
     return math.nan, slope, product
 
 
+@njit(error_model="numpy")
+def _few_free(d: Vector, v: Vector, top: float) -> tuple[float, float, float]:
+    mass, mean, square = 0.0, 0.0, 0.0
+    for i in range(d.shape[0]):
+        free = d[i] if d[i] < top else 0.0
+        mass, mean, square = mass + free, mean + free * v[i], square + free * v[i] * v[i]
+    return mass, mean, square
+
+
+@njit(error_model="numpy", fastmath=REORDER)
+def _many_free(d: Vector, v: Vector, top: float) -> tuple[float, float, float]:
+    mass, mean, square = 0.0, 0.0, 0.0
+    for i in range(d.shape[0]):
+        free = d[i] if d[i] < top else 0.0
+        mass, mean, square = mass + free, mean + free * v[i], square + free * v[i] * v[i]
+    return mass, mean, square
+
+
+@njit(error_model="numpy")
+def stretch(d: Vector, v: Vector, size: float, k: float, accuracy: float) -> float:
+    """Return how many times the step of Fig. 1 a search along v had best try first, 1 at least.
+
+    `d` is where it begins, and `size` is ‖v‖_inf. The entries at the cap stay there at first: so
+    <d, v> falls by η/β times the variance of v over the others, times their mass, and Newton's step
+    is to where it is half of `accuracy` times what it was.
+    """
+    few = d.shape[0] < FEW
+    mass, mean, square = _few_free(d, v, 1.0 / k) if few else _many_free(d, v, 1.0 / k)
+    bend = square - mean * mean / mass
+    return max(1.0, (1.0 - 0.5 * accuracy) * size * size / bend) if bend > 0.0 else math.inf
+
+
 class CappedFollower:
     """`capped_distribution` at β and k of finite margins, quickest where they are near the last."""
 
@@ -169,6 +201,10 @@ class CappedFollower:
             slope, product = dot(d, v), dot(d, there)
         self.level = level
         return there, d, slope, product
+
+    def stretch(self, d: Vector, v: Vector, size: float, accuracy: float) -> float:
+        """Return how many times the step of Fig. 1 a search had best begin with."""
+        return stretch(d, v, size, self.k, accuracy)
 
 
 @njit()
