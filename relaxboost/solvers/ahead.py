@@ -19,9 +19,10 @@ from relaxboost.game.domains import L1Ball
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.matrices.base import best_of
-from relaxboost.matrices.kernels import apart, dots, first_largest
+from relaxboost.matrices.kernels import apart, dots, first_largest, least
+from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.relaxations._projections import CappedFollower
-from relaxboost.relaxations._projections.following import follow, stretch
+from relaxboost.relaxations._projections.following import average, follow, stretch
 from relaxboost.solvers.active import ActiveSet, worst_in_use
 
 _MOST, _ENTRIES = 8, 8_000_000
@@ -101,45 +102,49 @@ def _exchange(
 @njit(error_model="numpy")
 def _rounds(
     A: NDArray[Any],
-    edges: Vector,
+    start: tuple[Vector, Vector, float, Vector],
     atoms: tuple[Whole, Vector, Vector],
     steps: tuple[float, float],
     rule: tuple[float, float, float],
-    start: tuple[Vector, Vector, float],
+    mean: tuple[int, float, float],
     out: tuple[Array, Array, Array],
-) -> tuple[int, float]:
-    """Take rounds from `start`, u, d and <d, u>, and the edges there; return how many, and the level.
+) -> tuple[int, float, tuple[int, float, float]]:
+    """Take rounds from `start`, u, d, <d, u> and edges; return how many, the level and the mean.
 
-    `atoms` are numbers, signs and weights; `steps` the scale and the accuracy, and `rule` as in
-    `_search`. Each round sets its row of `out`: margins, d, and what else is in a
-    `RoundAhead`, in that order. `edges` and `atoms` become those after the last one.
+    `atoms` are numbers, signs and weights; `steps` the scale and the accuracy; `rule` is as in
+    `_search`, and `mean` is what a `MeanFollower` knows. Each round sets its row of `out`: margins,
+    d, and what else is in a `RoundAhead`, in that order. `edges` and `atoms` become those after the
+    last one.
     """
     (margins, ds, told), (scale, accuracy), (beta, k, level) = out, steps, rule
-    (u, d, product), (j, edge) = start, first_largest(edges)
-    v = np.empty(u.shape[0])
+    (u, d, product, edges), (rank, gamma, width) = start, mean
+    (j, edge), v = first_largest(edges), np.empty(u.shape[0])
     for r in range(told.shape[0]):
         worst, sign, times = -1, -1.0 if edge < 0.0 else 1.0, 1.0
         if accuracy == math.inf:
             size = apart(A[:, j], sign * scale, u, 1.0, v)
             slope, longest = scale * abs(edge) - product, 1.0
         else:
-            worst, least, longest = _worst(atoms, edges, scale)
+            worst, low, longest = _worst(atoms, edges, scale)
             i, turn = (j, 0.0) if worst < 0 else (atoms[0][worst], atoms[1][worst])
             size = apart(A[:, j], sign, A[:, i], turn, v)
-            slope, times = abs(edge) - least, stretch(d, v, size, k, accuracy)
+            slope, times = abs(edge) - low, stretch(d, v, size, k, accuracy)
         if not beta * slope > 0.0:
-            return r, level
+            return r, level, (rank, gamma, width)
         aims, rule, there, d = (slope, longest, times, accuracy), (beta, k, level), margins[r], ds[r]
         eta, level, product = _search(v, size, aims, rule, u, there, d)
         if math.isnan(level):
-            return r, level
+            return r, level, (rank, gamma, width)
         if accuracy < math.inf:
             _exchange(atoms, (j, sign), worst, eta)
         u = there
         edges[:] = dots(A, A.shape[1], d)
         j, edge = first_largest(edges)
-        told[r] = (eta, float(worst), product, float(j), edge)
-    return told.shape[0], level
+        value = 0.0 if rank else least(u)
+        if rank:
+            value, gamma, width = average(u, rank, k, gamma, width)
+        told[r] = (eta, float(worst), product, value, float(j), edge)
+    return told.shape[0], level, (rank, gamma, width)
 
 
 class RoundAhead(NamedTuple):
@@ -153,14 +158,19 @@ class RoundAhead(NamedTuple):
     """The slot that lost weight, None for w = 0."""
     product: float
     """<d, u>."""
+    value: float
+    """F(u)."""
     answer: Best
 
 
 class Ahead:
     """What the next rounds will be. They are twice as many each time, since runs may end soon."""
 
-    def __init__(self, A: NDArray[Any], scale: float, project: CappedFollower, accuracy: float):
-        self._A, self._scale, self._project, self._accuracy = A, scale, project, accuracy
+    def __init__(
+        self, A: NDArray[Any], steps: tuple[float, float], project: CappedFollower, rank: int
+    ) -> None:
+        self._A, self._steps, self._project = A, steps, project
+        self._mean = rank, math.nan, 0.0
         self._made: Iterator[RoundAhead] = iter(())
         self._edges: Vector | None = None
         """Those at the d of the last round that was made."""
@@ -181,23 +191,25 @@ class Ahead:
         if self._edges is None:
             self._edges = dots(A, A.shape[1], d)
         size, atoms = (many, d.size), active.with_room(many)
-        margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 5))
-        steps = self._scale, self._accuracy
+        margins, ds, told = np.empty(size), np.empty(size), np.empty((many, 6))
         rule = project.beta, project.k, project.level
-        start = active.u, d, active.product[2]
-        out = margins, ds, told
-        made, project.level = _rounds(A, self._edges, atoms, steps, rule, start, out)
+        start = active.u, d, active.product[2], self._edges
+        made, project.level, self._mean = _rounds(
+            A, start, atoms, self._steps, rule, self._mean, (margins, ds, told)
+        )
         self._many = min(2 * many, self._most)
         rows = zip(margins, ds, told[:made].tolist(), strict=False)
-        for u, d, (eta, worst, product, j, edge) in rows:
+        for u, d, (eta, worst, product, value, j, edge) in rows:
             slot = None if worst < 0 else int(worst)
-            yield RoundAhead(u, d, eta, slot, product, best_of(int(j), edge))
+            yield RoundAhead(u, d, eta, slot, product, value, best_of(int(j), edge))
 
 
 def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
     """Return an `Ahead`; None where a part of the run is not one that it is written for."""
-    matrix, over = game.matrix, game.over
+    matrix, over, relaxation = game.matrix, game.over, game.relaxation
     A = matrix.unshared if isinstance(matrix, DenseMatrix) else None
-    if A is None or type(over) is not L1Ball or type(project) is not CappedFollower:
+    own = type(over) is L1Ball and type(project) is CappedFollower
+    if A is None or not own or type(relaxation) not in (HardMargin, Capped):
         return None
-    return Ahead(A, over.scale, project, accuracy)
+    rank = math.ceil(relaxation.exact_k) - 1 if isinstance(relaxation, Capped) else 0
+    return Ahead(A, (over.scale, accuracy), project, rank)

@@ -68,6 +68,8 @@ class Booster(ABC):
     """The step that led to w_t; nan where there is none."""
     witness: Witness | None = None
     """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
+    known: tuple[float, float] | None = None
+    """F(A w_t) and f(d_t), where the booster found them on its way."""
 
     def named(self, label: str) -> Booster:
         """Return the booster, with the name that solutions show."""
@@ -122,7 +124,11 @@ class Rounds:
         for t in count(self._first):
             d, active, inner = booster.d, booster.active, booster.inner
             best, u, witness = booster.ask(game), active.u, booster.witness
-            margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
+            if booster.known is not None:
+                margin, penalty = booster.known
+            else:
+                margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
+                penalty = relaxation.penalty(d)
             yield RoundState(
                 round=t,
                 d=d,
@@ -130,7 +136,7 @@ class Rounds:
                 active=active,
                 smoothed_gap=active.gap(d, best) if inner == "smoothed" else nan,
                 lower=margin - active.cost,
-                upper=relaxation.penalty(d) + over.value(best.edge + best.slack),
+                upper=penalty + over.value(best.edge + best.slack),
                 step=booster.step,
                 inner=inner,
                 witness=witness,

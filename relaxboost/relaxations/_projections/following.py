@@ -275,7 +275,7 @@ def _many_gaps(u: Vector, gamma: float) -> float:
 
 
 @njit(error_model="numpy")
-def _mean(
+def average(
     u: Vector, rank: int, k: float, before: float, width: float
 ) -> tuple[float, float, float]:
     """Return AvgMin_k(u), the `_margin` of the rank, and how far off the next may well be."""
@@ -300,5 +300,5 @@ class MeanFollower:
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        value, self._gamma, self._width = _mean(u, self._rank, self._k, self._gamma, self._width)
+        value, self._gamma, self._width = average(u, self._rank, self._k, self._gamma, self._width)
         return value
