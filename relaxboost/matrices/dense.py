@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, Whole, no_number
+from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
@@ -64,7 +65,8 @@ class DenseMatrix(MarginMatrix):
     @property
     def unshared(self) -> NDArray[Any] | None:
         """The entries, where a pass is `kernels.dots` by one thread; None in a subclass."""
-        return self._A if type(self) is DenseMatrix and self._dots is kernels.dots else None
+        alone = self._dots is kernels.dots or thread_pool()[1] == 1
+        return self._A if type(self) is DenseMatrix and alone else None
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]

@@ -25,7 +25,7 @@ from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.relaxations._projections.following import average, follow, stretch
 from relaxboost.solvers.active import ActiveSet, worst_in_use
 
-_MOST, _ENTRIES = 8, 8_000_000
+_MOST, _ENTRIES = 16, 48_000_000
 """Rounds of a call at most, and the entries that they read at most: limits wait for its end."""
 _LOOKS = 60
 """Points of a line that a search looks at: where it takes more, `line_search` goes on instead."""
@@ -164,7 +164,7 @@ class RoundAhead(NamedTuple):
 
 
 class Ahead:
-    """What the next rounds will be. They are twice as many each time, since runs may end soon."""
+    """What the next rounds will be: half as many as there were, since runs may end soon."""
 
     def __init__(
         self, A: NDArray[Any], steps: tuple[float, float], project: CappedFollower, rank: int
@@ -174,7 +174,7 @@ class Ahead:
         self._made: Iterator[RoundAhead] = iter(())
         self._edges: Vector | None = None
         """Those at the d of the last round that was made."""
-        self._many, self._most = 1, min(_MOST, _ENTRIES // A.size)
+        self._most, self._so_far = min(_MOST, max(1, _ENTRIES // A.size)), 0
 
     def after(self, active: ActiveSet, d: Vector, best: Best) -> RoundAhead | None:
         """Return the round after that at d with the answer `best`; None where it is not had."""
@@ -187,7 +187,7 @@ class Ahead:
 
     def _rounds(self, active: ActiveSet, d: Vector) -> Iterator[RoundAhead]:
         """Make some rounds, once the first is asked for."""
-        A, project, many = self._A, self._project, self._many
+        A, project, many = self._A, self._project, min(1 + self._so_far // 2, self._most)
         if self._edges is None:
             self._edges = dots(A, A.shape[1], d)
         size, atoms = (many, d.size), active.with_room(many)
@@ -197,7 +197,7 @@ class Ahead:
         made, project.level, self._mean = _rounds(
             A, start, atoms, self._steps, rule, self._mean, (margins, ds, told)
         )
-        self._many = min(2 * many, self._most)
+        self._so_far += made
         rows = zip(margins, ds, told[:made].tolist(), strict=False)
         for u, d, (eta, worst, product, value, j, edge) in rows:
             slot = None if worst < 0 else int(worst)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost._core.compiled import at_most
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import Corrective
@@ -35,6 +36,19 @@ def test_rounds_made_ahead_are_those_of_the_slow_twin(rng, step, beta, kind):
             for slow, fast in islice(pairs, 80):
                 for one, other in zip(shown(slow), shown(fast), strict=True):
                     assert np.array_equal(one, other, equal_nan=True), slow.round
+
+
+@pytest.mark.parametrize("step", ["fig1", "pairwise"])
+def test_one_thread_makes_rounds_of_large_matrices_ahead(rng, step):
+    A = rng.choice(np.array([-1, 1], np.int8), (2100, 1000))
+    game = rb.Game(A, rb.Capped(700))
+    with at_most(1):
+        alone = Corrective(step=step, beta=1e-3).start(game, 1e-9, Clock())
+    assert alone._ahead is not None
+    shared = CorrectiveRun(game, 1e-3, step)
+    for one, other in islice(zip(Rounds(game, alone), Rounds(game, shared), strict=True), 12):
+        for a, b in zip(shown(one), shown(other), strict=True):
+            assert np.array_equal(a, b, equal_nan=True)
 
 
 def test_an_atom_that_is_best_and_worst_at_once_keeps_its_weight():
