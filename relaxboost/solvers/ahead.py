@@ -131,7 +131,8 @@ def _rounds(
             slope, times = abs(edge) - low, stretch(d, v, size, k, accuracy)
         if not beta * slope > 0.0:
             return r, level, (rank, gamma, width)
-        aims, rule, there, d = (slope, longest, times, accuracy), (beta, k, level), margins[r], ds[r]
+        aims, rule = (slope, longest, times, accuracy), (beta, k, level)
+        there, d = margins[r], ds[r]
         eta, level, product = _search(v, size, aims, rule, u, there, d)
         if math.isnan(level):
             return r, level, (rank, gamma, width)
@@ -208,8 +209,9 @@ def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
     """Return an `Ahead`; None where a part of the run is not one that it is written for."""
     matrix, over, relaxation = game.matrix, game.over, game.relaxation
     A = matrix.unshared if isinstance(matrix, DenseMatrix) else None
-    own = type(over) is L1Ball and type(project) is CappedFollower
-    if A is None or not own or type(relaxation) not in (HardMargin, Capped):
+    if A is None or type(over) is not L1Ball or type(project) is not CappedFollower:
+        return None
+    if type(relaxation) not in (HardMargin, Capped):
         return None
     rank = math.ceil(relaxation.exact_k) - 1 if isinstance(relaxation, Capped) else 0
     return Ahead(A, (over.scale, accuracy), project, rank)

@@ -160,7 +160,7 @@ class CorrectiveRun(Booster):
 
     def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
         """Go to the next round, where it is made ahead; return whether it was."""
-        active, self._answer, self.known = self.atoms, None, None
+        active, self._answer, self.evaluated = self.atoms, None, None
         found = ahead.after(active, self.d, best)
         if found is None:
             self._ahead = None  # which would be in vain again
@@ -171,7 +171,7 @@ class CorrectiveRun(Booster):
             active.move(best, found.eta, found.u)
         else:
             active.exchange(best, found.worst, found.eta, found.u)
-        self.step, self.edges, self.known = found.eta, None, (found.value, 0.0)
+        self.step, self.edges, self.evaluated = found.eta, None, (found.value, 0.0)
         self.d, self._answer = found.d, found.answer
         active.product = found.d, found.u, found.product
         return True

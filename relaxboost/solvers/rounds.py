@@ -68,7 +68,7 @@ class Booster(ABC):
     """The step that led to w_t; nan where there is none."""
     witness: Witness | None = None
     """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
-    known: tuple[float, float] | None = None
+    evaluated: tuple[float, float] | None = None
     """F(A w_t) and f(d_t), where the booster found them on its way."""
 
     def named(self, label: str) -> Booster:
@@ -124,8 +124,8 @@ class Rounds:
         for t in count(self._first):
             d, active, inner = booster.d, booster.active, booster.inner
             best, u, witness = booster.ask(game), active.u, booster.witness
-            if booster.known is not None:
-                margin, penalty = booster.known
+            if booster.evaluated is not None:
+                margin, penalty = booster.evaluated
             else:
                 margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
                 penalty = relaxation.penalty(d)
