@@ -21,7 +21,7 @@ from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.matrices.base import best_of
 from relaxboost.matrices.kernels import apart, dots, first_largest, least
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.relaxations._projections import CappedFollower
+from relaxboost.relaxations._projections import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.following import average, follow, stretch
 from relaxboost.solvers.active import ActiveSet, worst_in_use
 
@@ -211,7 +211,8 @@ def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
     A = matrix.unshared if isinstance(matrix, DenseMatrix) else None
     if A is None or type(over) is not L1Ball or type(project) is not CappedFollower:
         return None
-    if type(relaxation) not in (HardMargin, Capped):
+    value = relaxation.valuer()
+    rank = value.rank if isinstance(value, MeanFollower) else 0 if value is least else None
+    if type(relaxation) not in (HardMargin, Capped) or rank is None:
         return None
-    rank = math.ceil(relaxation.exact_k) - 1 if isinstance(relaxation, Capped) else 0
     return Ahead(A, (over.scale, accuracy), project, rank)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -144,6 +144,7 @@ class Combined(SmoothedMethod):
 class CombinedRun(CorrectiveRun):
     """Pairwise steps to a smoothed gap of `target`, which then hand over to a program."""
 
+    newton: ClassVar[bool] = False  # what its steps are to hand over was found with the others
     make: Callable[[], ProgramRun]
     """Makes what takes over, which shares the combined hypothesis."""
     program: ProgramRun | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
@@ -108,6 +108,8 @@ class CorrectiveRun(Booster):
 
     inner = "smoothed"
     active: MovingHypothesis
+    newton: ClassVar[bool] = True
+    """Whether pairwise searches begin with Newton's step, where the projection tells it."""
     edges: Vector | None = None
     """Those of the atoms in use at d, once known."""
     _ahead: Ahead | None = None
@@ -261,7 +263,7 @@ class CorrectiveRun(Booster):
         v, size = active.between(slot, worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
         stretch = self._stretches["pairwise"]
-        if isinstance(self._project, CappedFollower):
+        if self.newton and isinstance(self._project, CappedFollower):
             stretch = self._project.stretch(self.d, v, size, _LOOSE)
         self._found = line_search(self._project, self._beta, segment, _LOOSE, stretch)
         self.step = eta = self._step_of("pairwise")

@@ -295,10 +295,10 @@ class MeanFollower:
     """
 
     def __init__(self, k: float, rank: int) -> None:
-        self._k, self._rank = k, rank
+        self._k, self.rank = k, rank
         self._gamma, self._width = math.nan, 0.0
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        value, self._gamma, self._width = average(u, self._rank, self._k, self._gamma, self._width)
+        value, self._gamma, self._width = average(u, self.rank, self._k, self._gamma, self._width)
         return value
