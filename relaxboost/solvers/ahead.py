@@ -1,4 +1,4 @@
-"""Corrective rounds over small dense matrices, several in one compiled call.
+"""Corrective rounds of one thread over dense matrices, several in one compiled call.
 
 Between two passes over a matrix Python takes long, since a pass leaves nothing of it in the cache.
 `CorrectiveRun` and `line_search` are the slow twins, whose rounds these are to the bit.
