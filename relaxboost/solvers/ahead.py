@@ -25,8 +25,9 @@ from relaxboost.relaxations._projections import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.following import average, follow, stretch
 from relaxboost.solvers.active import ActiveSet, worst_in_use
 
-_MOST, _ENTRIES = 16, 48_000_000
-"""Rounds of a call at most, and the entries that they read at most: limits wait for its end."""
+_MOST, _BYTES = 16, 180_000_000
+"""Rounds of a call at most, and the bytes that they read at most, an entry being as much work as
+three: limits wait for its end."""
 _LOOKS = 60
 """Points of a line that a search looks at: where it takes more, `line_search` goes on instead."""
 
@@ -175,7 +176,8 @@ class Ahead:
         self._made: Iterator[RoundAhead] = iter(())
         self._edges: Vector | None = None
         """Those at the d of the last round that was made."""
-        self._most, self._so_far = min(_MOST, max(1, _ENTRIES // A.size)), 0
+        self._most = min(_MOST, max(1, _BYTES // (A.nbytes + 3 * A.size)))
+        self._so_far = 0
 
     def after(self, active: ActiveSet, d: Vector, best: Best) -> RoundAhead | None:
         """Return the round after that at d with the answer `best`; None where it is not had."""
