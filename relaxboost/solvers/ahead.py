@@ -140,11 +140,11 @@ def _rounds(
         if accuracy < math.inf:
             _exchange(atoms, (j, sign), worst, eta)
         u = there
-        edges[:] = dots(A, A.shape[1], d)
-        j, edge = first_largest(edges)
-        value = 0.0 if rank else least(u)
+        value = 0.0 if rank else least(u)  # before the pass, which u does not outlive in a cache
         if rank:
             value, gamma, width = average(u, rank, k, gamma, width)
+        edges[:] = dots(A, A.shape[1], d)
+        j, edge = first_largest(edges)
         told[r] = (eta, float(worst), product, value, float(j), edge)
     return told.shape[0], level, (rank, gamma, width)
 
@@ -176,7 +176,8 @@ class Ahead:
         self._made: Iterator[RoundAhead] = iter(())
         self._edges: Vector | None = None
         """Those at the d of the last round that was made."""
-        self._most = min(_MOST, max(1, _BYTES // (A.nbytes + 3 * A.size)))
+        self.most = min(_MOST, _BYTES // (A.nbytes + 3 * A.size))
+        """Rounds of a call at most: by less than two nothing is won."""
         self._so_far = 0
 
     def after(self, active: ActiveSet, d: Vector, best: Best) -> RoundAhead | None:
@@ -190,7 +191,7 @@ class Ahead:
 
     def _rounds(self, active: ActiveSet, d: Vector) -> Iterator[RoundAhead]:
         """Make some rounds, once the first is asked for."""
-        A, project, many = self._A, self._project, min(1 + self._so_far // 2, self._most)
+        A, project, many = self._A, self._project, min(1 + self._so_far // 2, self.most)
         if self._edges is None:
             self._edges = dots(A, A.shape[1], d)
         size, atoms = (many, d.size), active.with_room(many)
@@ -217,4 +218,5 @@ def ahead(game: Game, project: Any, accuracy: float) -> Ahead | None:
     rank = value.rank if isinstance(value, MeanFollower) else 0 if value is least else None
     if type(relaxation) not in (HardMargin, Capped) or rank is None:
         return None
-    return Ahead(A, (over.scale, accuracy), project, rank)
+    found = Ahead(A, (over.scale, accuracy), project, rank)
+    return found if found.most > 1 else None
