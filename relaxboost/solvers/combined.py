@@ -16,7 +16,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
-from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.forecast import Forecast
 from relaxboost.solvers.interior.run import (
     OVERHEAD,
@@ -29,6 +29,7 @@ from relaxboost.solvers.interior.run import (
     unfit,
     walk_limit,
 )
+from relaxboost.solvers.loose import LooseRun
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
@@ -137,11 +138,13 @@ class Combined(SmoothedMethod):
         run.new = 1.0 if steep else _NEW
         # Others than hard and soft margins take many times as long for a d as is counted.
         if near and hasattr(run._project, "along"):
-            run.forecast, run.between = Forecast(tol), _BETWEEN
+            run.forecast = Forecast(tol)
+            if self.beta is None:
+                run.loosen(beta, smoother, _BETWEEN)
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
-class CombinedRun(CorrectiveRun):
+class CombinedRun(LooseRun):
     """Pairwise steps to a smoothed gap of `target`, which then hand over to a program."""
 
     newton: ClassVar[bool] = False  # what its steps are to hand over was found with the others
@@ -154,18 +157,15 @@ class CombinedRun(CorrectiveRun):
     """How many times work of steps counts while nearly each has found a new column."""
     forecast: Forecast | None = None
     """Of rounds of steps, where they may go on alone."""
-    between: int = 0
-    """Steps over the columns in use, at most, between two passes over all."""
 
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
     ) -> None:
-        super().__init__(game, beta, "pairwise", smoother)
-        self._game, self._clock, self._target = game, clock, target
+        super().__init__(game, beta, smoother, target, clock)
         self._ready = self._looked = False
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
-        self._columns = self._idle = self._settled = 0
+        self._columns = self._idle = 0
         self._work, self._look = 0.0, seconds_to_look(game)
 
     def warmed(self, start: WarmStart) -> Booster:
@@ -251,15 +251,6 @@ class CombinedRun(CorrectiveRun):
             return rival.now(program)  # the program would not end in the time it may take
         program.known = gap
         return program
-
-    def advance(self, best: Any) -> Booster | None:
-        """Take a step, and some over the columns in use."""
-        if not self.between:
-            return super().advance(best)
-        goal = 0.5 * max(self.active.gap(self.d, best), self._target)
-        super().advance(best)
-        self._settled = self.settle(goal, self._clock, self.between)
-        return self
 
     def _looks(self) -> bool:
         """Whether `Balance` is to look, which it does once; a w of positive value says no."""
