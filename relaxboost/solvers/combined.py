@@ -230,10 +230,10 @@ class CombinedRun(LooseRun):
             due = rival.due(work if self.forecast else counted)
             self._look -= counted if self.forecast else work
             if self.forecast is not None:
-                self.forecast.note(gap)
+                self.forecast.note(self.certified(best))
                 left = work * self.forecast.rounds()
                 if due and (left < self._look or not self._looks()):
-                    due = not rival.spares(self._work + left)
+                    due = not rival.spares(self._work, left)
                 done = done and (self._ready or pivots <= self._work)
         if rival and (done or due or self._look <= 0.0):
             looks, self._looked = self._looks(), True

@@ -51,13 +51,13 @@ class LooseRun(CorrectiveRun):
         super().__init__(game, beta, "pairwise", smoother)
         self._game, self._clock, self._target = game, clock, target
         self._settled = self._since = 0
-        self._lower = -inf
+        self._lower, self._upper = -inf, inf
+        self._value = game.relaxation.valuer()
         self._mark: tuple[Vector, Vector] | None = None  # weights and margins at the last sweep
 
     def loosen(self, beta: float, smoother: Smoother, between: int) -> None:
         """Smooth more than that β, which is the least, as long as that costs little."""
         self._least, self._smoother, self.between = beta, smoother, between
-        self._value = self._game.relaxation.valuer()
         self._smooth(EASY * beta)
 
     def _smooth(self, beta: float) -> None:
@@ -65,19 +65,20 @@ class LooseRun(CorrectiveRun):
         self._stretches = dict.fromkeys(self._stretches, 1.0)
         self.d, self.edges = self._project(self.active.u), None
 
-    def _cost(self, best: Any, gap: float) -> float:
-        """Return what smoothing costs at the present point."""
+    def certified(self, best: Any) -> float:
+        """Return the gap of the best points so far."""
         game = self._game
         self._lower = max(self._lower, self._value(self.active.u) - self.active.cost)
         upper = game.relaxation.penalty(self.d) + game.over.value(best.edge + best.slack)
-        return upper - self._lower - gap
+        self._upper = min(self._upper, upper)
+        return self._upper - self._lower
 
     def advance(self, best: Any) -> Booster | None:
         """Take a step, and some over the columns in use."""
         if self._least == inf:
             return super().advance(best)
         gap = self.active.gap(self.d, best)
-        dear = self._beta > self._least and self._cost(best, gap) > gap
+        dear = self._beta > self._least and self.certified(best) > 2.0 * gap
         super().advance(best)
         goal = 0.5 * max(gap, self._target)
         self._settled = self.settle(goal, self._clock, self.between) if self.between else 0

@@ -63,7 +63,7 @@ _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_SPARED, _STUMPS = 3.0, 1.5
+_SPARED = 2.75
 """How many times the price steps may be counted in all, to go on instead; and on stumps. Either is
 half of it: in caches their work is counted six times too dear, and three times on stumps."""
 _WALK = 0.7
@@ -185,9 +185,9 @@ class Rival:
         self._left -= work
         return self._left <= 0.0
 
-    def spares(self, work: float) -> bool:
-        """Give steps another part where all their `work`, to the end, is not too dear."""
-        spares = work < (_STUMPS if self._game.matrix.implicit else _SPARED) * self._price
+    def spares(self, work: float, left: float) -> bool:
+        """Give steps another part where it lasts to the end, or all their work is not too dear."""
+        spares = left < PART * self._price or work + left < _SPARED * self._price
         if spares:
             self._left = PART * self._price
         return spares
