@@ -15,6 +15,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices.bulk import PASS
+from relaxboost.relaxations import KLPenalty
 from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.forecast import Forecast
@@ -30,7 +31,7 @@ from relaxboost.solvers.interior.run import (
     walk_limit,
 )
 from relaxboost.solvers.loose import LooseRun
-from relaxboost.solvers.method import SmoothedMethod
+from relaxboost.solvers.method import SmoothedMethod, default_beta
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
 from relaxboost.solvers.starts import WarmStart, ended_as
@@ -141,6 +142,10 @@ class Combined(SmoothedMethod):
             run.forecast = Forecast(tol)
             if self.beta is None:
                 run.loosen(beta, smoother, _BETWEEN)
+        elif near and isinstance(smoother, Unsmoothed) and isinstance(game.relaxation, KLPenalty):
+            # More of the same entropy costs nothing; beside others it takes a search.
+            least = default_beta(game.relaxation.entropy_range(game.m), target)
+            run.loosen(least, game.relaxation, 0)
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -230,7 +235,7 @@ class CombinedRun(LooseRun):
             due = rival.due(work if self.forecast else counted)
             self._look -= counted if self.forecast else work
             if self.forecast is not None:
-                self.forecast.note(self.certified(best))
+                self.forecast.note(self.certified())
                 left = work * self.forecast.rounds()
                 if due and (left < self._look or not self._looks()):
                     due = not rival.spares(self._work, left)

@@ -52,7 +52,6 @@ class LooseRun(CorrectiveRun):
         self._game, self._clock, self._target = game, clock, target
         self._settled = self._since = 0
         self._lower, self._upper = -inf, inf
-        self._value = game.relaxation.valuer()
         self._mark: tuple[Vector, Vector] | None = None  # weights and margins at the last sweep
 
     def loosen(self, beta: float, smoother: Smoother, between: int) -> None:
@@ -65,12 +64,10 @@ class LooseRun(CorrectiveRun):
         self._stretches = dict.fromkeys(self._stretches, 1.0)
         self.d, self.edges = self._project(self.active.u), None
 
-    def certified(self, best: Any) -> float:
+    def certified(self) -> float:
         """Return the gap of the best points so far."""
-        game = self._game
-        self._lower = max(self._lower, self._value(self.active.u) - self.active.cost)
-        upper = game.relaxation.penalty(self.d) + game.over.value(best.edge + best.slack)
-        self._upper = min(self._upper, upper)
+        lower, upper = self.bracket
+        self._lower, self._upper = max(self._lower, lower), min(self._upper, upper)
         return self._upper - self._lower
 
     def advance(self, best: Any) -> Booster | None:
@@ -78,7 +75,7 @@ class LooseRun(CorrectiveRun):
         if self._least == inf:
             return super().advance(best)
         gap = self.active.gap(self.d, best)
-        dear = self._beta > self._least and self.certified(best) > 2.0 * gap
+        dear = self._beta > self._least and self.certified() > 2.0 * gap
         super().advance(best)
         goal = 0.5 * max(gap, self._target)
         self._settled = self.settle(goal, self._clock, self.between) if self.between else 0

@@ -70,6 +70,8 @@ class Booster(ABC):
     """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
     evaluated: tuple[float, float] | None = None
     """F(A w_t) and f(d_t), where the booster found them on its way."""
+    bracket: tuple[float, float]
+    """The bounds of the present round, once it has an answer."""
 
     def named(self, label: str) -> Booster:
         """Return the booster, with the name that solutions show."""
@@ -129,14 +131,17 @@ class Rounds:
             else:
                 margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
                 penalty = relaxation.penalty(d)
+            lower = margin - active.cost
+            upper = penalty + over.value(best.edge + best.slack)
+            booster.bracket = lower, upper
             yield RoundState(
                 round=t,
                 d=d,
                 best=best,
                 active=active,
                 smoothed_gap=active.gap(d, best) if inner == "smoothed" else nan,
-                lower=margin - active.cost,
-                upper=penalty + over.value(best.edge + best.slack),
+                lower=lower,
+                upper=upper,
                 step=booster.step,
                 inner=inner,
                 witness=witness,
