@@ -30,7 +30,7 @@ from relaxboost.solvers.interior.run import (
     unfit,
     walk_limit,
 )
-from relaxboost.solvers.loose import LooseRun
+from relaxboost.solvers.loose import EASIER, EASY, LooseRun
 from relaxboost.solvers.method import SmoothedMethod, default_beta
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
@@ -78,9 +78,10 @@ class Combined(SmoothedMethod):
     tol is not narrow beside ρ.
 
     For a tol of half that gap or more, steps aim at that tol from the beginning. With a hard or
-    soft margin, most are over the columns in use. They go on where the program would take longer
-    than they did, and in place of `InteriorPoint` where they are expected (`Forecast`) to cost at
-    most half as much.
+    soft margin, or a `KLPenalty`, they smooth more than tol allows at first (`LooseRun`), and with
+    a margin most are over the columns in use. They go on where the program would take longer than
+    they did, and in place of `InteriorPoint` where what is left of them is expected (`Forecast`) to
+    cost at most half as much.
 
     Where the steps have found nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -141,11 +142,11 @@ class Combined(SmoothedMethod):
         if near and hasattr(run._project, "along"):
             run.forecast = Forecast(tol)
             if self.beta is None:
-                run.loosen(beta, smoother, _BETWEEN)
+                run.loosen(beta, smoother, EASY, _BETWEEN)
         elif near and isinstance(smoother, Unsmoothed) and isinstance(game.relaxation, KLPenalty):
             # More of the same entropy costs nothing; beside others it takes a search.
             least = default_beta(game.relaxation.entropy_range(game.m), target)
-            run.loosen(least, game.relaxation, 0)
+            run.loosen(least, game.relaxation, EASIER, 0)
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -223,7 +224,7 @@ class CombinedRun(LooseRun):
         dear = used > _MANY * self._fewer or (rival is not None and pivots > rival.left)
         if rival and program and self._ready and dear and not program.knows:
             return rival.now(program)
-        done = self._ready or gap <= self._target or self._saturated()
+        done = self._ready or (gap <= self._target and not self.eased) or self._saturated()
         due = False
         if rival is not None:
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
@@ -236,9 +237,9 @@ class CombinedRun(LooseRun):
             self._look -= counted if self.forecast else work
             if self.forecast is not None:
                 self.forecast.note(self.certified())
-                left = work * self.forecast.rounds()
+                left = work * self.forecast.rounds(power=self.idle)
                 if due and (left < self._look or not self._looks()):
-                    due = not rival.spares(self._work, left)
+                    due = not rival.spares(left, self.idle)
                 done = done and (self._ready or pivots <= self._work)
         if rival and (done or due or self._look <= 0.0):
             looks, self._looked = self._looks(), True

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 
+_HUGE = 100.0
+"""The logarithm of more rounds than any run has."""
+
 
 class Forecast:
-    """The gap goes on falling by the same part a round as in the latter half of those so far.
+    """The gap goes on falling as in the latter half of the rounds so far.
 
-    With pairwise steps it does, once their columns are found (Lacoste-Julien & Jaggi 2015).
+    With pairwise steps it falls by the same part a round, once their columns are found
+    (Lacoste-Julien & Jaggi 2015); before w meets a bound, so that nothing holds it, like a power of
+    the rounds.
 
     Parameters
     ----------
@@ -24,7 +29,7 @@ class Forecast:
         """Take the gap of a round."""
         self._gaps.append(min(gap, self._gaps[-1]) if self._gaps else gap)
 
-    def rounds(self) -> float:
+    def rounds(self, power: bool = False) -> float:
         """Return about how many are left, inf where the latter half brought nothing."""
         count, half = len(self._gaps), len(self._gaps) // 2
         if not half:
@@ -33,4 +38,7 @@ class Forecast:
         fallen = math.log(before / now)
         if fallen <= 0.0:
             return 0.0 if now == self._goal else math.inf
-        return (count - half) * math.log(now / self._goal) / fallen
+        left = math.log(now / self._goal) / fallen
+        if power:
+            return count * math.expm1(min(left * math.log(count / half), _HUGE))
+        return (count - half) * left

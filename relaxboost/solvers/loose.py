@@ -17,9 +17,11 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, line_search
 
-EASY = 16.0
+EASY = 8.0
 """How many times the β that costs tol/2 at most is the first. It hardly ever costs a tenth of what
 it may."""
+EASIER = 32.0
+"""The same for an f that is an entropy itself, beside which smoothing is little."""
 _CUT = 0.5
 """The part of β that is left where smoothing costs more than the gap."""
 _SWEEP = 50
@@ -54,10 +56,10 @@ class LooseRun(CorrectiveRun):
         self._lower, self._upper = -inf, inf
         self._mark: tuple[Vector, Vector] | None = None  # weights and margins at the last sweep
 
-    def loosen(self, beta: float, smoother: Smoother, between: int) -> None:
-        """Smooth more than that β, which is the least, as long as that costs little."""
-        self._least, self._smoother, self.between = beta, smoother, between
-        self._smooth(EASY * beta)
+    def loosen(self, least: float, smoother: Smoother, easy: float, between: int) -> None:
+        """Smooth `easy` times as much as the `least` β, as long as that costs little."""
+        self._least, self._smoother, self.between = least, smoother, between
+        self._smooth(easy * least)
 
     def _smooth(self, beta: float) -> None:
         self._beta, self._project = beta, self._smoother.projector(beta)
@@ -70,12 +72,22 @@ class LooseRun(CorrectiveRun):
         self._lower, self._upper = max(self._lower, lower), min(self._upper, upper)
         return self._upper - self._lower
 
+    @property
+    def eased(self) -> bool:
+        """Whether smoothing may cost more than half of tol."""
+        return self._beta > self._least
+
+    @property
+    def idle(self) -> bool:
+        """Whether no w so far is better than w = 0, so that nothing but smoothing bounds it."""
+        return self._lower <= 0.0
+
     def advance(self, best: Any) -> Booster | None:
         """Take a step, and some over the columns in use."""
         if self._least == inf:
             return super().advance(best)
         gap = self.active.gap(self.d, best)
-        dear = self._beta > self._least and self.certified() > 2.0 * gap
+        dear = self.eased and self.certified() > 2.0 * gap
         super().advance(best)
         goal = 0.5 * max(gap, self._target)
         self._settled = self.settle(goal, self._clock, self.between) if self.between else 0

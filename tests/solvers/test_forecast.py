@@ -37,7 +37,8 @@ def test_steps_go_on_where_they_are_expected_to_end_soon(monkeypatch):
     game = rb.Game(margins(400, 100), rb.Capped(40), over=rb.Simplex())
     assert inners(rb.solve(game, 0.1)) == ["smoothed"]
     assert inners(rb.solve(game, 0.01)) == ["smoothed", "interior"]
-    monkeypatch.setattr("relaxboost.solvers.interior.run._SPARED", 0.0)
+    for part in ("_SPARED", "_IDLE"):
+        monkeypatch.setattr(f"relaxboost.solvers.interior.run.{part}", 0.0)
     assert inners(rb.solve(game, 0.1)) == ["smoothed", "interior"]
 
 

@@ -63,9 +63,9 @@ _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_SPARED = 2.75
-"""How many times the price steps may be counted in all, to go on instead; and on stumps. Either is
-half of it: in caches their work is counted six times too dear, and three times on stumps."""
+_SPARED, _IDLE = 1.75, 1.25
+"""How many times the price the steps that are left may be counted, to go on instead; and where no w
+is better than w = 0 so far. Their work is counted three to six times too dear."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -185,9 +185,9 @@ class Rival:
         self._left -= work
         return self._left <= 0.0
 
-    def spares(self, work: float, left: float) -> bool:
-        """Give steps another part where it lasts to the end, or all their work is not too dear."""
-        spares = left < PART * self._price or work + left < _SPARED * self._price
+    def spares(self, left: float, idle: bool) -> bool:
+        """Give steps another part where all that are `left`, to the end, are not too dear."""
+        spares = left < (_IDLE if idle else _SPARED) * self._price
         if spares:
             self._left = PART * self._price
         return spares
