@@ -63,7 +63,7 @@ _SPREAD = 30.0
 """Times 1/m that d may be at most: on few examples few columns do, and steps here are quick."""
 PART = 0.25
 """The part of the expected seconds that others may take before."""
-_SPARED, _IDLE = 1.75, 1.0
+_SPARED, _IDLE = 2.75, 1.0
 """How many times the price the steps that are left may be counted, to go on instead; and where no w
 is better than w = 0 so far. Their work is counted three to six times too dear."""
 _WALK = 0.7
