@@ -25,6 +25,16 @@ def test_a_fall_by_the_same_part_is_told_exactly(part):
         assert told(gaps, 1e-2) == pytest.approx(left)
 
 
+@pytest.mark.parametrize("power", [0.3, 1.0, 1.4])
+def test_a_fall_like_a_power_is_told_exactly(power):
+    for count in (4, 20, 100):
+        forecast = Forecast(1e-3)
+        for t in range(1, count + 1):
+            forecast.note(t**-power)
+        left = 1e3 ** (1.0 / power) - count
+        assert forecast.rounds(power=True) == pytest.approx(left)
+
+
 def test_gaps_that_rise_fall_not_or_are_narrow_enough():
     assert told([], 0.1) == told([0.5], 0.1) == told([0.5] * 9, 0.1) == math.inf
     assert told([0.9, 0.5, 0.8, 0.3, 0.7], 0.1) == told([0.9, 0.5, 0.5, 0.3, 0.3], 0.1)

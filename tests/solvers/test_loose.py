@@ -1,0 +1,89 @@
+"""Steps for a loose tolerance: more smoothing than tol allows, and steps in many directions."""
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.instances.generators import generate
+from relaxboost.solvers import Combined, Corrective
+from relaxboost.solvers.combined import CombinedRun
+from relaxboost.solvers.loose import LooseRun, _room
+from tests.solvers.test_interior import margins, noisy_stumps
+
+GAMES = {
+    "planted": lambda: rb.Game(generate("planted", 300, 200, 0, k=100), rb.Capped(100)),
+    "stumps": lambda: rb.Game(noisy_stumps(300, 4), rb.Capped(30)),
+    "simplex": lambda: rb.Game(margins(200, 60), rb.Capped(30), over=rb.Simplex()),
+    "entropy": lambda: rb.Game(margins(200, 60), rb.KLPenalty(0.05)),
+    "ball": lambda: rb.Game(margins(200, 60), rb.HardMargin(), over=rb.L1Ball(0.5)),
+}
+
+
+def watched(monkeypatch, game, tol):
+    """Return a solution, and β and whether w fits the domain for each round."""
+    seen = []
+    advance = LooseRun.advance
+
+    def spy(run, best):
+        after = advance(run, best)
+        active = run.atoms
+        weights = active.weights[: len(active)]
+        ids, w = active.coefficients(active.snapshot())
+        assert np.abs(game.matrix.margins(ids, w) - active.u).max() <= 1e-9
+        assert weights.min(initial=0.0) >= -1e-15
+        assert weights.sum() <= active.over.scale * (1.0 + 1e-9)
+        seen.append((run._beta, run._least))
+        return after
+
+    monkeypatch.setattr(CombinedRun, "advance", spy)
+    return rb.solve(game, tol, Combined(interior=False)), seen
+
+
+@pytest.mark.parametrize("kind", GAMES)
+def test_weights_stay_in_the_domain_and_smoothing_falls_to_what_tol_allows(kind, monkeypatch):
+    solution, seen = watched(monkeypatch, GAMES[kind](), 0.02)
+    assert solution.status == "optimal"
+    assert solution.gap <= 0.02
+    betas = [beta for beta, _ in seen]
+    assert betas == sorted(betas, reverse=True)
+    assert betas[0] > seen[0][1]
+    assert betas[-1] >= seen[0][1]
+
+
+@pytest.mark.parametrize("kind", ["planted", "stumps"])
+def test_far_too_much_smoothing_is_taken_back(kind, monkeypatch):
+    monkeypatch.setattr("relaxboost.solvers.combined.EASY", 4096.0)
+    solution, seen = watched(monkeypatch, GAMES[kind](), 0.02)
+    assert solution.status == "optimal"
+    assert seen[-1][0] < 0.3 * seen[0][0]
+
+
+def test_more_smoothing_takes_fewer_rounds_and_a_beta_by_hand_stays(monkeypatch):
+    game = GAMES["planted"]()
+    eased = rb.solve(game, 0.01, Combined(interior=False)).rounds
+    monkeypatch.setattr("relaxboost.solvers.combined.EASY", 1.0)
+    assert eased <= 0.6 * rb.solve(game, 0.01, Combined(interior=False)).rounds
+    _, seen = watched(monkeypatch, game, 0.02)
+    assert len({beta for beta, _ in seen}) == 1
+    beta = 0.003
+    fixed = CombinedRun.loosen
+    monkeypatch.setattr(CombinedRun, "loosen", None)  # is not called
+    assert rb.solve(game, 0.05, Combined(beta=beta, interior=False)).status == "optimal"
+    monkeypatch.setattr(CombinedRun, "loosen", fixed)
+
+
+def test_narrow_tolerances_take_the_steps_they_took(monkeypatch):
+    game = GAMES["planted"]()
+    monkeypatch.setattr(CombinedRun, "loosen", None)
+    steps = [r.inner for r in rb.solve(game, 1e-3, Combined(interior=False)).history]
+    assert steps.count("smoothed") > 10
+
+
+def test_weights_move_on_until_one_is_gone_or_all_are_used():
+    game = GAMES["planted"]()
+    active = Corrective(step="pairwise").start(game, 0.1, None).active
+    weights = np.array([0.2, 0.3, 0.1])
+    assert _room(active, weights, np.array([-0.1, 0.05, 0.0])) == pytest.approx(2.0)
+    assert _room(active, weights, np.array([0.1, 0.1, 0.0])) == pytest.approx(2.0)
+    assert _room(active, weights, np.array([0.1, -0.1, 0.0])) == pytest.approx(3.0)
+    assert _room(active, np.array([0.5, 0.5, 0.0]), np.array([0.1, 0.0, 0.0])) == 0.0
