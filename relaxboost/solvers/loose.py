@@ -12,7 +12,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import kernels
 from relaxboost.solvers.active import ActiveSet
-from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, line_search
@@ -50,7 +50,7 @@ class LooseRun(CorrectiveRun):
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
     ) -> None:
-        super().__init__(game, beta, "pairwise", smoother)
+        super().__init__(game, beta, "pairwise", smoother, active_set(game))
         self._game, self._clock, self._target = game, clock, target
         self._settled = self._since = 0
         self._lower, self._upper = -inf, inf
