@@ -127,8 +127,10 @@ class Solution(Bracketed):
 
         def __getattr__(self, name: str) -> Any:
             """Say what it is called here, for names that solutions have elsewhere."""
-            hint = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-            raise AttributeError(f"a Solution has no {name!r}{hint}", name=name, obj=self)
+            if name not in _ELSEWHERE:  # nor hide what a property raised
+                return object.__getattribute__(self, name)
+            message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
+            raise AttributeError(message, name=name, obj=self)
 
     @property
     def gap(self) -> float:

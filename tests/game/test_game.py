@@ -195,7 +195,7 @@ def test_keys_of_own_relaxations_tell_them_apart():
     [
         ("rho", "a Solution has no 'rho'; rho lies between its lower and upper$"),
         ("weights", "w has those of the hypotheses, d those of the examples"),
-        ("nonsense", "a Solution has no 'nonsense'$"),
+        ("nonsense", "'Solution' object has no attribute 'nonsense'$"),
     ],
 )
 def test_a_solution_says_what_a_name_is_called_here(name, said):
@@ -203,3 +203,10 @@ def test_a_solution_says_what_a_name_is_called_here(name, said):
     with pytest.raises(AttributeError, match=said):
         getattr(solution, name)
     assert not hasattr(pickle.loads(pickle.dumps(solution)), name)
+
+
+def test_what_a_property_of_a_solution_raises_is_seen(monkeypatch):
+    solution = rb.solve(rb.Game(A))
+    monkeypatch.delattr(rb.matrices.MarginMatrix, "margins")
+    with pytest.raises(AttributeError, match="'DenseMatrix' object has no attribute 'margins'"):
+        _ = solution.margins
