@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ def doubles(name: str, given: Any) -> Array:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        array = np.asarray(given, dtype=object)
-        at = no_number(array)
-        where = error if at is None else f"at {list(at)} it has {array[at]!r:.60}"
+        where = str(error)
+        with suppress(ValueError):  # ragged arrays are none of objects either
+            array = np.asarray(given, dtype=object)
+            at = no_number(array)
+            where = where if at is None else f"at {list(at)} it has {array[at]!r:.60}"
         raise InputError(f"{name} must be an array of numbers: {where}") from None

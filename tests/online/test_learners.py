@@ -291,6 +291,7 @@ def test_bad_options(make, message):
         (([[0, 0, 0], [0, 1, 0]], [1]), "there are 2 examples and 1 targets"),
         (([[0, 0, 0], [0, 1, 0]], [1, 1], [1, -1]), "weights must be finite and >= 0; row 1"),
         (("abc", [1]), "H must be an array of numbers"),
+        (([np.ones((2, 2)), np.ones((2, 3))], [1, 1]), "H must be an array of numbers"),
     ],
 )
 def test_a_bad_row_changes_nothing(arguments, message):
