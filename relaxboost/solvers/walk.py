@@ -339,7 +339,7 @@ class Walk:
         return x
 
     def _missed(self, kind: int) -> Vector:
-        """Return what x_N and rough basic (d, v) miss of their equations in A, which make all s."""
+        """Make x_B of rough basic (d, v) and A; return what x_N then misses of its equations."""
         x = self._spread(kind)
         d, v = x[:-1], x[-1]
         edges = self._for_a_pass().edges(d)
@@ -420,8 +420,9 @@ class Walk:
             tie = _APART / m * self._more[ids]
             low[1][ids] -= tie
             high[1][ids] += tie
-        self._N[1] -= self._side * tie
-        self._X[1] -= self._tableau.T @ (self._side * tie)
+        away = self._side * (_APART / m * self._more[cols])
+        self._N[1] -= away
+        self._X[1] -= self._tableau.T @ away
         if (new.cost != self._cost).any():
             self._cost = new.cost
             self._reduce()
