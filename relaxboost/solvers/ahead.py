@@ -161,7 +161,7 @@ class RoundAhead(NamedTuple):
     product: float
     """<d, u>."""
     value: float
-    """F(u)."""
+    """F(u); f(d) is 0 for hard and soft margins."""
     answer: Best
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Combined(SmoothedMethod):
     soft margin, or a `KLPenalty`, they smooth more than tol allows at first (`LooseRun`), and with
     a margin most are over the columns in use. They go on where the program would take longer than
     they did, and in place of `InteriorPoint` where what is left of them is expected (`Forecast`) to
-    cost at most half as much.
+    cost less.
 
     Where the steps have found nothing better than w = 0, and columns are fewer than
     examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
@@ -153,7 +153,7 @@ class Combined(SmoothedMethod):
 class CombinedRun(LooseRun):
     """Pairwise steps to a smoothed gap of `target`, which then hand over to a program."""
 
-    newton: ClassVar[bool] = False  # what its steps are to hand over was found with the others
+    newton = False  # when its steps hand over was measured with searches that begin elsewhere
     make: Callable[[], ProgramRun]
     """Makes what takes over, which shares the combined hypothesis."""
     program: ProgramRun | None = None
@@ -171,7 +171,7 @@ class CombinedRun(LooseRun):
         self._ready = self._looked = False
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
-        self._columns = self._idle = 0
+        self._columns = self._vain = 0
         self._work, self._look = 0.0, seconds_to_look(game)
 
     def warmed(self, start: WarmStart) -> Booster:
@@ -272,6 +272,6 @@ class CombinedRun(LooseRun):
     def _saturated(self) -> bool:
         """Count a round; return whether the steps have stopped finding columns."""
         columns = len(self.atoms)
-        self._idle = 0 if columns > self._columns else self._idle + 1
+        self._vain = 0 if columns > self._columns else self._vain + 1
         self._columns = columns
-        return self._idle > max(20, columns)
+        return self._vain > max(20, columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
@@ -108,7 +108,7 @@ class CorrectiveRun(Booster):
 
     inner = "smoothed"
     active: MovingHypothesis
-    newton: ClassVar[bool] = True
+    newton = True
     """Whether pairwise searches begin with Newton's step, where the projection tells it."""
     edges: Vector | None = None
     """Those of the atoms in use at d, once known."""

@@ -12,8 +12,8 @@ class Forecast:
     """The gap goes on falling as in the latter half of the rounds so far.
 
     With pairwise steps it falls by the same part a round, once their columns are found
-    (Lacoste-Julien & Jaggi 2015); before w meets a bound, so that nothing holds it, like a power of
-    the rounds.
+    (Lacoste-Julien & Jaggi 2015). While no w is better than w = 0, so that nothing but smoothing
+    bounds it, it falls like a power of the rounds.
 
     Parameters
     ----------
@@ -30,7 +30,10 @@ class Forecast:
         self._gaps.append(min(gap, self._gaps[-1]) if self._gaps else gap)
 
     def rounds(self, power: bool = False) -> float:
-        """Return about how many are left, inf where the latter half brought nothing."""
+        """Return about how many are left, inf where the latter half brought nothing.
+
+        `power` says that the gap falls like a power of the rounds.
+        """
         count, half = len(self._gaps), len(self._gaps) // 2
         if not half:
             return math.inf

@@ -64,8 +64,8 @@ _SPREAD = 30.0
 PART = 0.25
 """The part of the expected seconds that others may take before."""
 _SPARED, _IDLE = 2.75, 1.0
-"""How many times the price the steps that are left may be counted, to go on instead; and where no w
-is better than w = 0 so far. Their work is counted three to six times too dear."""
+"""How many times the price what is left of steps may be counted, for them to go on instead; and the
+same where no w is better than w = 0 so far. Their work is counted three to six times too dear."""
 _WALK = 0.7
 """The part of the expected seconds that a walk from a neighbour may take."""
 _DIGITS = 6.0
@@ -186,7 +186,10 @@ class Rival:
         return self._left <= 0.0
 
     def spares(self, left: float, idle: bool) -> bool:
-        """Give steps another part where all that are `left`, to the end, are not too dear."""
+        """Give steps another part where what is `left` of them, to the end, is not too dear.
+
+        `idle` says that no w is better than w = 0 so far.
+        """
         spares = left < (_IDLE if idle else _SPARED) * self._price
         if spares:
             self._left = PART * self._price
