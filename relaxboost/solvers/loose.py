@@ -67,7 +67,7 @@ class LooseRun(CorrectiveRun):
         self.d, self.edges = self._project(self.active.u), None
 
     def certified(self) -> float:
-        """Return the gap of the best points so far."""
+        """Note the bracket of the round, and return the gap of the best points so far."""
         lower, upper = self.bracket
         self._lower, self._upper = max(self._lower, lower), min(self._upper, upper)
         return self._upper - self._lower
