@@ -29,7 +29,7 @@ _DOMAINS: dict[type, int] = {
 }
 
 _OUTSIDE = 1e-7
-"""How far a w is from the domain, beside its largest entry, before that is no rounding."""
+"""How far from the domain a w may be by rounding, beside its largest entry."""
 _MOST = 2.0**53
 """Copies are counted down; a double with more would never reach zero."""
 

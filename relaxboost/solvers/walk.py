@@ -96,7 +96,7 @@ def _sides(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
 
 
 def _least(score: Vector, count: int) -> Whole:
-    """Return where so many of the least scores are, sought up to what a sample says."""
+    """Return where the `count` least scores are, sought among those up to what a sample says."""
     near, rank = np.arange(score.size), count // _SAMPLED + _SAMPLED
     if rank < score.size // _SAMPLED:
         near = np.flatnonzero(score <= np.partition(score[::_SAMPLED], rank)[rank])

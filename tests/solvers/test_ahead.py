@@ -69,12 +69,16 @@ def test_only_what_is_known_by_heart_is_made_ahead(rng):
         def best(self, d):
             return super().best(d)
 
+    class OwnCap(rb.Capped):
+        pass
+
     A = rng.choice([-1.0, 1.0], (30, 8))
     entropy = Corrective(smoothing="binary-entropy")
     for game, method in (
         (rb.Game(Own(A)), Corrective()),
         (rb.Game(A, over=rb.Simplex()), Corrective()),
         (rb.Game(A, rb.KLPenalty(0.1)), Corrective()),
+        (rb.Game(A, OwnCap(3)), Corrective()),
         (rb.Game(A), Corrective(step="away")),
         (rb.Game(A), entropy),
     ):
