@@ -69,6 +69,13 @@ def test_more_smoothing_takes_fewer_rounds_and_a_beta_by_hand_stays(monkeypatch)
     assert rb.solve(game, 0.05, Combined(beta=0.003, interior=False)).status == "optimal"
 
 
+def test_steps_in_the_direction_of_many_take_fewer_rounds(monkeypatch):
+    game = GAMES["stumps"]()
+    rounds = rb.solve(game, 0.01, Combined(interior=False)).rounds
+    monkeypatch.setattr("relaxboost.solvers.loose._SWEEP", np.inf)
+    assert rounds <= 0.75 * rb.solve(game, 0.01, Combined(interior=False)).rounds
+
+
 def test_narrow_tolerances_take_the_steps_they_took(monkeypatch):
     game = GAMES["planted"]()
     monkeypatch.setattr(CombinedRun, "loosen", None)
