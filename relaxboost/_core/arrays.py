@@ -44,7 +44,7 @@ def doubles(name: str, given: Any) -> Array:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         where = str(error)
-        with suppress(ValueError):  # ragged arrays are none of objects either
+        with suppress(ValueError):  # of some ragged lists there is none of objects
             array = np.asarray(given, dtype=object)
             at = no_number(array)
             where = where if at is None else f"at {list(at)} it has {array[at]!r:.60}"

@@ -127,7 +127,7 @@ class Solution(Bracketed):
 
         def __getattr__(self, name: str) -> Any:
             """Say what it is called here, for names that solutions have elsewhere."""
-            if name not in _ELSEWHERE:  # nor hide what a property raised
+            if name not in _ELSEWHERE:  # raises again what came, from within a property too
                 return object.__getattribute__(self, name)
             message = f"a Solution has no {name!r}; {_ELSEWHERE[name]}"
             raise AttributeError(message, name=name, obj=self)
