@@ -207,7 +207,8 @@ class ActiveSet(MovingHypothesis):
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
-        _shrink(self.weights, 1.0 - eta, self.slot(best), eta * self.over.scale)
+        slot = self.slot(best)  # first: room for a new one replaces the weights
+        _shrink(self.weights, 1.0 - eta, slot, eta * self.over.scale)
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:

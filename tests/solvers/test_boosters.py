@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import cvxpy as cp
 import numpy as np
@@ -336,3 +337,15 @@ def test_deterministic(method, cancer_stumps):
     assert repr(one) == repr(two)
     assert np.array_equal(runs[0].d, runs[1].d)
     assert np.array_equal(runs[0].w, runs[1].w)
+
+
+@pytest.mark.parametrize("step", ["fig1", "classic", "line-search", "away"])
+def test_weights_outgrow_their_room(step):
+    """The seventeenth column in use takes more room, and the others are to shrink there."""
+    A = np.random.default_rng(0).uniform(-0.3, 1.0, (200, 100))
+    game = rb.Game(A, rb.Capped(20))
+    run = CorrectiveRun(game, 0.01, step)
+    for state in islice(Rounds(game, run), 60):
+        w = state.active.coefficients(state.active.snapshot())
+        assert game.matrix.margins(*w) == pytest.approx(state.active.u, abs=1e-12)
+    assert len(state.active) > 16
