@@ -147,6 +147,7 @@ class Rounds:
                 witness=witness,
             )
             self.booster = booster = booster.successor(best) or booster
+            booster.bracket = lower, upper  # of the answer that it takes, whoever asked for it
             following = booster.advance(best)
             if following is None:
                 return

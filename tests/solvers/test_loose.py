@@ -8,6 +8,7 @@ from relaxboost.instances.generators import generate
 from relaxboost.solvers import Combined, Corrective
 from relaxboost.solvers.combined import CombinedRun
 from relaxboost.solvers.loose import LooseRun, _room
+from relaxboost.solvers.walk import Lost
 from tests.solvers.test_interior import margins, noisy_stumps
 
 GAMES = {
@@ -91,3 +92,17 @@ def test_weights_move_on_until_one_is_gone_or_all_are_used():
     assert _room(active, weights, np.array([0.1, 0.1, 0.0])) == pytest.approx(2.0)
     assert _room(active, weights, np.array([0.1, -0.1, 0.0])) == pytest.approx(3.0)
     assert _room(active, np.array([0.5, 0.5, 0.0]), np.array([0.1, 0.0, 0.0])) == 0.0
+
+
+def test_steps_take_the_answer_of_a_walk_that_came_to_nothing(monkeypatch):
+    """Before a round of their own they have the bracket of that of the walk."""
+
+    def lost(*_):
+        raise Lost
+
+    monkeypatch.setattr("relaxboost.solvers.walking.Walk", lost)
+    matrix = noisy_stumps(200, 3)
+    near = rb.solve(rb.Game(matrix, rb.Capped(60)), 0.01)
+    solution = rb.solve(rb.Game(matrix, rb.Capped(40)), 0.01, start=near)
+    assert solution.status == "optimal"
+    assert "lost" in [record.inner for record in solution.history]
