@@ -147,6 +147,7 @@ class Combined(SmoothedMethod):
             # More of the same entropy costs nothing; beside others it takes a search.
             least = default_beta(game.relaxation.entropy_range(game.m), target)
             run.loosen(least, game.relaxation, EASIER, 0)
+            run.new, run.patient = 1.0, True
         return run.named(f"combined (pairwise, {inner}{suffix})")
 
 
@@ -161,6 +162,8 @@ class CombinedRun(LooseRun):
     """What takes over from both."""
     new: float = _NEW
     """How many times work of steps counts while nearly each has found a new column."""
+    patient: bool = False
+    """Whether steps that find no new column go on: they still gain, and what follows is dear."""
     forecast: Forecast | None = None
     """Of rounds of steps, where they may go on alone."""
 
@@ -274,4 +277,4 @@ class CombinedRun(LooseRun):
         columns = len(self.atoms)
         self._vain = 0 if columns > self._columns else self._vain + 1
         self._columns = columns
-        return self._vain > max(20, columns)
+        return self._vain > max(20, columns) and not self.patient
