@@ -39,7 +39,7 @@ class ConeForm:
     @property
     def multiplications(self) -> int:
         """About how many a factor of RᵀR or R Rᵀ takes, R = `rows`: of the cheaper one."""
-        counts = (np.diff(self.rows.indptr), np.bincount(self.rows.indices))
+        counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def tilted(self, theta: Vector) -> ConeForm:
