@@ -229,8 +229,8 @@ def test_from_a_neighbour_they_take_fewer_rounds(part):
 
 
 def fifty(game, other):
-    """Return what follows after fifty rounds, whatever w is."""
-    return Following(lambda: other, lambda columns: 50.0 * seconds_of_round(game))
+    """Return what follows after fifty rounds, whatever w is, or at once where w hardly matters."""
+    return Following(lambda: other, lambda columns: 50.0 * seconds_of_round(game), 0.0)
 
 
 def test_what_follows_is_worth_more_rounds_where_many_columns_carry_the_optimum():
@@ -242,7 +242,7 @@ def test_what_follows_is_worth_more_rounds_where_many_columns_carry_the_optimum(
         return seconds_of_round(game) * (12.0 if columns < 1500 else 1e9)
 
     other = StringsRun(game, 1.0, Clock())
-    run = StringsRun(game, 1e-12, Clock(), Following(lambda: other, seconds))
+    run = StringsRun(game, 1e-12, Clock(), Following(lambda: other, seconds, 0.0))
     while run is not other:
         run = run.advance(run.ask(game))
         if run is not other:
@@ -268,7 +268,7 @@ def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, ro
 def test_a_first_round_of_few_steps_tells_whether_tol_is_far_above_the_value(
     wide, left, monkeypatch
 ):
-    """Its bound is poor; a round later twice the bound is far."""
+    """Its bound is poor; a round later three times the bound is far."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     steps, step = [], Strings.step
     monkeypatch.setattr(Strings, "step", lambda self, v: (steps.append(v), step(self, v)))
@@ -279,7 +279,36 @@ def test_a_first_round_of_few_steps_tells_whether_tol_is_far_above_the_value(
     run = StringsRun(game, wide * lower, Clock(), fifty(game, first))
     run.advance(run.ask(game))
     assert (run.advance(run.ask(game)) is first) == left
-    assert len(steps) == (16 if left else 41)
+    assert len(steps) == (16 if left else 24)
+
+
+@pytest.mark.parametrize(("rounds", "left"), [(8.0, True), (9.0, False)])
+def test_they_go_on_where_tol_is_far_above_the_value_and_what_follows_is_dear(rounds, left):
+    """As they are quick there: of few features, or of few levels."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    tol = 20.0 * rb.solve(game, 1e-6, "interior-point").lower
+    price = seconds_of_round(game)
+    other = StringsRun(game, 1.0, Clock())
+    following = Following(lambda: other, lambda columns: 50.0 * price, rounds * price)
+    run = StringsRun(game, tol, Clock(), following)
+    found = []
+    while len(found) < 3 and other not in found:
+        found.append(run.advance(run.ask(game)))
+    assert (other in found) == left
+
+
+def test_rounds_are_short_while_tol_is_above_what_w_proves(monkeypatch):
+    """So that what is asked is not found long after it is there."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    lower = rb.solve(game, 1e-6, "interior-point").lower
+    steps, step = [], Strings.step
+    monkeypatch.setattr(Strings, "step", lambda self, v: (steps.append(v), step(self, v)))
+    counts = []
+    for tol in (2.0 * lower, 1e-3 * lower):
+        steps.clear()
+        rb.solve(game, tol, "taut-strings", max_rounds=4)
+        counts.append(len(steps))
+    assert counts == [24, 58]  # the last round is only looked at
 
 
 def test_weights_on_too_many_cuts_are_not_shown(monkeypatch):

@@ -38,8 +38,8 @@ PROJECTIONS, OVERHEAD = 300, 200_000
 """What a pairwise step does besides: for each example, and at all."""
 _STEP, _ROW = 5e-3, 4e-7
 """What else a step does, and what an example costs in it."""
-_ITERATIONS = 40
-"""Those of a step by passes over the examples."""
+_ITERATIONS, _MORE = 40, 100
+"""Those of a step by passes over the examples; and where w is known to use so many columns."""
 _STEPS, _SIFTED, _PASSES = 12, 60, 20
 """Steps of a run on all columns, and on those in play, and passes over A of a step."""
 _CONES = 8e-6
@@ -137,12 +137,13 @@ def expected(game: Game, order: int | None = None) -> float:
     assert matrix.n is not None
     if _sifts(game):
         most = min(m, matrix.n, _most(game))
+        iterations = _ITERATIONS if order is None else _MORE
         order = most // 6 if order is None else min(order, most)
         normal = MULTIPLY * (m * order**2 + order**3 / 3)
         if matrix.implicit:
             features = (matrix.entries - matrix.n) // m
             normal = min(normal, seconds_dense(features, m, order))
-            normal = min(normal, seconds_of_passes(features, m, _ITERATIONS))
+            normal = min(normal, seconds_of_passes(features, m, iterations))
         return _SIFTED * (normal + _PASSES * PASS * matrix.entries + _ROW * m + _STEP)
     order = m if matrix.implicit and not _of_columns(game) else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
@@ -169,7 +170,8 @@ class Rival:
     def __init__(self, game: Game, tol: float, clock: Clock, part: float = PART) -> None:
         self._game, self._tol, self._clock = game, tol, clock
         digits = math.log10(game.over.reach(game.n)) - math.log10(tol)
-        self._price = price = min(max(digits, 1.0) / _DIGITS, 1.0) * expected(game)
+        self._part = min(max(digits, 1.0) / _DIGITS, 1.0)
+        self._price = price = self._part * expected(game)
         self._left, self._more = part * price, (2.0 - part) * price
 
     used = False
@@ -221,7 +223,8 @@ class Rival:
             return made()
         if expected(game) < _LOOK * seconds_of_round(game):
             return made()
-        return StringsRun(game, self._tol, self._clock, Following(made, partial(expected, game)))
+        following = Following(made, partial(expected, game), self._part * expected(game, 0))
+        return StringsRun(game, self._tol, self._clock, following)
 
 
 class InteriorRun(Booster):

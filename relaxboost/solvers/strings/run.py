@@ -18,8 +18,9 @@ from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
 
-_STEPS, _FIRST = 25, 8
-"""Steps of a round; of the first, at v = 0, where w has its direction after some five."""
+_STEPS, _FEW = 25, 8
+"""Steps of a round; and of the first, at v = 0, where w has its direction after some five, and of
+those where tol is above the lower bound, since d soon has what is asked."""
 _SPARED = 0.1
 """The part of tol by which a lower bound may stay below the value."""
 _FURTHER = 1.1
@@ -30,19 +31,25 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _ROOM = 0.5
 """The part of tol by which the last aim must have grown, to be moved again."""
+_ROUGH, _DROP = 1.02, 16.0
+"""Times the lower bound that twice v must be, for a guess of ρ from both; and how many times below
+an aim that turned out to be too large the next is at most."""
 _NEAR = 8.0
 """How many times its lower bound the upper bound of a start is where its d is of use."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
-_WIDE, _WIDE_AT_FIRST = 2.0, 40.0
-"""Times the lower bound from which a tol is for the first steps of other methods; and after one
-round, when that bound was .08 to .7 ρ in eight games."""
+_WIDE, _WIDE_AT_FIRST = 3.0, 40.0
+"""Times the lower bound from which tol leaves w hardly any say; and after one round, when that
+bound was .08 to .7 ρ in eight games."""
+_ENOUGH = 8.5
+"""Rounds that bring d there, as steps are quick above the value: what follows must cost less."""
 _PATIENCE = 100
-"""Rounds in which no bound moves, after which none is expected to."""
+"""Whole rounds in which no bound moves, after which none is expected to."""
 _SHOWN = 5_000_000
 """Cuts that a w has at most to be shown: more take a GB, and v is far below the value then."""
-_ENTRY = 7e-9
-"""Seconds on one core of a step for an entry of A: a level of an example, or a cut."""
+_CODE, _CUT, _CALL = 3e-9, 1e-8, 7e-5
+"""Seconds on one core of a step for a level of an example and for a cut, and at all: within a
+factor of two on forty games."""
 _FEWEST, _RATE, _POWER = 8, 0.1, 0.75
 """Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
 of −3/4 (measured on four games, `benchmarks/strings.py`)."""
@@ -66,7 +73,8 @@ def unfit(game: Game) -> str:
 
 def seconds_of_round(game: Game) -> float:
     """Return about how many seconds a round takes on one core."""
-    return _STEPS * _ENTRY * game.matrix.entries
+    n = game.n or 0
+    return _STEPS * (_CODE * (game.matrix.entries - n) + _CUT * n + _CALL)
 
 
 class Following(NamedTuple):
@@ -75,6 +83,8 @@ class Following(NamedTuple):
     make: Callable[[], Booster]
     seconds: Callable[[int], float]
     """Those it is expected to take where so many columns carry the optimum."""
+    loose: float
+    """Those it is expected to take where tol leaves w hardly any say."""
 
 
 class StringsRun(Booster):
@@ -107,7 +117,8 @@ class StringsRun(Booster):
         self.active = FullWeights(over, none, np.zeros(0), np.zeros(game.m))
         self._lower = self._before = self._v = 0.0
         self._features = len(levels.codes)
-        self._highest, self._idle, self._taken = np.inf, 0, 0
+        self._highest, self._idle, self._taken = np.inf, 0.0, 0
+        self._part = self._spent = 0.0  # of a whole round, the last one; and all so far
         self._largest, self._last = 0.0, False  # of the sizes of w at this v; whether v stays
         self._used, self._price = game.m, seconds_of_round(game)  # columns of w, once it has some
 
@@ -136,7 +147,9 @@ class StringsRun(Booster):
             return self._following and self._following.make()
         if self._taken > 1:
             self._aim()
-        for _ in range(_STEPS if self._taken > 1 else _FIRST):
+        steps = _FEW if self._taken == 1 or self._tol > self._lower else _STEPS
+        self._part = steps / _STEPS
+        for _ in range(steps):
             self._clock.check()
             self._strings.step(self._v)
         self._largest = max(self._largest, self._strings.size)
@@ -148,22 +161,24 @@ class StringsRun(Booster):
             margins = self._game.matrix.margins(columns, w)
             lower = f.relaxed_margin(margins)[0] / over.scale
             if lower > self._lower:
-                self._lower, self._idle, self._used = lower, 0, columns.size
+                self._lower, self._idle, self._used = lower, 0.0, columns.size
                 if columns.size <= _SHOWN:
                     self.active = FullWeights(over, columns, w, margins)
         return self
 
     def _late(self, best: Best) -> bool:
         """Count a round; return whether it is one too many."""
-        self._taken, self._idle = self._taken + 1, self._idle + 1
+        self._taken += 1
+        self._spent, self._idle = self._spent + self._part, self._idle + self._part
         if best.edge < self._highest:
-            self._highest, self._idle = best.edge, 0
+            self._highest, self._idle = best.edge, 0.0
         following = self._following
         if following is None:
             return self._idle > _PATIENCE
         tol, lower, before = self._tol, self._lower, self._taken - 1
         wide = before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower
-        rounds = max(before, self._expected(lower / tol))
+        wide = wide and following.loose < _ENOUGH * self._price
+        rounds = max(self._spent, self._expected(lower / tol))
         dear = rounds * self._price > following.seconds(int(_KEPT * self._used))
         return dear or wide or self._idle > _PATIENCE
 
@@ -177,7 +192,7 @@ class StringsRun(Booster):
         rise, self._before = lower - self._before, lower
         if lower > v:
             aim = _FAR * lower
-            if 2.0 * v > 1.02 * lower:  # else v is half of ρ or less, and the guess is too rough
+            if 2.0 * v > _ROUGH * lower:  # else v is half of ρ or less, and the guess is too rough
                 value = max(v * v / (2.0 * v - lower), lower)  # a guess of ρ
                 aim = min(value - math.sqrt(_SPARED * tol * value), _BOLD * lower)
             if aim > _FURTHER * v:
@@ -192,7 +207,7 @@ class StringsRun(Booster):
             self._move(self._last_aim, last=True)
         elif self._too_large():
             v = min(v, self._highest)
-            self._move(math.sqrt(max(lower, v / 16.0) * v))
+            self._move(math.sqrt(max(lower, v / _DROP) * v))
 
     @property
     def _last_aim(self) -> float:
