@@ -92,6 +92,7 @@ class Solution(Bracketed):
     tol: float
     """The gap that was asked for."""
     method: str
+    """What was asked for and, where that chooses, the kinds of its rounds (`RoundRecord.inner`)."""
     rounds: int
     """Calls to the weak learner, those before a checkpoint included; for a reference, how often a
     solver was run on the columns."""

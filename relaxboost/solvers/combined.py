@@ -133,7 +133,7 @@ class Combined(SmoothedMethod):
             if soon or game.relaxation.from_solver:
                 program = PROGRAMS[inner](game, clock, active_set(game))
                 program.rival = rival
-                return rival.first(program).named("combined (interior)")
+                return rival.first(program).named("combined", "pairwise")
         beta, smoother, suffix = self.smoother(game, target)
         run = CombinedRun(game, beta, smoother, target / 2.0, clock)
         run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
@@ -148,7 +148,7 @@ class Combined(SmoothedMethod):
             least = default_beta(game.relaxation.entropy_range(game.m), target)
             run.loosen(least, game.relaxation, EASIER, 0)
             run.new, run.patient = 1.0, True
-        return run.named(f"combined (pairwise, {inner}{suffix})")
+        return run.named("combined", f"pairwise{suffix}")
 
 
 class CombinedRun(LooseRun):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from math import nan
@@ -56,7 +56,9 @@ class Booster(ABC):
     """A run of a method: holds d_t and w_t, and moves on when told the best column."""
 
     label: str = ""
-    """What `Solution.method` says of it."""
+    """The method, as `Solution.method` calls it."""
+    steps: str = ""
+    """What that calls its smoothed rounds, where it says which kinds of rounds there were."""
     inner: str
     """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
     "lost", "balance", "exponential" or "hedge"."""
@@ -73,10 +75,17 @@ class Booster(ABC):
     bracket: tuple[float, float]
     """The bounds of the present round, once it has an answer."""
 
-    def named(self, label: str) -> Booster:
-        """Return the booster, with the name that solutions show."""
-        self.label = label
+    def named(self, label: str, steps: str = "") -> Booster:
+        """Return the booster, with the names that solutions show."""
+        self.label, self.steps = label, steps
         return self
+
+    def called(self, kinds: Iterable[str]) -> str:
+        """Return the method and, where they may differ, the kinds of rounds there were."""
+        if not self.steps:
+            return self.label
+        ran = [self.steps if kind == "smoothed" else kind for kind in kinds if kind != "lost"]
+        return f"{self.label} ({', '.join(ran)})" if ran else self.label
 
     def basis(self) -> Basis | None:
         """Return where its restricted program stands; None, the default, where there is none."""

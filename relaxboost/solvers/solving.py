@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -140,7 +140,7 @@ def solve(
             booster = chosen.start(game, tol, clock)
     except (SolverError, TimeUp) as error:
         booster = Unbegun(game, error).named(getattr(chosen, "name", type(chosen).__name__))
-    label, bound = booster.label, chosen.rounds_bound(game, tol)
+    called, bound = booster.called, chosen.rounds_bound(game, tol)
     best = _Best(game, tol, clock, chosen.smoothed_test, booster.active)
     best.file, reason = file, ""
     status = best.begin(begin)
@@ -159,12 +159,12 @@ def solve(
 
     try:
         best.write()
-        return best.solution(label, status, reason, bound)
+        return best.solution(called, status, reason, bound)
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interrupt(error):
             raise
     best.write()
-    return best.solution(label, "interrupted", reason, bound)
+    return best.solution(called, "interrupted", reason, bound)
 
 
 def _warmed(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Booster:
@@ -224,6 +224,7 @@ class _Best:
         self._begin = WarmStart()
         self.basis: Callable[[], Basis | None] = lambda: self._begin.basis
         self._history: History[RoundRecord] = History()
+        self._kinds: dict[str, None] = {}  # of rounds so far, which a thinned history may lack
         self._lower, self._upper = -math.inf, math.inf
         # Replaced as a whole, so that an interrupt finds a consistent pair.
         self._w: Callable[[], Weights] = partial(active.coefficients, active.snapshot())
@@ -264,6 +265,7 @@ class _Best:
             state.inner,
         )
         self._history.add(record)
+        self._kinds[state.inner] = None
         self.show(estimate, state.round)
         if self.file is not None and self.file.due:
             self.write()
@@ -325,7 +327,9 @@ class _Best:
         if self.file is not None:
             self.file.write(self._certify, self.basis(), self._rounds, self.seconds)
 
-    def solution(self, name: str, status: str, reason: str, bound: float) -> Solution:
+    def solution(
+        self, called: Callable[[Iterable[str]], str], status: str, reason: str, bound: float
+    ) -> Solution:
         """Return the best points with their bracket, evaluated afresh."""
         self._asks = status != "interrupted"
         (support, coefficients), lower, witness, d, upper = self._certify()
@@ -347,7 +351,7 @@ class _Best:
             upper=upper,
             status=status,
             tol=float(tol),
-            method=name,
+            method=called(self._kinds),
             rounds=self._rounds,
             seconds=self.seconds,
             bound=bound,

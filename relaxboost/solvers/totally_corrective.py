@@ -136,15 +136,15 @@ class TotallyCorrective(SmoothedMethod):
         if inner == "hull":
             beta, smoother, _ = self.smoother(game, tol)
             project = smoother.projector(beta) if isinstance(smoother, Unsmoothed) else None
-            return HullRun(game, tol, project).named("totally-corrective (hull)")
+            return HullRun(game, tol, project).named("totally-corrective", "smoothed")
         if inner in PROGRAMS:
             program = PROGRAMS[inner](game, clock, active_set(game))
             if self.interior and not unfit(game):
                 program.rival = Rival(game, tol, clock)
-            return program.named(f"totally-corrective ({inner})")
+            return program.named("totally-corrective", "smoothed")
         beta, smoother, suffix = self.smoother(game, tol)
         run = SmoothedRun(game, beta, smoother, tol / 2.0, clock)
-        return run.named(f"totally-corrective (smoothed{suffix})")
+        return run.named("totally-corrective", f"smoothed{suffix}")
 
 
 def loose_gap(game: Game) -> float:

@@ -249,14 +249,36 @@ def test_combined_smooths_first_and_ends_with_the_program(rng):
         for relaxation in relaxations(A.shape[0]):
             game = rb.Game(A, relaxation)
             solution = rb.solve(game, 1e-9, Combined(interior=False))
-            assert solution.method == "combined (pairwise, lp)"
             assert solution.status == "optimal"
             phases = [record.inner for record in solution.history]
             assert phases == sorted(phases, reverse=True)  # smoothed before lp
+            lp = ", lp" * ("lp" in phases)
+            assert solution.method == f"combined (pairwise{lp})"
             if A is dense:
                 assert set(phases) == {"smoothed", "lp"}
                 assert len(solution.support) > 30
             assert rb.compare(solution, rb.solve(game, 1e-9, "totally-corrective"))
+
+
+@pytest.mark.parametrize(
+    ("tol", "method", "called"),
+    [
+        (1e-9, "auto", "combined (pairwise, balance, interior)"),
+        (1e-9, TotallyCorrective(interior=True), "totally-corrective (lp, interior)"),
+        (1e-9, "interior-point", "interior-point"),
+        (1.0, Combined(smoothing="binary-entropy"), "combined (pairwise, binary entropy)"),
+    ],
+)
+def test_a_solution_names_the_rounds_that_ran(rng, tol, method, called):
+    seen = {}
+    A = np.where(rng.random((300, 80)) < 0.3, 1.0, rng.choice([-1.0, 1.0], (300, 80)))
+    found = rb.solve(rb.Game(A), tol, method, callback=lambda s: seen.setdefault(s.inner) and None)
+    assert found.method == called
+    if "," in called:
+        words = {"smoothed": "pairwise" + ", binary entropy" * ("binary" in called)}
+        assert called.endswith(f"({', '.join(words.get(kind, kind) for kind in seen)})")
+    again = rb.solve(found.game, tol, method, start=found)
+    assert (again.rounds, again.method) == (0, called.partition(" (")[0])
 
 
 @pytest.mark.parametrize(
