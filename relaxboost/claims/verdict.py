@@ -265,5 +265,10 @@ def _counted(part: StatementVerdict) -> str:
         if part.counts[outcome]:
             parts.append(f"{part.counts[outcome]} {outcome}")
     if part.optima:
-        parts.append(f"{part.optima} certified optima")
+        parts.append(f"{part.optima} {optima_of(part.optima)}")
     return ", ".join(parts)
+
+
+def optima_of(count: int) -> str:
+    """Return what so many of them are called."""
+    return "certified optimum" if count == 1 else "certified optima"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
 from relaxboost.claims.publishing.prose import reading
-from relaxboost.claims.verdict import in_one_line
+from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
     if done < asked:
         some = f"interrupted after {done} of {asked} claims"
     certified = f"{optima:,}".replace(",", " ")
-    parts = (", ".join(counts), record, f"{certified} certified optima", f"{seconds:.0f} s")
+    parts = (", ".join(counts), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
     return _folded(f"{some}: " + "; ".join(parts))
 
 

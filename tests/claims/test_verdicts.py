@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from relaxboost.claims import (
     at_least,
     at_most,
 )
+from relaxboost.claims.publishing.report import write_report
+from relaxboost.commands.claims_text import summary
 from tests.claims.toys import toy, without_time
 
 INF = math.inf
@@ -44,6 +47,15 @@ class TestVerdicts:
         assert toy(lambda x: at_most(Bracket(0, 2), -1)).check().status == "false as stated"
         some = toy(lambda x: at_most(Bracket(0, 2), 1) if x.x < 0.5 else at_most(1, 0)).check()
         assert some.status == "false as stated"  # where it is refuted counts for more
+
+    @pytest.mark.parametrize(("trials", "many"), [(1, "optimum"), (2, "optima")])
+    def test_one_optimum(self, trials, many, tmp_path):
+        claim = toy(lambda x: at_most(x.optimum(Game(x.A)), 1, "ρ"), SQUARES)
+        verdict, page = claim.check(trials=trials), tmp_path / "r.html"
+        write_report([verdict], page, [claim])
+        shown = [str(verdict), summary([verdict], 1, 0.0), page.read_text(encoding="utf-8")]
+        found = re.findall(r"\d+ certified optim\w+", " ".join(shown))
+        assert found == [f"{trials} certified {many}"] * 4  # the page has a head too
 
     def test_a_bracket_is_not_compared(self):
         for compared in (lambda x: Bracket(0, 1) <= x.x, lambda x: x.x > Bracket(0, 1)):

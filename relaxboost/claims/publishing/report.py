@@ -30,7 +30,7 @@ from relaxboost.claims.publishing.prose import (
 )
 from relaxboost.claims.record import AMBIGUOUS, Statement, Unchecked
 from relaxboost.claims.registry import all as built_in
-from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
+from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict, optima_of
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 68rem; margin: 2rem auto;
@@ -171,9 +171,9 @@ def _head(verdicts: list[ClaimVerdict]) -> _Markup:
         _tag("p", f"{len(verdicts)} claim{plural}: {counts or 'none'}. {against}"),
         _tag(
             "p",
-            f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. {tried} instances, "
-            f"{optima} certified optima. The same seed, instances and versions give the same "
-            "verdicts.",
+            f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. {tried} "
+            f"instance{'s' * (tried != 1)}, {optima} {optima_of(optima)}. The same seed, instances "
+            "and versions give the same verdicts.",
             cls="grey",
         ),
     )
@@ -258,7 +258,8 @@ def _outcome(claim: Claim, title: str, part: StatementVerdict) -> _Markup:
     )
     line = (
         f" on {part.tried} instance{'s' * (part.tried != 1)} ({counts or 'none'}), "
-        f"{part.inequalities} inequalities, {part.optima} certified optima"
+        f"{part.inequalities} inequalit{'y' if part.inequalities == 1 else 'ies'}, "
+        f"{part.optima} {optima_of(part.optima)}"
     )
     parts = [_tag("p", _tag("strong", title, ": "), _chip(part.status), line)]
     steps = (f"{step.id} {step.status}" for step in part.steps)
