@@ -12,7 +12,7 @@ import relaxboost as rb
 from relaxboost.claims import Real, Source, Space, at_most
 from relaxboost.claims.publishing.report import write_report
 from tests.claims import made
-from tests.views.test_page import Page
+from tests.pages import Page
 
 
 @pytest.fixture(scope="module")
