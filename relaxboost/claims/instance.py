@@ -98,6 +98,8 @@ def _numerically(game: Game) -> CertifiedOptimum:
     from relaxboost.solvers import reference
 
     found = reference(game)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
     lower, upper = found.lower, found.upper
     crossing = lower - upper
     if crossing > 0.0:  # numerical bounds may cross by a little: the truth is about there

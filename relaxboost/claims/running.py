@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost._core.parameters import count, natural
 from relaxboost.claims import registry
@@ -43,7 +44,7 @@ class Failure:
     """The traceback."""
 
     status = "error"
-    agrees = False
+    agrees = interrupted = False
     optima = 0
 
     def data(self) -> dict[str, Any]:
@@ -155,8 +156,11 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
             outcome = attempt(claim, action, options)
         except KeyboardInterrupt:
             return
-        tell(number, len(claims), claim.id)
+        if not outcome.interrupted:
+            tell(number, len(claims), claim.id)
         yield claim, outcome
+        if outcome.interrupted:
+            return
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
@@ -267,6 +271,8 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
     except MissingDependencyError:  # of the installation: it says nothing about the claim
         raise
     except (Exception, SystemExit) as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from None
         return _failure(claim.id, error)
 
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from relaxboost._core.compiled import is_interrupt
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
@@ -20,6 +21,29 @@ Examine: TypeAlias = Callable[[Values, str], "Evidence | None"]
 """Measures a statement on an instance, which is from where the text says."""
 Draw: TypeAlias = Callable[[int], np.random.Generator]
 """Returns the random numbers for the instance of a number."""
+
+
+class Interruption:
+    """A context that Ctrl-C ends, where some instance was tried by then.
+
+    Parameters
+    ----------
+    parts : list of StatementVerdict
+        Which count what is tried.
+    """
+
+    came = False
+    """Whether it was ended so."""
+
+    def __init__(self, parts: list[StatementVerdict]) -> None:
+        self._parts = parts
+
+    def __enter__(self) -> Interruption:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        self.came = error is not None and is_interrupt(error) and any(p.counts for p in self._parts)
+        return self.came
 
 
 def attacked(

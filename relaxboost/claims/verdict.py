@@ -146,6 +146,8 @@ class ClaimVerdict:
     repeat: str
     """The command that repeats it."""
     seconds: float
+    interrupted: bool = False
+    """Whether an attack was ended by Ctrl-C, with less tried than was asked."""
 
     @property
     def status(self) -> str:
@@ -156,14 +158,14 @@ class ClaimVerdict:
 
     @property
     def agrees(self) -> bool:
-        """Whether this is what is on record.
+        """Whether this is what is on record, and all that was asked.
 
         The status is, every counterexample on record refutes, and every correction holds; the
         other readings of an ambiguous claim are decided, one way or the other.
         """
         settled = (HOLDS, REFUTED) if self.recorded == AMBIGUOUS else (HOLDS,)
         right = all(part.status in settled for part in self.corrections)
-        return self.status == self.recorded and not self.idle and right
+        return self.status == self.recorded and not (self.idle or self.interrupted) and right
 
     @property
     def idle(self) -> list[int]:
@@ -199,18 +201,24 @@ class ClaimVerdict:
             "seed": self.seed,
             "repeat": self.repeat,
             "seconds": self.seconds,
+            "interrupted": self.interrupted,
         }
 
     def __str__(self) -> str:
         lines = [f"{self.id}: {self.status}"]
-        if self.status != self.recorded:
+        if self.interrupted:
+            lines[0] = f"{self.id}: interrupted; so far {self.status}"
+        elif self.status != self.recorded:
             lines[0] += f", not {self.recorded}"
         lines += [f"  counterexample {number} on record does not refute it" for number in self.idle]
-        if not (self.agrees or self.idle) and self.status == self.recorded:
+        if not (self.agrees or self.idle or self.interrupted) and self.status == self.recorded:
             lines.append("  a correction on record does not hold")
         other = "reading" if self.recorded == AMBIGUOUS else "corrected"
         corrected = [(f"{other}, {part.words.rstrip('.')}", part) for part in self.corrections]
         for title, part in [("as stated", self.stated), *corrected]:
+            if self.interrupted and not part.counts:
+                lines.append(f"  {title}: not reached")
+                continue
             lines.append(f"  {title}: {part.status} {_counted(part)}")
             if not part.tried:
                 lines.append("    no instance meets the hypotheses, or the check yields nothing")

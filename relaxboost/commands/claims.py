@@ -196,7 +196,8 @@ Examples:
 def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any) -> None:
     """Search for an instance that refutes a claim or a correction, and shrink what is found.
 
-    The counterexamples on record are not used: the search starts from nothing.
+    The counterexamples on record are not used: the search starts from nothing. Ctrl-C ends it,
+    and what a single process has tried by then is told.
     """
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:

@@ -199,7 +199,8 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
     """Return the last line: how many claims hold, and whether that is what is on record."""
-    statuses = [outcome.status for outcome in outcomes]
+    whole = [outcome for outcome in outcomes if not outcome.interrupted]
+    statuses = [outcome.status for outcome in whole]
     many = {"holds": "hold", "misprint": "misprints", "error": "errors"}
     order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
     counts = [
@@ -207,18 +208,18 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
         for status in order
         if (count := statuses.count(status))
     ]
-    differing = [outcome.id for outcome in outcomes if not outcome.agrees]
-    record = "all as recorded"
+    differing = [outcome.id for outcome in whole if not outcome.agrees]
+    record = "all as recorded" if whole else ""
     if differing:
         record = f"{len(differing)} not as recorded: {', '.join(differing)}"
     optima = sum(outcome.optima for outcome in outcomes)
-    done = len(outcomes)
+    done = len(whole)
     some = f"{done} claim{'s' * (done != 1)}"
     if done < asked:
-        some = f"interrupted after {done} of {asked} claims"
+        some = f"interrupted after {done} of {asked} claim{'s' * (asked != 1)}"
     certified = f"{optima:,}".replace(",", " ")
     parts = (", ".join(counts), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
-    return _folded(f"{some}: " + "; ".join(parts))
+    return _folded(f"{some}: " + "; ".join(filter(None, parts)))
 
 
 def legend() -> str:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -379,6 +380,31 @@ def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
     status, out, err = ctrl_c(process, group=True)
     assert (status, out) == (130, "")
     assert err == "relaxboost: interrupted before there was anything to report\n"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_attack_says_what_it_has_tried(odd, tmp_path, how):
+    """With a correction that it has not come to."""
+    sixth = f"open('{tmp_path}/reached', 'w') and slow(x)"
+    lines = f"tried = []\nc = claim('a', lambda x: tried.append(x) or len(tried) > 5 and {sixth} or"
+    path = odd(f"{lines} true(x))\nc.corrected('x is at most 2')(true)\n")
+    outs = []
+    for more in ((), ("--json",)):
+        (tmp_path / "reached").unlink(missing_ok=True)
+        process = start("attack", "X-a", "--file", path, *more, stderr=subprocess.PIPE)
+        while not (tmp_path / "reached").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        status, out, err = ctrl_c(process, group=True, how=how)
+        assert (status, err) == (1, "")
+        outs.append(out)
+    first, stated, _, corrected, *_, last = outs[0].splitlines()
+    assert first == "X-a: interrupted; so far holds"
+    assert stated == "  as stated: holds on 5 instances"
+    assert corrected == "  corrected, x is at most 2: not reached"
+    assert last.startswith("interrupted after 0 of 1 claim: 0 certified optima; ")
+    (data,) = json.loads(outs[1])
+    assert (data["interrupted"], data["agrees"], data["stated"]["instances"]) == (True, False, 5)
 
 
 def test_the_progress_bar_is_for_terminals(odd):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from relaxboost import Game, InputError, claims
+from relaxboost import Game, InputError, KLPenalty, claims, reference
 from relaxboost.claims import (
     Bracket,
     Choice,
@@ -192,6 +193,33 @@ class TestVerdicts:
         assert verdict.status == "holds"
         text = json.dumps(verdict.data(), allow_nan=False)
         assert json.loads(text)["stated"]["least"]["right"] == "inf"
+
+    @pytest.mark.parametrize("swallowed", [False, True])
+    def test_an_attack_that_ctrl_c_ends_keeps_what_it_found(self, swallowed, monkeypatch):
+        """Also where numba makes another error of it; a reference is no optimum then."""
+        tried = []
+
+        def third(x):
+            tried.append(x)
+            if len(tried) == 3 and swallowed:
+                raise SystemError from KeyboardInterrupt()
+            if len(tried) == 3:
+                found = replace(reference(Game(x.A)), status="interrupted")
+                monkeypatch.setattr("relaxboost.solvers.reference", lambda game: found)
+                return at_most(x.optimum(Game(x.A, KLPenalty(0.1))), 1)
+            return at_most(0, 1)
+
+        claim = toy(half, SQUARES)
+        claim.corrected("It is at most 1.")(third)
+        verdict = claim.attack(500)
+        assert verdict.interrupted
+        assert not verdict.agrees
+        assert verdict.counterexample.instance == {"A": [[1]]}
+        assert str(verdict).startswith("TOY-it: interrupted; so far false as stated\n")
+        assert [part.tried for part in verdict.corrections] == [2]
+        for run in (claims.attack_all, claims.check_all):  # from the first instance on
+            tried[:] = [None, None]
+            assert list(run([toy(third, SQUARES)])) == []
 
     def test_wrong_arguments(self):
         claim = toy(half, SQUARES)

@@ -41,6 +41,8 @@ def theorem(x: Instance) -> Slacks:
         reached = max(margin, 0.0) if float(rho.upper) < x.nu else margin
         yield at_least(reached, rho - x.nu, "margin, ρ − ν", votes[-1].number)
     found = solve(Game(x.A), method="adaboost-star", tol=x.nu)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
     w = np.zeros(x.A.shape[1])
     w[found.support] = found.coefficients
     yield at_least(float((x.A @ w).min()), rho - x.nu, "margin of `solve`, ρ − ν")
