@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
@@ -31,6 +33,9 @@ EXCHANGING = ("away", "pairwise")
 
 _LOOSE = 0.25
 """The part of its slope at which the search for a pairwise step ends; rounds hardly grow by it."""
+
+_VAIN = 20
+"""Rounds that change neither d nor margins, for a run to end: columns that are equal take turns."""
 
 _NOWHERE = Step(nan)
 
@@ -126,7 +131,8 @@ class CorrectiveRun(Booster):
         self._project = (game.relaxation if smoother is None else smoother).projector(beta)
         self._beta = beta
         self._rule = rule
-        self._round = 0
+        self._round = self._same = 0
+        self._last: Any = None
         self.active = starting_point(game) if active is None else active
         self._found = _NOWHERE
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
@@ -148,7 +154,10 @@ class CorrectiveRun(Booster):
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
+        """Take a step; return None after many that have changed nothing."""
         self._round += 1
+        if self._stuck(best):
+            return None
         if self._ahead is not None and self._go_ahead(self._ahead, best):
             return self
         if self._rule == "pairwise":
@@ -159,6 +168,14 @@ class CorrectiveRun(Booster):
             self._towards(best)
         self._reweigh()
         return self
+
+    def _stuck(self, best: Best | Dense) -> bool:
+        """Count rounds that are as the one before; return whether they are too many."""
+        last, self._last = self._last, (best.edge, self.d, self.active.u)
+        same = last is not None and last[0] == best.edge  # d and margins are compared seldom
+        same = same and all(map(np.array_equal, last[1:], self._last[1:]))
+        self._same = self._same + 1 if same else 0
+        return self._same > _VAIN
 
     def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
         """Go to the next round, where it is made ahead; return whether it was."""

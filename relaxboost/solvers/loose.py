@@ -82,6 +82,10 @@ class LooseRun(CorrectiveRun):
         """Whether no w so far is better than w = 0, so that nothing but smoothing bounds it."""
         return self._lower <= 0.0
 
+    def _stuck(self, best: Any) -> bool:
+        """Leave the end to what takes over."""
+        return False
+
     def advance(self, best: Any) -> Booster | None:
         """Take a step, and some over the columns in use."""
         if self._least == inf:

@@ -274,6 +274,18 @@ def test_extreme_tolerances_end(game):
     assert rb.solve(rb.Game([[0.3]]), 1e-17, Corrective(step="line-search")).status == "stalled"
 
 
+@pytest.mark.parametrize("step", ["fig1", "line-search", "away", "pairwise"])
+def test_steps_that_change_nothing_end_a_run(step):
+    """All weight is on the one column, and what is left of the gap is what β costs."""
+    for over in (rb.L1Ball(), rb.FullSimplex(2), rb.L2Ball()):
+        if isinstance(over, rb.L2Ball) and step in ("away", "pairwise"):
+            continue
+        one = rb.Game([[0.3], [0.5]], over=over)
+        found = rb.solve(one, 1e-6, Corrective(step=step, beta=0.2), max_rounds=1000)
+        assert (found.status, found.rounds < 100) == ("stalled", True)
+        assert found.gap > 0.04
+
+
 def test_time_limit_inside_a_long_round(game):
     solution = rb.solve(game, 1e-7, TotallyCorrective(inner="smoothed", beta=1e-9), time_limit=0.5)
     assert solution.status == "time_limit"
