@@ -18,8 +18,8 @@ from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, line_search
 
 EASY = 8.0
-"""How many times the β that costs tol/2 at most is the first. It hardly ever costs a tenth of what
-it may."""
+"""How many times the β that costs tol/2 at most is the first: a power of 1/`_CUT`, so that cuts end
+there. It hardly ever costs a tenth of what it may."""
 EASIER = 32.0
 """The same for an f that is an entropy itself, beside which smoothing is little."""
 _CUT = 0.5
@@ -97,7 +97,7 @@ class LooseRun(CorrectiveRun):
         self._settled = self.settle(goal, self._clock, self.between) if self.between else 0
         self._since += 1 + self._settled
         if dear:
-            self._smooth(max(_CUT * self._beta, self._least))
+            self._smooth(_CUT * self._beta)
         if self._since >= _SWEEP:
             self._since = 0
             self._go_on()

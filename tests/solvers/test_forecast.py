@@ -2,11 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost.instances.generators import generate
 from relaxboost.solvers.forecast import Forecast
+from relaxboost.solvers.interior import run
 from tests.solvers.test_interior import inners, margins, noisy_stumps
 
 
@@ -50,6 +52,25 @@ def test_steps_go_on_where_they_are_expected_to_end_soon(monkeypatch):
     for part in ("_SPARED", "_IDLE"):
         monkeypatch.setattr(f"relaxboost.solvers.interior.run.{part}", 0.0)
     assert inners(rb.solve(game, 0.1)) == ["smoothed", "interior"]
+
+
+@pytest.mark.parametrize("part", ["power", "price"])
+def test_steps_that_find_nothing_better_than_no_votes_leave_early(part, monkeypatch):
+    """The labels are tossed. Else they are expected to end soon, or may cost what others may."""
+    games = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(500, 3))
+        games.append(rb.Game(rb.matrices.stumps(X, rng.choice([-1, 1], 500))))
+    rounds, told = [], Forecast.rounds
+    for _ in range(2):
+        kinds = [record.inner for game in games for record in rb.solve(game, 0.01).history]
+        rounds.append(kinds.count("smoothed"))
+        if part == "power":
+            monkeypatch.setattr(Forecast, "rounds", lambda forecast, power=False: told(forecast))
+        else:
+            monkeypatch.setattr(run, "_IDLE", run._SPARED)
+    assert rounds[0] <= 0.5 * rounds[1]
 
 
 def test_few_steps_are_passes_over_all_columns(monkeypatch):

@@ -77,6 +77,15 @@ def test_steps_in_the_direction_of_many_take_fewer_rounds(monkeypatch):
     assert rounds <= 0.75 * rb.solve(game, 0.01, Combined(interior=False)).rounds
 
 
+def test_searches_begin_where_they_did_when_this_was_measured(cancer_stumps, monkeypatch):
+    """For these stumps from Newton's steps it takes a quarter more rounds."""
+    rounds = []
+    for _ in range(2):
+        rounds.append(rb.solve(rb.Game(cancer_stumps), 0.01, Combined(interior=False)).rounds)
+        monkeypatch.setattr(CombinedRun, "newton", True)
+    assert rounds[0] <= 0.9 * rounds[1]
+
+
 def test_steps_beside_an_entropy_go_on_where_they_find_no_new_column():
     """They left at a gap of 1.2 tol for an interior point method of 700 times the time."""
     rng = np.random.default_rng(1)
