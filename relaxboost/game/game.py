@@ -18,6 +18,7 @@ from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
 from relaxboost.relaxations import HardMargin, LinearForm, Relaxation
 from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.own import resolved
 
 
 class Game:
@@ -74,7 +75,7 @@ class Game:
                 f"got {over!r}{hint}"
             )
         self._matrix = as_matrix(A)
-        self._relaxation = relaxation.resolve(self._matrix.m)
+        self._relaxation = resolved(relaxation, self._matrix.m)
         over.check(self._matrix)
         self._over = over
 

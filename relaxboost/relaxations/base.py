@@ -27,6 +27,7 @@ from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.numerical import DualWitness
+from relaxboost.relaxations.own import resolved
 from relaxboost.relaxations.vectors import spell_parameter
 
 Level = Literal["exact", "enclosed", "numerical"]
@@ -385,7 +386,7 @@ class Relaxation(ABC):
 
         A term of a shift needs to be finite elsewhere.
         """
-        return self.resolve(m)
+        return resolved(self, m)
 
     def center(self, m: int) -> Vector:
         """Return a point of the simplex where f is finite; by default the uniform distribution."""

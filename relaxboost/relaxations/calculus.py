@@ -31,6 +31,7 @@ from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.own import check_returns, resolved
 
 _ROUNDINGS = 1e-12
 """A center may be so far from a point where both terms are bounded: it is one but for roundings."""
@@ -121,7 +122,7 @@ class Scaled(Relaxation):
         return self.f.traits
 
     def resolve(self, m: int) -> Relaxation:
-        return times(self.f.resolve(m), self.c)
+        return times(resolved(self.f, m), self.c)
 
     def _bind(self, m: int) -> Relaxation:
         return times(self.f._bind(m), self.c)
@@ -295,6 +296,7 @@ class Sum(Relaxation):
         both = self._bind(m)
         if not isinstance(both, Sum):
             return both.resolve(m)
+        check_returns(both, m)
         center = both.center(m)
         bound, _ = both.penalty_bound(center, sum_bounds(center))
         return both if math.isfinite(bound) else replace(both, _proved=False)

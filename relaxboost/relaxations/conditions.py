@@ -33,6 +33,7 @@ from relaxboost.relaxations.attack import Violation
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.custom import Custom
+from relaxboost.relaxations.own import resolved
 
 Verdict = Literal["holds", "declared", "fails", "undecided"]
 
@@ -106,7 +107,7 @@ def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Condition
     if not isinstance(relaxation, Relaxation):
         raise InputError(f"check_conditions needs a Relaxation, got {relaxation!r}")
     m = count("m", m)
-    f = relaxation.resolve(m)
+    f = resolved(relaxation, m)
     proved = _is_ours(f)
     return Conditions(
         _minimum(f, m, proved), _core(f, m, proved), _monotone(f, m, proved, int(seed))
@@ -223,7 +224,7 @@ def hinge_form(relaxation: Relaxation, u: Vector) -> float:
     """
     u = np.asarray(u, dtype=np.float64)
     m = u.size
-    f = relaxation.resolve(m)
+    f = resolved(relaxation, m)
     kinks = np.unique(u)
     best = float(kinks[0]) - f.conjugate(np.zeros(m))
     gamma, x = cp.Variable(), cp.Variable(m)

@@ -15,11 +15,33 @@ def is_own(f: Any) -> bool:
     return _foreign(type(f)) or any(is_own(part) for part in f.parts)
 
 
+def resolved(f: Any, m: int) -> Any:
+    """Return what f resolves to, of its own class, after a look at what it returns.
+
+    Raises
+    ------
+    InputError
+        If it does not fit m, or a family's `resolve` leaves a class of one's own; and see
+        `check_returns`.
+    """
+    found, kind = f.resolve(m), type(f)
+    if _foreign(kind) and type(found) is not kind and not _foreign(_owner(f, "resolve")):
+        raise InputError(
+            f"{kind.__name__}: for m = {m} examples the `resolve` that it inherits returns a "
+            f"{type(found).__name__}, without what {kind.__name__} overrides; give it a "
+            "`resolve(m)` that returns one of its own"
+        )
+    check_returns(found, m)
+    return found
+
+
 def check_returns(f: Any, m: int) -> None:
     """Raise an InputError unless what a class overrides returns what is asked for.
 
-    It is tried at `center` and at margins of 0, where runs begin.
+    It is tried at `center` and at margins of 0, where runs begin; of what f is computed from too.
     """
+    for part in f.parts:
+        check_returns(part, m)
     for name, arguments, what, fits in (
         ("penalty", lambda: (f.center(m),), "a number, f(d)", _number),
         (
@@ -30,7 +52,7 @@ def check_returns(f: Any, m: int) -> None:
         ),
         ("distribution", lambda: (np.zeros(m), 1.0), "an array d", lambda x: _vector(x, m)),
     ):
-        if _foreign(next(kind for kind in type(f).__mro__ if name in vars(kind))):
+        if _foreign(_owner(f, name)):
             try:
                 returned = getattr(f, name)(*arguments())
             except NotImplementedError:  # runs that need it meet the error; others never ask
@@ -40,6 +62,11 @@ def check_returns(f: Any, m: int) -> None:
                     f"{type(f).__name__}.{name}: for m = {m} examples it must return {what}, and "
                     f"returned {_told(returned)}"
                 )
+
+
+def _owner(f: Any, name: str) -> type:
+    """Return the class that a method of f is from."""
+    return next(kind for kind in type(f).__mro__ if name in vars(kind))
 
 
 def _foreign(kind: type) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations import BinaryEntropy, Caps, GroupCaps, SpectralRisk
 from relaxboost.solvers import Corrective, TotallyCorrective
 from tests.conformance.samples import Ball
 
@@ -71,6 +72,44 @@ def test_what_its_methods_return_is_looked_at_first(level, name, method, said):
     for f in (wrong, 2 * wrong, rb.Capped(3) + wrong):
         with pytest.raises(rb.InputError, match=rf"Wrong\.{name}: for m = 6 .* return {said}$"):
             rb.Game(np.eye(6), f)
+
+
+UNDER = [
+    (rb.Capped, {"k": 3}),
+    (Caps, {"caps": [0.5] * 6}),
+    (GroupCaps, {"groups": [0, 0, 0, 1, 1, 1], "caps": {0: 0.6, 1: 0.7}}),
+    (SpectralRisk, {"ks": [2, 3], "weights": [0.5, 0.5]}),
+    (rb.NormBall, {"p": 2, "radius": 0.6}),
+    (rb.Custom, {"f": lambda d: 0.0}),  # whose penalty its own `center` asks
+]
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "name", "method", "said"),
+    [(*f, *w) for f in UNDER for w in WRONG if f[0] is not rb.Custom or w[0] != "penalty"],
+)
+def test_it_is_looked_at_under_every_family(family, options, name, method, said):
+    wrong = type("Wrong", (family,), {name: method})(**options)
+    for f in (wrong, 2 * wrong, rb.KLPenalty(0.1) + wrong):
+        with pytest.raises(rb.InputError, match=rf"Wrong\.{name}: for m = 6 .* return {said}$"):
+            rb.Game(np.eye(6), f)
+
+
+@pytest.mark.parametrize(
+    ("family", "options"), [(Caps, {"caps": 0.5}), (BinaryEntropy, {"k": 3, "weight": 1})]
+)
+def test_a_class_that_its_family_would_leave_is_refused(family, options):
+    """The game would be of the family's f."""
+    left = type("Left", (family,), {"penalty": lambda self, d: 1.0})(**options)
+    for f in (left, 2 * left, rb.KLPenalty(0.1) + left):
+        with pytest.raises(rb.InputError, match=rf"^Left: for m = 6 .* a {family.__name__}, "):
+            rb.Game(np.eye(6), f)
+
+
+def test_a_class_that_resolves_itself_stays():
+    own = {"penalty": lambda self, d: 1.0, "resolve": lambda self, m: self}
+    stays = type("Stays", (BinaryEntropy,), own)(k=3, weight=1)
+    assert rb.Game(np.eye(6), stays).relaxation is stays
 
 
 def test_methods_of_any_make_and_those_that_raise_are_no_reason_to_refuse():
