@@ -6,12 +6,10 @@ import contextlib
 import errno
 import io
 import os
-import signal
 import sys
 import traceback
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -88,10 +86,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; whatever goes wrong ends with one line on standard error.
 
     Status 2 is bad input, 70 an error in relaxboost, 74 output that cannot be written, 130 an
-    interrupt before there was anything to report. SIGTERM is taken as Ctrl-C: a run ends with the
-    best bracket so far.
+    interrupt before there was anything to report.
     """
-    _terminate_like_interrupt()
     _open_outputs()
     try:
         cli.main(args=arguments, prog_name="relaxboost", standalone_mode=False)
@@ -123,20 +119,6 @@ def main(arguments: list[str] | None = None) -> None:
         at = f"{Path(where.filename).name}:{where.lineno}"
         said = str(error)[:200] or "no message"
         _fail(f"internal error, {type(error).__name__} at {at}: {said}; {_REPORT}", status=70)
-
-
-def _terminate_like_interrupt() -> None:
-    """Let SIGTERM raise KeyboardInterrupt in this process; in a fork it ends it, as always."""
-    owner = os.getpid()
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if os.getpid() == owner:
-            raise KeyboardInterrupt
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, handle)
 
 
 def _open_outputs() -> None:

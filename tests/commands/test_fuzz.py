@@ -225,7 +225,7 @@ def test_full_disks_and_closed_outputs_are_told():
         assert subprocess.run(shell, shell=True, check=False).returncode == status
 
 
-def test_sigterm_ends_with_the_bracket_so_far_and_early_ctrl_c_with_one_line(tmp_path):
+def test_sigterm_ends_with_the_bracket_so_far(tmp_path):
     run = [sys.executable, "-m", "relaxboost", "solve", "--dataset", "breast-cancer"]
     file = tmp_path / "run.json"
     hard = [*run, "--method", "corrective", "--tol", "1e-9", "--checkpoint", str(file)]
@@ -237,11 +237,16 @@ def test_sigterm_ends_with_the_bracket_so_far_and_early_ctrl_c_with_one_line(tmp
     assert status == 1
     assert "interrupted" in out, err
     assert "certified:" in out
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_early_end_is_told_in_one_line(how):
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     early = f"{sys.executable} -X importtime -m relaxboost solve --dataset breast-cancer"
     with subprocess.Popen(early.split(), **options) as process:
         for line in process.stderr:
             if "click.core" in line:  # it loads the command line
-                process.send_signal(signal.SIGINT)
+                process.send_signal(how)
                 break
         left = [line for line in process.stderr if not line.startswith("import time:")]
         process.wait(timeout=60)
