@@ -411,9 +411,10 @@ def untested(x: Instance) -> Slacks:
     errors = margin(run.u, x.k)
     yield at_most(float(run.slope[0]), 1.0, "first gap", 1)
     for t in sorted({*range(1, min(last, 40)), *range(40, last, 10), last - 1, last}):
-        suboptimal = most - float(run.D[t - 1])
+        now = min(t, len(run.D)) - 1  # a run ends where later rounds would change nothing
+        suboptimal = most - float(run.D[now])
         yield at_most(suboptimal, 8.0 / (run.beta * (t + 1)), "ε_t", t)
-        error = rho - float(errors[t - 1])
+        error = rho - float(errors[now])
         yield at_most(error, suboptimal + 0.5 * x.epsilon, "ρ − F(Aw_t)", t)
         if t + 1 >= 32.0 * math.log(run.m) / x.epsilon**2:
             yield at_most(suboptimal, 0.5 * x.epsilon, "ε_t at the end", t)

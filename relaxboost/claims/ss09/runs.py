@@ -48,7 +48,7 @@ def fig1(
 
     The game is over the unit l1 ball, with entries in [−1, 1]. `smoothing` is β, if another. The
     gap is tested against `to_gap`, if given, instead of ε; with `stop` the run ends where that is
-    true of a round instead, and at `max_rounds` at the latest.
+    true of a round instead, and at `max_rounds`, or where rounds change nothing, at the latest.
     """
     threshold = epsilon if to_gap is None else to_gap
     trace: list[Round] = []
