@@ -36,7 +36,7 @@ from relaxboost.claims.record import (
     Statement,
     Unchecked,
 )
-from relaxboost.claims.searching import Interruption, attacked
+from relaxboost.claims.searching import attack
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Bound, ClaimVerdict, Evidence, StatementVerdict
 
@@ -285,7 +285,7 @@ class Claim:
         for statement, part in zip(self.statements, parts, strict=True):
             steps = (step.check(min(trials, step.trials), seed) for step in statement.steps)
             part.steps += [replace(step, repeat=repeat) for step in steps]
-        return self._verdict(parts, seed, repeat, start, False)
+        return self._verdict(parts, seed, repeat, start, ended=False)
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
@@ -293,25 +293,30 @@ class Claim:
         Parameters
         ----------
         budget : int
-            Instances to try, >= 1; shrinking may take as many again. Ctrl-C ends it before, with
-            what was tried until then.
+            Instances to try, >= 1, and as many to shrink; Ctrl-C ends it with what was tried.
         seed : int
         """
         start, budget = time.perf_counter(), count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
         parts = [StatementVerdict(statement.words) for statement in self.statements]
-        with Interruption(parts) as interruption:
-            for statement, part in zip(self.statements, parts, strict=True):
-                examine = partial(self.examine, statement)
-                part.counterexample = attacked(examine, self.space, draw, budget, part)
+        examines = (partial(self.examine, statement) for statement in self.statements)
+        ended = attack([*zip(examines, parts, strict=True)], self.space, draw, budget)
         repeat = self.command("attack", f" --budget {budget} --seed {seed}")
-        return self._verdict(parts, seed, repeat, start, interruption.came)
+        return self._verdict(parts, seed, repeat, start, ended=ended)
 
     def _verdict(
         self, parts: list[StatementVerdict], seed: int, repeat: str, start: float, ended: bool
     ) -> ClaimVerdict:
-        seconds, others = time.perf_counter() - start, tuple(parts[1:])
-        return ClaimVerdict(self.id, self.status, parts[0], others, seed, repeat, seconds, ended)
+        return ClaimVerdict(
+            id=self.id,
+            recorded=self.status,
+            stated=parts[0],
+            corrections=tuple(parts[1:]),
+            seed=seed,
+            repeat=repeat,
+            seconds=time.perf_counter() - start,
+            interrupted=ended,
+        )
 
 
 def certificate_folder(folder: Path | str) -> Path:

@@ -23,30 +23,24 @@ Draw: TypeAlias = Callable[[int], np.random.Generator]
 """Returns the random numbers for the instance of a number."""
 
 
-class Interruption:
-    """A context that Ctrl-C ends, where some instance was tried by then.
+def attack(
+    searches: list[tuple[Examine, StatementVerdict]], space: Space, draw: Draw, budget: int
+) -> bool:
+    """Attack statements one after the other; return whether Ctrl-C has ended it.
 
-    Parameters
-    ----------
-    parts : list of StatementVerdict
-        Which count what is tried.
+    Before any instance was tried Ctrl-C is raised: there is nothing to tell.
     """
-
-    came = False
-    """Whether it was ended so."""
-
-    def __init__(self, parts: list[StatementVerdict]) -> None:
-        self._parts = parts
-
-    def __enter__(self) -> Interruption:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        self.came = error is not None and is_interrupt(error) and any(p.counts for p in self._parts)
-        return self.came
+    try:
+        for examine, verdict in searches:
+            verdict.counterexample = _attacked(examine, space, draw, budget, verdict)
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error) or not any(verdict.counts for _, verdict in searches):
+            raise
+        return True
+    return False
 
 
-def attacked(
+def _attacked(
     examine: Examine, space: Space, draw: Draw, budget: int, verdict: StatementVerdict
 ) -> Evidence | None:
     """Return the smallest counterexample found to a statement, and count what was tried.
