@@ -251,7 +251,7 @@ def test_what_follows_is_worth_more_rounds_where_many_columns_carry_the_optimum(
     assert asked[-1] < 1500 <= min(asked[:-1])
 
 
-@pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (0.1, 0), (1e-5, 2)])
+@pytest.mark.parametrize(("part", "rounds"), [(500.0, 2), (1.5, 3), (1.2, 0), (0.1, 0), (1e-5, 2)])
 def test_what_follows_does_so_where_tol_is_far_above_the_value_or_below(part, rounds):
     """A round or two tell; 0 is never in the first four."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
@@ -309,6 +309,19 @@ def test_rounds_are_short_while_tol_is_above_what_w_proves(monkeypatch):
         rb.solve(game, tol, "taut-strings", max_rounds=4)
         counts.append(len(steps))
     assert counts == [24, 58]  # the last round is only looked at
+
+
+def test_short_rounds_cost_their_part_of_whole_ones():
+    """What follows comes after as many steps, in more rounds."""
+    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    price, steps = seconds_of_round(game), 0
+    other = StringsRun(game, 1.0, Clock())
+    following = Following(lambda: other, lambda columns: 10.5 * price, 1e9)
+    run = StringsRun(game, 10.0, Clock(), following)
+    while (found := run.advance(run.ask(game))) is run:
+        steps += 8
+    assert found is other
+    assert 10.5 < steps / 25 < 11.0
 
 
 def test_weights_on_too_many_cuts_are_not_shown(monkeypatch):

@@ -19,8 +19,8 @@ from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
 
 _STEPS, _FEW = 25, 8
-"""Steps of a round; and of the first, at v = 0, where w has its direction after some five, and of
-those where tol is above the lower bound, since d soon has what is asked."""
+"""Steps of a round, and of a short one. The first is short: at v = 0 w has its direction after some
+five. So are those with tol above the lower bound, since d soon has what is asked."""
 _SPARED = 0.1
 """The part of tol by which a lower bound may stay below the value."""
 _FURTHER = 1.1
@@ -31,7 +31,7 @@ _MOVING = 0.05
 """The part of tol by which the lower bound rises in a round as long as it is worth to wait."""
 _ROOM = 0.5
 """The part of tol by which the last aim must have grown, to be moved again."""
-_ROUGH, _DROP = 1.02, 16.0
+_ROUGH, _DROP = 1.02, 4.0
 """Times the lower bound that twice v must be, for a guess of ρ from both; and how many times below
 an aim that turned out to be too large the next is at most."""
 _NEAR = 8.0
@@ -42,7 +42,8 @@ _WIDE, _WIDE_AT_FIRST = 3.0, 40.0
 """Times the lower bound from which tol leaves w hardly any say; and after one round, when that
 bound was .08 to .7 ρ in eight games."""
 _ENOUGH = 8.5
-"""Rounds that bring d there, as steps are quick above the value: what follows must cost less."""
+"""Rounds after which d has such a tol, as steps are quick where v is above the value. What follows
+takes over only if it costs less."""
 _PATIENCE = 100
 """Whole rounds in which no bound moves, after which none is expected to."""
 _SHOWN = 5_000_000
@@ -207,7 +208,7 @@ class StringsRun(Booster):
             self._move(self._last_aim, last=True)
         elif self._too_large():
             v = min(v, self._highest)
-            self._move(math.sqrt(max(lower, v / _DROP) * v))
+            self._move(max(math.sqrt(lower * v), v / _DROP))
 
     @property
     def _last_aim(self) -> float:
