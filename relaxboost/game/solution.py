@@ -92,7 +92,8 @@ class Solution(Bracketed):
     tol: float
     """The gap that was asked for."""
     method: str
-    """What was asked for and, where that chooses, the kinds of its rounds (`RoundRecord.inner`)."""
+    """The one that ran and, where it has several, the kinds of its rounds (`RoundRecord.inner`, but
+    with the name of the steps for "smoothed")."""
     rounds: int
     """Calls to the weak learner, those before a checkpoint included; for a reference, how often a
     solver was run on the columns."""

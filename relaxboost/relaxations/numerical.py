@@ -443,7 +443,7 @@ def check(relaxation: Any, m: int) -> None:
 
     if relaxation.level == "numerical":
         dcp.parts(pair, m, owner)
-    check_returns(relaxation, m)
+    check_returns(relaxation, m)  # before `resolve` of a family asks them
 
 
 def split(total: Any, u: Vector) -> Vector:

@@ -58,7 +58,7 @@ class Booster(ABC):
     label: str = ""
     """The method, as `Solution.method` calls it."""
     steps: str = ""
-    """What that calls its smoothed rounds, where it says which kinds of rounds there were."""
+    """Its word for smoothed rounds there; none where it has one kind of rounds only."""
     inner: str
     """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
     "lost", "balance", "exponential" or "hedge"."""

@@ -39,7 +39,7 @@ PROJECTIONS, OVERHEAD = 300, 200_000
 _STEP, _ROW = 5e-3, 4e-7
 """What else a step does, and what an example costs in it."""
 _ITERATIONS, _MORE = 40, 100
-"""Those of a step by passes over the examples; and where w is known to use so many columns."""
+"""Iterations of a step by passes over the examples, by default and where an order is told."""
 _STEPS, _SIFTED, _PASSES = 12, 60, 20
 """Steps of a run on all columns, and on those in play, and passes over A of a step."""
 _CONES = 8e-6
@@ -131,7 +131,8 @@ def _most(game: Game) -> int:
 def expected(game: Game, order: int | None = None) -> float:
     """Return about how many seconds a run to a narrow gap takes on one core.
 
-    `order` is how many columns carry the optimum, by default a sixth of those that can.
+    `order` is how many columns carry the optimum, by default a sixth of those that can; 0 leaves
+    the passes over A. Where all columns are in play it says nothing.
     """
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
