@@ -21,14 +21,15 @@ def resolved(f: Any, m: int) -> Any:
     Raises
     ------
     InputError
-        If it does not fit m, or a family's `resolve` leaves a class of one's own; and see
-        `check_returns`.
+        If it does not fit m, or a family's `resolve` leaves what a class of one's own overrides;
+        and see `check_returns`.
     """
     found, kind = f.resolve(m), type(f)
-    if _foreign(kind) and type(found) is not kind and not _foreign(_owner(f, "resolve")):
+    lost = sorted(_overridden(kind)) if type(found) is not kind else []
+    if lost and "resolve" not in lost:
         raise InputError(
             f"{kind.__name__}: for m = {m} examples the `resolve` that it inherits returns a "
-            f"{type(found).__name__}, without what {kind.__name__} overrides; give it a "
+            f"{type(found).__name__}, without the `{lost[0]}` of {kind.__name__}; give it a "
             "`resolve(m)` that returns one of its own"
         )
     check_returns(found, m)
@@ -67,6 +68,18 @@ def check_returns(f: Any, m: int) -> None:
 def _owner(f: Any, name: str) -> type:
     """Return the class that a method of f is from."""
     return next(kind for kind in type(f).__mro__ if name in vars(kind))
+
+
+def _overridden(kind: type) -> set[str]:
+    """Return the public methods and properties of a family that a class of one's own has anew."""
+    own = {name for part in kind.__mro__ if _foreign(part) for name in vars(part)}
+    ours = [vars(part) for part in kind.__mro__ if not _foreign(part)]
+    return {
+        name
+        for names in ours
+        for name, what in names.items()
+        if name in own and name[0] != "_" and (callable(what) or isinstance(what, property))
+    }
 
 
 def _foreign(kind: type) -> bool:

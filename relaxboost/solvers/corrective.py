@@ -131,7 +131,7 @@ class CorrectiveRun(Booster):
         self._project = (game.relaxation if smoother is None else smoother).projector(beta)
         self._beta = beta
         self._rule = rule
-        self._round = self._same = 0
+        self._round = self._same = self._used = 0
         self._last: Any = None
         self.active = starting_point(game) if active is None else active
         self._found = _NOWHERE
@@ -170,11 +170,17 @@ class CorrectiveRun(Booster):
         return self
 
     def _stuck(self, best: Best | Dense) -> bool:
-        """Count rounds that are as the one before; return whether they are too many."""
+        """Count rounds that are as the one before; return whether they are too many.
+
+        Columns whose weights are below rounding leave one a round, which changes nothing else.
+        """
         last, self._last = self._last, (best.edge, self.d, self.active.u)
         same = last is not None and last[0] == best.edge  # d and margins are compared seldom
-        same = same and all(map(np.array_equal, last[1:], self._last[1:]))
-        self._same = self._same + 1 if same else 0
+        if not same or not all(map(np.array_equal, last[1:], self._last[1:])):
+            self._same = 0
+            return False
+        before, self._used = self._used, self.active.used
+        self._same = self._same + 1 if self._used == before else 0
         return self._same > _VAIN
 
     def _go_ahead(self, ahead: Ahead, best: Any) -> bool:

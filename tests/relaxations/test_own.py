@@ -102,8 +102,24 @@ def test_a_class_that_its_family_would_leave_is_refused(family, options):
     """The game would be of the family's f."""
     left = type("Left", (family,), {"penalty": lambda self, d: 1.0})(**options)
     for f in (left, 2 * left, rb.KLPenalty(0.1) + left):
-        with pytest.raises(rb.InputError, match=rf"^Left: for m = 6 .* a {family.__name__}, "):
+        with pytest.raises(
+            rb.InputError, match=rf"^Left: for m = 6 .* a {family.__name__}, without the `penalty` "
+        ):
             rb.Game(np.eye(6), f)
+
+
+def test_a_class_that_changes_nothing_of_f_is_taken_for_its_family():
+    class Part(rb.Capped):
+        def __init__(self, part):
+            super().__init__(fraction=part)
+
+        def __repr__(self):
+            return "Part"
+
+    for f in (Part(0.5), type("Same", (Caps,), {})(0.5), type("B", (BinaryEntropy,), {})(3, 1)):
+        for whole in (f, 2 * f, rb.KLPenalty(0.1) + f):
+            assert rb.Game(np.eye(6), whole).m == 6
+    assert rb.Game(np.eye(6), Part(0.5)).relaxation == rb.Capped(3)
 
 
 def test_a_class_that_resolves_itself_stays():

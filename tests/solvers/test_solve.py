@@ -286,6 +286,18 @@ def test_steps_that_change_nothing_end_a_run(step):
         assert found.gap > 0.04
 
 
+@pytest.mark.parametrize("step", ["away", "pairwise"])
+def test_steps_that_only_drop_weights_below_rounding_go_on(step):
+    """Each of 196 such columns takes a round, which changes neither d nor margins."""
+    rng = np.random.default_rng(1)
+    A = np.where(rng.random((80, 200)) < 0.5, 1.0, -1.0)
+    A[:, :4] = np.where(rng.random((80, 4)) < 0.8, 1.0, -1.0)
+    w = np.exp(100.0 * (A.mean(axis=0) - A.mean(axis=0).max()))
+    game, method = rb.Game(A, rb.Capped(20)), Corrective(step=step, beta=0.01)
+    found = rb.solve(game, 1e-4, method, start=(None, w / w.sum()), max_rounds=1000)
+    assert found.gap < 0.05
+
+
 def test_time_limit_inside_a_long_round(game):
     solution = rb.solve(game, 1e-7, TotallyCorrective(inner="smoothed", beta=1e-9), time_limit=0.5)
     assert solution.status == "time_limit"

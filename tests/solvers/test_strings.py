@@ -297,6 +297,18 @@ def test_they_go_on_where_tol_is_far_above_the_value_and_what_follows_is_dear(ro
     assert (other in found) == left
 
 
+def test_what_follows_does_so_at_once_where_no_w_is_positive_and_tol_narrow():
+    """With repeated examples and tossed labels: strings took eleven times as long as both."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 20))[rng.integers(0, 130, 400)]
+    y = rng.choice([-1, 1], 400)
+    game = rb.Game(rb.matrices.stumps(X, y), rb.Capped(fraction=0.05))
+    kinds = [record.inner for record in rb.solve(game, 1e-8).history]
+    assert kinds.count("strings") == 1
+    wide = rb.solve(game, 1e-3)
+    assert [record.inner for record in wide.history][-1] == "strings"
+
+
 def test_rounds_are_short_while_tol_is_above_what_w_proves(monkeypatch):
     """So that what is asked is not found long after it is there."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
@@ -316,7 +328,7 @@ def test_short_rounds_cost_their_part_of_whole_ones():
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     price, steps = seconds_of_round(game), 0
     other = StringsRun(game, 1.0, Clock())
-    following = Following(lambda: other, lambda columns: 10.5 * price, 1e9)
+    following = Following(lambda: other, lambda columns: 1e9, 10.5 * price)
     run = StringsRun(game, 10.0, Clock(), following)
     while (found := run.advance(run.ask(game))) is run:
         steps += 8

@@ -177,11 +177,15 @@ class StringsRun(Booster):
         if following is None:
             return self._idle > _PATIENCE
         tol, lower, before = self._tol, self._lower, self._taken - 1
-        wide = before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower
-        wide = wide and following.loose < _ENOUGH * self._price
-        rounds = max(self._spent, self._expected(lower / tol))
-        dear = rounds * self._price > following.seconds(int(_KEPT * self._used))
-        return dear or wide or self._idle > _PATIENCE
+        if before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower:
+            # Where no w is positive ρ may be 0: d comes all the way down from its largest edge.
+            rounds = _ENOUGH if lower > 0.0 else self._expected(self._highest / tol)
+            seconds = following.loose
+        else:
+            rounds = self._expected(lower / tol)
+            seconds = following.seconds(int(_KEPT * self._used))
+        dear = max(rounds, self._spent) * self._price > seconds
+        return dear or self._idle > _PATIENCE
 
     def _expected(self, times: float) -> float:
         """Return about how many rounds a gap takes where the value is so many times as large."""
