@@ -282,7 +282,7 @@ def test_a_first_round_of_few_steps_tells_whether_tol_is_far_above_the_value(
     assert len(steps) == (16 if left else 24)
 
 
-@pytest.mark.parametrize(("rounds", "left"), [(8.0, True), (9.0, False)])
+@pytest.mark.parametrize(("rounds", "left"), [(9.0, True), (10.0, False)])
 def test_they_go_on_where_tol_is_far_above_the_value_and_what_follows_is_dear(rounds, left):
     """As they are quick there: of few features, or of few levels."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))

@@ -131,8 +131,8 @@ def _most(game: Game) -> int:
 def expected(game: Game, order: int | None = None) -> float:
     """Return about how many seconds a run to a narrow gap takes on one core.
 
-    `order` is how many columns carry the optimum, by default a sixth of those that can; 0 leaves
-    the passes over A. Where all columns are in play it says nothing.
+    `order` is how many columns carry the optimum, by default a sixth of those that can. Where all
+    columns are in play it says nothing.
     """
     matrix, m = game.matrix, game.m
     assert matrix.n is not None
@@ -224,7 +224,7 @@ class Rival:
             return made()
         if expected(game) < _LOOK * seconds_of_round(game):
             return made()
-        following = Following(made, partial(expected, game), self._part * expected(game, 0))
+        following = Following(made, partial(expected, game), self._part * expected(game, _FEWEST))
         return StringsRun(game, self._tol, self._clock, following)
 
 

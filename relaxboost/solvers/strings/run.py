@@ -41,7 +41,7 @@ _FADING = 0.7
 _WIDE, _WIDE_AT_FIRST = 3.0, 40.0
 """Times the lower bound from which tol leaves w hardly any say; and after one round, when that
 bound was .08 to .7 ρ in eight games."""
-_ENOUGH = 8.5
+_ENOUGH = 9.5
 """Rounds after which d has such a tol, as steps are quick where v is above the value. What follows
 takes over only if it costs less."""
 _PATIENCE = 100
