@@ -121,7 +121,7 @@ def pass_seconds(matrix: MarginMatrix, rng: np.random.Generator) -> float:
 def passes_in_a_row(matrix: MarginMatrix, rng: np.random.Generator, passes: int) -> float:
     """Return the CPU time of a pass as that of a round is measured: the mean of a run, of three.
 
-    The quickest of many passes is .02 to .19 below that, on a machine that others use too.
+    The quickest of many passes is .02 to .49 below that, on a machine that others use too.
     """
     d, times = rng.dirichlet(np.ones(matrix.m)), []
     for _ in range(3):

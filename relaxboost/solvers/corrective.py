@@ -35,7 +35,8 @@ _LOOSE = 0.25
 """The part of its slope at which the search for a pairwise step ends; rounds hardly grow by it."""
 
 _VAIN = 20
-"""Rounds that change neither d nor margins, for a run to end: columns that are equal take turns."""
+"""Rounds after which a run ends, where they changed neither d, margins, nor how many columns have
+weight."""
 
 _NOWHERE = Step(nan)
 
