@@ -21,7 +21,7 @@ UNIT = 2.0**-53
 """Unit roundoff of double precision."""
 _HUGE = 13
 """The binary digits of values that solvers are left with; they scale by themselves so far."""
-_MANY = 20_000
+_MANY = 100
 """Numbers for which a sum is worth a kernel."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,9 @@ _FEW = 1.0
 _STEEP, _STEPS = 5.0, 5.0
 """How many times what smoothing would add the curvature of f is at least, for steps that go on
 without it, and how many times the price of an interior point method they may then cost."""
+_ENDING = 2.0
+"""How many times what `Balance` costs the rest of steps is at least, for it to look at once, told as
+if the gap fell by the same part a round: the least that it may be. Else it looks late."""
 _ROUNDING = 1e-12
 """The value, beside its largest margin, that a w may have by rounding alone."""
 _SOON = 5.0
@@ -84,7 +88,8 @@ class Combined(SmoothedMethod):
     cost less.
 
     Where the steps have found nothing better than w = 0, and columns are fewer than
-    examples, `Balance` looks once whether that is optimal: whether some d leaves no edges.
+    examples, `Balance` looks once whether that is optimal: whether some d leaves no edges. It waits
+    for twice as much work where steps are nearly done.
 
     Where f is not polyhedral the program is one for a cone solver. `InteriorPoint` beats that, and
     takes over from the steps. It starts at once where it is expected to take seconds, or a cone
@@ -135,19 +140,21 @@ class Combined(SmoothedMethod):
                 program.rival = rival
                 return rival.first(program).named("combined", "pairwise")
         beta, smoother, suffix = self.smoother(game, target)
-        run = CombinedRun(game, beta, smoother, target / 2.0, clock)
-        run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
-        run.new = 1.0 if steep else _NEW
+        least, easy, between = inf, 1.0, 0
         # Others than hard and soft margins take many times as long for a d as is counted.
-        if near and hasattr(run._project, "along"):
-            run.forecast = Forecast(tol)
-            if self.beta is None:
-                run.loosen(beta, smoother, EASY, _BETWEEN)
-        elif near and isinstance(smoother, Unsmoothed) and isinstance(game.relaxation, KLPenalty):
-            # More of the same entropy costs nothing; beside others it takes a search.
-            least = default_beta(game.relaxation.entropy_range(game.m), target)
-            run.loosen(least, game.relaxation, EASIER, 0)
-            run.new, run.patient = 1.0, True
+        quick = near and hasattr(smoother.projector(beta), "along")
+        if quick and self.beta is None:
+            least, easy, between = beta, EASY, _BETWEEN
+        # More of the same entropy costs nothing; beside others it takes a search.
+        kl = near and isinstance(smoother, Unsmoothed) and isinstance(game.relaxation, KLPenalty)
+        if kl:
+            smoother, easy = game.relaxation, EASIER
+            beta = least = default_beta(game.relaxation.entropy_range(game.m), target)
+        run = CombinedRun(game, easy * beta, smoother, target / 2.0, clock)
+        run.least, run.between = least, between
+        run.make, run.rival = partial(PROGRAMS[inner], game, clock, run.atoms), rival
+        run.new, run.patient = 1.0 if steep or kl else _NEW, kl
+        run.forecast = Forecast(tol) if quick else None
         return run.named("combined", f"pairwise{suffix}")
 
 
@@ -175,7 +182,8 @@ class CombinedRun(LooseRun):
         self._fewer = min(game.m, game.n or game.m)
         self._pass = PASS * game.matrix.entries
         self._columns = self._vain = 0
-        self._work, self._look = 0.0, seconds_to_look(game)
+        self._work, self._price = 0.0, seconds_to_look(game)
+        self._look = self._price
 
     def warmed(self, start: WarmStart) -> Booster:
         """Begin with a walk from the optimum of a neighbour; without one, see `_begun`.
@@ -228,7 +236,7 @@ class CombinedRun(LooseRun):
         if rival and program and self._ready and dear and not program.knows:
             return rival.now(program)
         done = self._ready or (gap <= self._target and not self.eased) or self._saturated()
-        due = False
+        due = ending = False
         if rival is not None:
             examples = self.active.u.size * (len(self.atoms) + PROJECTIONS)
             work = self._pass + (1 + self._settled) * STEP * (examples + OVERHEAD)
@@ -241,10 +249,11 @@ class CombinedRun(LooseRun):
             if self.forecast is not None:
                 self.forecast.note(self.certified())
                 left = work * self.forecast.rounds(power=self.idle)
+                ending = work * self.forecast.rounds() < _ENDING * self._price
                 if due and (left < self._look or not self._looks()):
                     due = not rival.spares(left, self.idle)
                 done = done and (self._ready or pivots <= self._work)
-        if rival and (done or due or self._look <= 0.0):
+        if rival and (done or due or self._look <= (-self._price if ending else 0.0)):
             looks, self._looked = self._looks(), True
             if looks:
                 return Balance(self._game, self._clock, self)

@@ -44,22 +44,18 @@ class LooseRun(CorrectiveRun):
 
     between = 0
     """Steps over the columns in use, at most, between two passes over all."""
-    _least = inf
-    """The β at which smoothing costs no more than it may."""
+    least = inf
+    """The β at which smoothing costs no more than it may, where the run begins with more."""
 
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
     ) -> None:
         super().__init__(game, beta, "pairwise", smoother, active_set(game))
         self._game, self._clock, self._target = game, clock, target
+        self._smoother = smoother
         self._settled = self._since = 0
         self._lower, self._upper = -inf, inf
         self._mark: tuple[Vector, Vector] | None = None  # weights and margins at the last sweep
-
-    def loosen(self, least: float, smoother: Smoother, easy: float, between: int) -> None:
-        """Smooth `easy` times as much as the `least` β, as long as that costs little."""
-        self._least, self._smoother, self.between = least, smoother, between
-        self._smooth(easy * least)
 
     def _smooth(self, beta: float) -> None:
         self._beta, self._project = beta, self._smoother.projector(beta)
@@ -75,7 +71,7 @@ class LooseRun(CorrectiveRun):
     @property
     def eased(self) -> bool:
         """Whether smoothing may cost more than half of tol."""
-        return self._beta > self._least
+        return self._beta > self.least
 
     @property
     def idle(self) -> bool:
@@ -88,7 +84,7 @@ class LooseRun(CorrectiveRun):
 
     def advance(self, best: Any) -> Booster | None:
         """Take a step, and some over the columns in use."""
-        if self._least == inf:
+        if self.least == inf:
             return super().advance(best)
         gap = self.active.gap(self.d, best)
         dear = self.eased and self.certified() > 2.0 * gap

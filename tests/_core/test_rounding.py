@@ -20,7 +20,7 @@ def test_sum_bounds_enclose_the_exact_sum(xs):
 
 def test_the_sum_of_many_numbers_is_as_good(rng):
     """Also where they cancel, where they differ much in size, and where they are tiny or huge."""
-    for n in (20_000, 20_003):
+    for n in (100, 103, 20_000, 20_003):
         normal = rng.normal(size=n)
         for x in (
             rng.dirichlet(np.ones(n)),
@@ -35,8 +35,8 @@ def test_the_sum_of_many_numbers_is_as_good(rng):
             low, high = rounding.sum_bounds(x)
             assert low <= sum(map(Fraction, x.tolist())) <= high
             assert high == np.nextafter(np.nextafter(low, np.inf), np.inf)
-    assert rounding.rounded_sum(np.full(20_000, np.inf)) == np.inf
-    assert np.isnan(rounding.rounded_sum(np.full(20_000, np.nan)))
+    assert rounding.rounded_sum(np.full(100, np.inf)) == np.inf
+    assert np.isnan(rounding.rounded_sum(np.full(100, np.nan)))
 
 
 @given(st.fractions(max_denominator=10**9))

@@ -31,7 +31,7 @@ def test_the_projection_is_the_same_wherever_it_begins(rng, m, beta):
         if k < 1.0:
             continue
         follow = CappedFollower(beta, k)
-        for u in walks(rng, m):
+        for u in (*walks(rng, m), np.zeros(m)):
             d = follow(u)
             assert np.array_equal(d, CappedFollower(beta, k)(u))
             assert np.allclose(d, by_sorting(u, beta, k), rtol=1e-10, atol=1e-15)
@@ -44,7 +44,7 @@ def test_the_projection_is_the_same_wherever_it_begins(rng, m, beta):
 def test_any_size_of_beta(rng, beta):
     for k in (1.0, 7.0, 6.5):
         follow = CappedFollower(beta, k)
-        for u in walks(rng, 20):
+        for u in (*walks(rng, 20), np.zeros(20)):
             d = follow(u)
             assert np.allclose(d, capped_distribution(u, beta, k), rtol=1e-12, atol=1e-15)
 

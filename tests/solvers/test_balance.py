@@ -8,6 +8,7 @@ from scipy import sparse
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
+from relaxboost.instances.generators import generate
 from relaxboost.solvers import Corrective, balance, totally_corrective
 from relaxboost.solvers.balance import Balance, may_balance
 from tests.solvers.test_interior import inners
@@ -63,6 +64,24 @@ def test_where_the_value_is_not_zero_the_run_goes_on():
     assert found.status == "optimal"
     assert found.lower > 0.0
     assert rb.compare(found, rb.solve(game, 1e-7, "interior-point"))
+
+
+def test_where_steps_are_nearly_done_it_does_not_look(monkeypatch):
+    game = rb.Game(generate("sparse", 600, 60, 2), rb.Capped(60))
+    late = rb.solve(game, 0.02)
+    monkeypatch.setattr("relaxboost.solvers.combined._ENDING", 0.0)
+    assert inners(rb.solve(game, 0.02)) == ["smoothed", "balance"]
+    assert inners(late) == ["smoothed"]
+    assert late.status == "optimal"
+
+
+def test_it_looks_where_steps_are_nearly_done_for_long(monkeypatch):
+    game = rb.Game(signs(300, 40), rb.Capped(30))
+    monkeypatch.setattr("relaxboost.solvers.combined.Forecast.rounds", lambda *_, **__: 0.0)
+    late = rb.solve(game, 1e-2)
+    assert inners(late) == ["smoothed", "balance"]
+    monkeypatch.undo()
+    assert rb.solve(game, 1e-2).rounds < late.rounds
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ GAMES = {
 }
 
 
-def watched(monkeypatch, game, tol):
+def watched(monkeypatch, game, tol, beta=None):
     """Return a solution, and β and the least β of each round; w has to fit u and the domain."""
     seen = []
     advance = LooseRun.advance
@@ -33,11 +33,11 @@ def watched(monkeypatch, game, tol):
         assert np.abs(game.matrix.margins(ids, w) - active.u).max() <= 1e-9
         assert weights.min(initial=0.0) >= -1e-15
         assert weights.sum() <= active.over.scale * (1.0 + 1e-9)
-        seen.append((run._beta, run._least))
+        seen.append((run._beta, run.least))
         return after
 
     monkeypatch.setattr(CombinedRun, "advance", spy)
-    return rb.solve(game, tol, Combined(interior=False)), seen
+    return rb.solve(game, tol, Combined(beta=beta, interior=False)), seen
 
 
 @pytest.mark.parametrize("kind", GAMES)
@@ -66,8 +66,9 @@ def test_more_smoothing_takes_fewer_rounds_and_a_beta_by_hand_stays(monkeypatch)
     assert eased <= 0.6 * rb.solve(game, 0.01, Combined(interior=False)).rounds
     _, seen = watched(monkeypatch, game, 0.02)
     assert len({beta for beta, _ in seen}) == 1
-    monkeypatch.setattr(CombinedRun, "loosen", None)  # is not called
-    assert rb.solve(game, 0.05, Combined(beta=0.003, interior=False)).status == "optimal"
+    solution, seen = watched(monkeypatch, game, 0.05, beta=0.003)
+    assert solution.status == "optimal"
+    assert {beta for beta, _ in seen} == {0.003}
 
 
 def test_steps_in_the_direction_of_many_take_fewer_rounds(monkeypatch):
@@ -99,9 +100,10 @@ def test_steps_beside_an_entropy_go_on_where_they_find_no_new_column():
 
 def test_narrow_tolerances_take_the_steps_they_took(monkeypatch):
     game = GAMES["planted"]()
-    monkeypatch.setattr(CombinedRun, "loosen", None)
-    steps = [r.inner for r in rb.solve(game, 1e-3, Combined(interior=False)).history]
-    assert steps.count("smoothed") > 10
+    solution, seen = watched(monkeypatch, game, 1e-3)
+    assert solution.status == "optimal"
+    assert len(seen) > 10
+    assert len({beta for beta, _ in seen}) == 1
 
 
 def test_weights_move_on_until_one_is_gone_or_all_are_used():

@@ -190,7 +190,10 @@ class CappedFollower:
         """Return u + ηv, its d, <d, v> and <d, u + ηv>."""
         beta, k, m = self.beta, self.k, u.size
         there, d = np.empty(m), np.empty(m)
-        level, slope, product = follow(u, v, eta, (beta, k, self.level), there, d)
+        level = self.level
+        if math.isnan(level) and eta == 0.0 and not u.any():  # where runs begin: d is uniform
+            level = -beta * math.log(m)
+        level, slope, product = follow(u, v, eta, (beta, k, level), there, d)
         if math.isnan(level):
             there = u + eta * v
             pivot, scale, _, _ = place(there, beta, k)
