@@ -57,8 +57,9 @@ _STEEP, _STEPS = 5.0, 5.0
 """How many times what smoothing would add the curvature of f is at least, for steps that go on
 without it, and how many times the price of an interior point method they may then cost."""
 _ENDING = 2.0
-"""How many times what `Balance` costs the rest of steps is at least, for it to look at once, told as
-if the gap fell by the same part a round: the least that it may be. Else it looks late."""
+"""How many times what `Balance` costs the rest of steps is at least, for it to look at once.
+
+The rest is told as if the gap fell by the same part a round: the least that it may be."""
 _ROUNDING = 1e-12
 """The value, beside its largest margin, that a w may have by rounding alone."""
 _SOON = 5.0
