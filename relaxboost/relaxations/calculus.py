@@ -31,7 +31,7 @@ from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.own import check_returns, resolved
+from relaxboost.relaxations.own import changes, check_returns, resolved
 
 _ROUNDINGS = 1e-12
 """A center may be so far from a point where both terms are bounded: it is one but for roundings."""
@@ -61,13 +61,13 @@ class SumWitness(NamedTuple):
 def times(f: Relaxation, c: object) -> Relaxation:
     """Return c f for a number c > 0; multiples of multiples are one multiple."""
     factor = exact("c * f", "c", c)
-    if factor > 0:
-        positive_size("c * f", "c", c)
-    else:
+    if factor <= 0:
         raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
+    positive_size("c * f", "c", c)
     if isinstance(f, Scaled):
         return times(f.f, factor * f.c)
-    return f if factor == 1 or isinstance(f, HardMargin) else Scaled(f, factor)
+    none = isinstance(f, HardMargin) and not changes(f)
+    return f if factor == 1 or none else Scaled(f, factor)
 
 
 @makes("add")
@@ -230,7 +230,8 @@ def _entropy(f: Relaxation) -> float:
     c may be smaller than the weight of a `KLPenalty`, but not larger.
     """
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
-    weight = c * of.weight if isinstance(of, KLPenalty) and of.prior is None else 0
+    plain = not changes(of)
+    weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
     return float(weight) if weight <= 1e100 else 0.0
 
 
@@ -400,11 +401,9 @@ class Sum(Relaxation):
         first, second = self.first.describe(m), self.second.describe(m)
         if first is None or second is None:
             return None
-        if "polyhedral" in (first["kind"], second["kind"]):
-            whole = super().describe(m)
-            if whole is not None:
-                return whole
-        return {"kind": "sum", "first": first, "second": second}
+        either = "polyhedral" in (first["kind"], second["kind"])
+        whole = super().describe(m) if either else None
+        return whole or {"kind": "sum", "first": first, "second": second}
 
     def exact_caps(self, m: int) -> list[Groups]:
         return self.first.exact_caps(m) + self.second.exact_caps(m)

@@ -36,6 +36,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
+from relaxboost.relaxations.own import changes
 
 
 @njit(error_model="numpy", fastmath=REORDER)
@@ -258,9 +259,11 @@ class Capped(WithK):
         return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
 
     def plus(self, other: Relaxation) -> Relaxation | None:
-        if isinstance(other, Capped) and self.k is not None and other.k is not None:
-            return self if self.k >= other.k else other
-        return None
+        if not isinstance(other, Capped) or changes(self) or changes(other):
+            return None
+        if self.k is None or other.k is None:
+            return None
+        return self if self.k >= other.k else other
 
 
 class CVaR(Capped):

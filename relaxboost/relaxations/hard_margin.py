@@ -15,6 +15,7 @@ from relaxboost.matrices.kernels import least
 from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
+from relaxboost.relaxations.own import changes
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,6 @@ class HardMargin(Relaxation):
     def lipschitz(self, m: int) -> float:
         return 0.0
 
-    def plus(self, other: Relaxation) -> Relaxation:
+    def plus(self, other: Relaxation) -> Relaxation | None:
         """Return `other`: 0 + f = f."""
-        return other
+        return None if changes(self) else other

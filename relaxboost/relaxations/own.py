@@ -15,6 +15,11 @@ def is_own(f: Any) -> bool:
     return _foreign(type(f)) or any(is_own(part) for part in f.parts)
 
 
+def changes(f: Any) -> bool:
+    """Whether f is of a class of one's own with methods anew, and rules of its family may fail."""
+    return bool(_overridden(type(f)))
+
+
 def resolved(f: Any, m: int) -> Any:
     """Return what f resolves to, of its own class, after a look at what it returns.
 
@@ -71,14 +76,19 @@ def _owner(f: Any, name: str) -> type:
 
 
 def _overridden(kind: type) -> set[str]:
-    """Return the public methods and properties of a family that a class of one's own has anew."""
+    """Return the methods and properties of a family that a class of one's own has anew.
+
+    Those by which it is made, printed and compared are not among them.
+    """
+    if not _foreign(kind):
+        return set()
     own = {name for part in kind.__mro__ if _foreign(part) for name in vars(part)}
     ours = [vars(part) for part in kind.__mro__ if not _foreign(part)]
     return {
         name
         for names in ours
         for name, what in names.items()
-        if name in own and name[0] != "_" and (callable(what) or isinstance(what, property))
+        if name in own and name[:2] != "__" and (callable(what) or isinstance(what, property))
     }
 
 

@@ -122,6 +122,54 @@ def test_a_class_that_changes_nothing_of_f_is_taken_for_its_family():
     assert rb.Game(np.eye(6), Part(0.5)).relaxation == rb.Capped(3)
 
 
+@pytest.mark.parametrize(("family", "options"), [(rb.HardMargin, {}), (rb.Capped, {"k": 2})])
+@pytest.mark.parametrize("name", ["penalty", "_distribution"])
+def test_sums_and_multiples_keep_what_a_class_has_anew(family, options, name):
+    """Two of a family are one by a rule of the family, which what is anew does not follow."""
+    plain, anew = family(**options), getattr(family, name)
+    own = type("Own", (family,), {name: anew})(**options)
+    for f in (plain + own, own + plain, own + own):
+        terms = [part for part in (f, *f.parts) if type(part).__name__ == "Own"]
+        assert len(terms) == (2 if f == own + own else 1)
+    assert (2 * own).parts == (own,)
+
+
+def test_sums_add_what_a_class_has_anew_and_sums_of_families_fold():
+    class More(rb.Capped):
+        def penalty(self, d):
+            return 1.0 + super().penalty(d)
+
+    d = np.full(6, 1 / 6)
+    for f in (rb.Capped(3) + More(2), More(3) + rb.Capped(2), 0.5 * (More(3) + More(2))):
+        assert rb.Game(np.eye(6), f).relaxation.penalty(d) == 1.0
+    same = type("Same", (rb.Capped,), {"__repr__": lambda self: "Same"})(3)
+    assert rb.Capped(2) + same is same
+    assert rb.HardMargin() + More(2) == More(2)
+
+
+def test_sums_with_another_entropy_are_not_those_of_the_family(rng):
+    class Tenfold(rb.KLPenalty):
+        def penalty(self, d):
+            return 10 * super().penalty(d)
+
+        def cvxpy_penalty(self, d):
+            value, constraints = super().cvxpy_penalty(d)
+            return 10 * value, constraints
+
+    u = rng.uniform(-1, 1, 6)
+    for first in (rb.Capped(3), rb.NormPenalty(2, 1)):
+        found, right = (first + f for f in (Tenfold(1), rb.KLPenalty(10)))
+        assert found.relaxed_margin(u)[0] == pytest.approx(right.relaxed_margin(u)[0], abs=1e-6)
+
+
+def test_a_rule_of_ones_own_for_sums_is_asked():
+    class Rule(rb.Capped):
+        def plus(self, other):
+            return rb.HardMargin()
+
+    assert Rule(2) + rb.Capped(3) == rb.HardMargin() == rb.Capped(3) + Rule(2)
+
+
 def test_a_class_that_resolves_itself_stays():
     own = {"penalty": lambda self, d: 1.0, "resolve": lambda self, m: self}
     stays = type("Stays", (BinaryEntropy,), own)(k=3, weight=1)
