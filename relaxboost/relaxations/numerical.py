@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +21,7 @@ from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
 from relaxboost.relaxations.dcp import plain
-from relaxboost.relaxations.own import check_returns
+from relaxboost.relaxations.own import check_returns, looked_at
 from relaxboost.relaxations.pointwise import Pointwise, TangentProof, outside, violation
 
 _TRUST = 1e-8
@@ -324,9 +324,9 @@ class Programs:
     def interior(self) -> Vector:
         """Return the uniform distribution, or where f is infinite there one of `inside`."""
         if self._interior is None:
-            d = self._even
-            if not math.isfinite(self._relaxation.penalty(d)):
-                inside = [x for x in self.inside() if math.isfinite(self._relaxation.penalty(x))]
+            d, penalty = self._even, partial(looked_at, self._relaxation, "penalty")
+            if not math.isfinite(penalty(d)):
+                inside = [x for x in self.inside() if math.isfinite(penalty(x))]
                 if not inside and self._pointwise.inside is not None:
                     inside = [self._pointwise.inside[: self._m]]
                 if not inside:

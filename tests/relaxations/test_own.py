@@ -86,12 +86,27 @@ UNDER = [
 
 @pytest.mark.parametrize(
     ("family", "options", "name", "method", "said"),
-    [(*f, *w) for f in UNDER for w in WRONG if f[0] is not rb.Custom or w[0] != "penalty"],
+    [(*f, *w) for f in UNDER for w in WRONG],
 )
 def test_it_is_looked_at_under_every_family(family, options, name, method, said):
     wrong = type("Wrong", (family,), {name: method})(**options)
     for f in (wrong, 2 * wrong, rb.KLPenalty(0.1) + wrong):
         with pytest.raises(rb.InputError, match=rf"Wrong\.{name}: for m = 6 .* return {said}$"):
+            rb.Game(np.eye(6), f)
+
+
+@pytest.mark.parametrize("returned", [None, "0", [0.0], 1j])
+def test_the_penalty_of_a_custom_subclass_is_looked_at_wherever_it_is_asked(returned):
+    """Inside dom f where the uniform d is not, and under a shift, which binds it alone."""
+    even = np.full(6, 1 / 6)
+    wrong = {"penalty": lambda self, d: returned if np.ptp(d) else np.inf}
+    inside = type("Wrong", (rb.Custom,), wrong)(lambda d: (0.0, [d[0] >= 0.5]))
+    shifted = type("Wrong", (rb.Custom,), {"penalty": lambda self, d: returned})(lambda d: 0.0)
+    assert inside.penalty(even) == np.inf
+    for f in (inside, shifted.shifted(0.1), rb.Capped(3) + shifted.shifted(0.1)):
+        with pytest.raises(
+            rb.InputError, match=r"Wrong\.penalty: .* a number, f\(d\), and returned"
+        ):
             rb.Game(np.eye(6), f)
 
 
