@@ -64,13 +64,20 @@ def check_returns(f: Any, m: int) -> None:
 def looked_at(f: Any, name: str, x: Any, *more: Any) -> Any:
     """Return what a method of f returns at the vector x.
 
-    Where a class of one's own has it and it returns something else, an InputError says so.
+    Where a class of one's own has it and it returns something else, an InputError says so; what
+    it raises has a note that says where it was asked.
     """
     method, m = getattr(f, name), len(x)
     if not _foreign(_owner(f, name)):
         return method(x, *more)
-    called, (what, fits) = f"{type(f).__name__}.{name}", _ASKED[name]
-    returned = method(x, *more)
+    called, (at, what, fits) = f"{type(f).__name__}.{name}", _ASKED[name]
+    try:
+        returned = method(x, *more)
+    except Exception as error:
+        error.add_note(
+            f"relaxboost asked {called} at {at}, for m = {m} examples; it must return {what}"
+        )
+        raise
     if not fits(returned, m):
         raise InputError(
             f"{called}: for m = {m} examples it must return {what}, and returned {_told(returned)}"
@@ -119,15 +126,16 @@ def _pair(x: Any, m: int) -> bool:
     return isinstance(x, tuple) and len(x) == 2 and _number(x[0], m) and _vector(x[1], m)
 
 
-_ASKED: dict[str, tuple[str, Callable[[Any, int], bool]]] = {
-    "penalty": ("a number, f(d)", _number),
+_ASKED: dict[str, tuple[str, str, Callable[[Any, int], bool]]] = {
+    "penalty": ("a d of the simplex, inside or outside dom f", "a number, f(d)", _number),
     "relaxed_margin": (
+        "margins of 0, where runs begin",
         "a pair, F(u) and an array of the d that attains it",
         _pair,
     ),
-    "distribution": ("an array d", _vector),
+    "distribution": ("margins of 0, where runs begin", "an array d", _vector),
 }
-"""What methods must return, and whether something is that."""
+"""Where methods are asked, what they must return, and whether something is that."""
 
 
 def _told(x: Any) -> str:

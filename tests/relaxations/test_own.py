@@ -111,6 +111,29 @@ def test_the_penalty_of_a_custom_subclass_is_looked_at_wherever_it_is_asked(retu
 
 
 @pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("penalty", "a d of the simplex"),
+        ("relaxed_margin", "margins of 0"),
+        ("distribution", "margins of 0"),
+    ],
+)
+@pytest.mark.parametrize(("family", "options"), [UNDER[0], UNDER[-1]])
+def test_what_a_method_raises_says_where_it_was_asked(family, options, name, where):
+    """The reader's own traceback shows no margins."""
+
+    def raises(self, x, *beta):
+        raise ZeroDivisionError(f"largest {x.max():.3g}")
+
+    own = type("Own", (family,), {name: raises})(**options)
+    for f in (own, 2 * own, rb.KLPenalty(0.1) + own):
+        with pytest.raises(ZeroDivisionError, match=r"^largest 0") as caught:
+            rb.Game(np.eye(6), f)
+        (note,) = caught.value.__notes__
+        assert note.startswith(f"relaxboost asked Own.{name} at {where}, ")
+
+
+@pytest.mark.parametrize(
     ("family", "options"), [(Caps, {"caps": 0.5}), (BinaryEntropy, {"k": 3, "weight": 1})]
 )
 def test_a_class_that_its_family_would_leave_is_refused(family, options):
