@@ -160,6 +160,17 @@ def test_slacks_that_rounding_keeps_small_do_not_overflow():
     assert np.isfinite(pair.ratio**2).all()
 
 
+@pytest.mark.parametrize(("m", "n", "weight"), [(2, 2, 0.1), (4, 40, 1e-3)])
+@pytest.mark.parametrize("method", ["interior-point", "auto"])
+def test_weights_that_vanish_beside_f_end_a_run_that_may_go_on(m, n, weight, method):
+    """The curvature of columns is below the least double, so that nothing fixes v."""
+    game = rb.Game(margins(m, n), rb.KLPenalty(weight), over=rb.L1Ball(1e-100))
+    found = rb.solve(game, 1e-300, method)
+    assert found.status == "stalled", found.message
+    assert -1e-30 < found.lower <= 1e-100  # ρ is in [0, 1e-100]
+    assert 0.0 <= found.upper < 1e-30
+
+
 def test_only_columns_that_matter_keep_weight():
     game = rb.Game(np.random.default_rng(0).uniform(-1, 1, (40, 1500)))
     found = rb.solve(game, 1e-6, "interior-point")

@@ -19,6 +19,7 @@ from relaxboost.solvers.interior.barrier import TINY, Barrier
 from relaxboost.solvers.interior.block import Diagonal
 from relaxboost.solvers.interior.conic import Conic
 from relaxboost.solvers.interior.normal import (
+    UNSOLVED,
     ByColumns,
     ByExamples,
     ByPasses,
@@ -318,6 +319,8 @@ class Iterate:
         m, bulk, block = self.bulk.m, self.bulk, self._part.block()
         ratio = self._columns.ratio
         D, E = ratio.sum(axis=0), (self._signs * ratio).sum(axis=0)
+        if not D.all():
+            raise np.linalg.LinAlgError(UNSOLVED)
         kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
         floor = float(self._floor.ratio.sum())
         made = ColumnScaling(D, E, kappa + floor, floor)
@@ -373,7 +376,7 @@ class Iterate:
         columns, floor = self._columns, self._floor
         _, aim, missing, spare = equations
         if not np.isfinite(move.t).all():
-            raise np.linalg.LinAlgError("Newton's equations have no solution in doubles")
+            raise np.linalg.LinAlgError(UNSOLVED)
         slack = move.v - self._signs * move.edges
         changes = missing - columns.ratio * slack
         if len(changes) == 2:  # what is large follows from the sum, without cancellation

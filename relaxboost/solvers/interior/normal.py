@@ -30,6 +30,8 @@ _POOR, _RATE = 1e-3, 0.05
 """The part of a solution that the last refinement of a rounded matrix may change; and the part that
 each leaves of what the one before changed, where roundings are not too many."""
 
+UNSOLVED = "Newton's equations have no solution in doubles"
+
 
 class Move(NamedTuple):
     """What Newton's equations are solved for."""
@@ -203,7 +205,10 @@ class ByColumns(Normal):
         reduced = np.append(bulk.edges(inner) - q, sigma - inner.sum())
         z = self._factor.solve(reduced - rho * s * self._e)
         rest = 1.0 - rho * kappa
-        v = (s + float(self._e @ z)) / (kappa + rest * self._ee)
+        pivot = kappa + rest * self._ee
+        if not pivot:  # multipliers near the least double, as of w in a ball of 1e-100
+            raise np.linalg.LinAlgError(UNSOLVED)
+        v = (s + float(self._e @ z)) / pivot
         z -= rest * v * self._ge
         y, total = z[:-1], float(z[-1])
         margins = bulk.margins(y)
