@@ -125,7 +125,6 @@ class Table:
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self.width = max([len("id"), *(len(claim.id) for claim in claims)])
-        self.printed = {claim.id for claim in claims if claim.printed}
         self.few = len(claims) <= _FEW
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
@@ -146,7 +145,7 @@ class Table:
         if decisive is None:
             yield _folded(f"    {_NONE}")
         elif stated.counterexample is not None:
-            yield from self._refuted(outcome)
+            yield from _refuted(outcome)
         elif self.few or decisive.outcome == "undecided":
             yield _folded(f"    least slack: {decisive.slack}, {decisive.origin}")
         yield from _steps(stated)
@@ -156,21 +155,21 @@ class Table:
             yield from _steps(correction)
         yield from _differences(outcome)
 
-    def _refuted(self, outcome: ClaimVerdict) -> Iterator[str]:
-        """Yield what refutes a claim: the first, and what else is on record."""
-        first = outcome.stated.counterexample
-        assert first is not None
-        title = "as printed" if outcome.id in self.printed else "as stated"
-        yield _folded(f"    {title}: refuted by {_instance(first)} [{first.origin}]")
-        yield _folded(f"      {first.slack}")
-        for known in outcome.stated.known:  # those on record that refute it as well
-            if known and known.origin != first.origin and known.outcome == "refuted":
-                yield _folded(f"      and by {_instance(known)} [{known.origin}]")
-                yield _folded(f"      {known.slack}")
-
     def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
         line = f"{id:{self.width}}  {status:{_VERDICT}}"
         return f"{line}  {instances:>9}  {seconds:>7}  {slack:>7}".rstrip()
+
+
+def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
+    """Yield what refutes a claim: the first, and what else is on record."""
+    first = outcome.stated.counterexample
+    assert first is not None
+    yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
+    yield _folded(f"      {first.slack}")
+    for known in outcome.stated.known:  # those on record that refute it as well
+        if known and known.origin != first.origin and known.outcome == "refuted":
+            yield _folded(f"      and by {_instance(known)} [{known.origin}]")
+            yield _folded(f"      {known.slack}")
 
 
 def _steps(part: StatementVerdict) -> Iterator[str]:

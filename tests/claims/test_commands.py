@@ -179,7 +179,7 @@ def test_readings_and_proofs_are_told_apart(call, odd):
     )
     status, out, _ = call("check", "--file", path)
     assert status == 1
-    assert "as printed: refuted by x = 1 [recorded counterexample 1]" in out
+    assert "    as stated: refuted by x = 1 [recorded counterexample 1]" in out
     assert "another reading: holds on " in out
     assert "    proof: 1 of 2 steps hold\n      X-b/2 is false as stated" in out
     out = call("show", "X-*", "--file", path)[1]

@@ -69,7 +69,7 @@ def test_numbers_are_counted(monkeypatch):
     assert found.startswith("a\n<!-- numbers -->\n1 papers and lectures, 7 statements: ")
     assert found.endswith("\n<!-- end -->\nb\n")
     words = one_line(found)
-    assert "**4 hold**. As printed **2 are false**, each with a counterexample, and 1 of" in words
+    assert "**4 hold**. As stated **2 are false**, each with a counterexample, and 1 of" in words
     assert "0 are open, and 1 cannot be decided by computing. The index counts 0 more" in words
     assert ledger.renewed(found, [made.MADE]) == found
     monkeypatch.setattr(made.few, "page", "not in the paper")

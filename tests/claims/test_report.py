@@ -140,7 +140,7 @@ def test_what_is_printed_readings_and_proofs_are_shown(tmp_path):
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<p>As printed: x ≪ &lt;1&gt;</p>" in page
     assert "<dt>place</dt><dd>p. 2</dd><dt>rests on</dt><dd>counterexample</dd>" in page
-    assert '<strong>As printed: </strong><span class="chip refuted">refuted</span>' in page
+    assert '<strong>As stated: </strong><span class="chip refuted">refuted</span>' in page
     assert '<strong>Another reading: </strong><span class="chip holds">holds</span>' in page
     assert "Another reading: </strong>At most 1." in page
     assert "Steps of the proof: S-vague/1.1 holds" in page

@@ -60,7 +60,7 @@ _MEANING = """\
 * *holds*: nothing refutes it. Whether that is proved, the evidence says.
 * *false as stated*: an instance on record refutes what is printed. What is true instead stands
   beside it, with evidence of its own.
-* *misprint*: false as printed, but what is meant is plain, used, and holds.
+* *misprint*: false as stated, but what is meant is plain, used, and holds.
 * *ambiguous*: it can be read in more than one way; each reading has its verdict.
 * *open*: nothing refutes it, and no proof is known to us, nor to the paper.
 * *not decidable here*: no computation settles it; the reason is given.
@@ -111,7 +111,7 @@ def numbers(all_sources: Sequence[Source]) -> str:
     lines = sum(len(source.lines) for source in all_sources)
     return (
         f"{len(all_sources)} papers and lectures, {len(claims) + left} statements: theorems, "
-        f"displays, steps of proofs, remarks. **{holds} hold**. As printed **{false} are false**, "
+        f"displays, steps of proofs, remarks. **{holds} hold**. As stated **{false} are false**, "
         f"each with a counterexample{also} what is true instead. {misprint} "
         f"are misprints whose meaning is plain, {ambiguous} are ambiguous, {open_} are open, and "
         f"{left} cannot be decided by computing. The index counts {own} more, which this package "
@@ -152,7 +152,7 @@ def _evidence(claims: Iterable[Claim]) -> str:
 
 
 def _refuted(all_sources: Sequence[Source]) -> list[str]:
-    """Return what is refuted as printed, by source and status."""
+    """Return what is refuted as stated, by source and status."""
     lines = []
     for source in all_sources:
         parts = []

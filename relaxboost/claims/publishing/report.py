@@ -227,7 +227,7 @@ def _section(claim: Claim, verdict: ClaimVerdict) -> _Markup:
         _tag("dl", *(part for k, v in facts for part in (_tag("dt", k), _tag("dd", _prose(v))))),
         _picture(claim, verdict),
         *_note(claim.stated),
-        _outcome(claim, "As printed" if claim.printed else "As stated", verdict.stated),
+        _outcome(claim, "As stated", verdict.stated),
         *(
             _correction(claim, statement, part)
             for statement, part in zip(claim.corrections, verdict.corrections, strict=False)
