@@ -100,11 +100,11 @@ def test_pairs_of_different_size_have_their_own_scale():
     assert axes.get_xlabel() == "each pair to its own scale"
 
 
-def test_what_is_equal_but_for_noise_has_no_slack():
+def test_what_is_equal_but_for_noise_has_slack_0():
     verdict = made.same.check()
     verdict.stated.slacks[0] = -1e-8
     verdict.stated.outcomes[0] = "tight"
-    assert picture(made.same, verdict).axes[1].get_title().endswith("none")
+    assert picture(made.same, verdict).axes[1].get_title().endswith(": 0, both sides are equal")
 
 
 def test_many_inequalities_are_points():
@@ -127,10 +127,9 @@ def test_other_readings_are_not_called_corrected():
     assert legend(picture(claim, claim.check(2)).axes[1])[-1] == "other readings: 9"
 
 
-def test_an_equality_has_no_slack_to_show():
-    assert (
-        picture(made.same, made.same.check()).axes[1].get_title() == "slack of 10 instances: none"
-    )
+def test_an_equality_that_holds_has_slack_0():
+    title = picture(made.same, made.same.check()).axes[1].get_title()
+    assert title == "slack of 10 instances: 0, both sides are equal"
 
 
 def test_large_matrices_have_no_text():

@@ -224,7 +224,7 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
     if np.abs(drawn).max() <= _NOISE:
         axes.bar([0.0], [slacks.size], width=0.08, color=LEFT)
         axes.set_xlim(-1.0, 1.0)
-        axes.set_title(f"slack of {number}: none", fontsize="medium")
+        axes.set_title(f"slack of {number}: 0, both sides are equal", fontsize="medium")
         return
     edges = _edges(drawn)
     outcomes = np.array(part.outcomes)
