@@ -1,4 +1,4 @@
-"""Caps for examples and for groups, and CVaR: every method against its definition."""
+"""Caps, equal, for examples or for groups, and CVaR: every method against its definition."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ margins = st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 0.25, -1.0, 1.0]))
 some_caps = st.one_of(
     st.floats(0, 2), st.sampled_from([0, 1, 5, 0.1, 1e-9, 1e-300, Fraction(1, 3), Fraction(2, 7)])
 )
+EVERY = (HardMargin, Capped, Caps, GroupCaps)
 doubts = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 1 / 3, 1e-17, 5e-324, 1.0]))
 
 
@@ -31,8 +32,13 @@ doubts = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 1 / 3, 1e-17, 5e-
 def cases(draw, kinds=(Caps, GroupCaps), size=9):
     """Return (u, f) with caps that may sum to one exactly."""
     u = draw(hnp.arrays(np.float64, st.integers(1, size), elements=margins))
-    m = u.size
-    if draw(st.sampled_from(kinds)) is Caps:
+    m, kind = u.size, draw(st.sampled_from(kinds))
+    if kind is HardMargin:
+        return u, HardMargin()
+    if kind is Capped:
+        k = st.one_of(st.integers(1, m), st.floats(1, m), st.just(Fraction(m + 2, 3)))
+        return u, Capped(draw(k))
+    if kind is Caps:
         return u, Caps(feasible(draw, draw(st.lists(some_caps, min_size=m, max_size=m))))
     labels = draw(st.lists(st.integers(-1, 3), min_size=m, max_size=m))
     used = sorted(set(labels) - {-1})
@@ -51,8 +57,10 @@ def feasible(draw, caps):
     return caps
 
 
-def units(f):
+def units(f, m):
     """Return [(cap, examples)], a free example being alone with cap 1."""
+    if isinstance(f, HardMargin | Capped):
+        return [(1 / Fraction(getattr(f, "k", 1)), [i]) for i in range(m)]
     if isinstance(f, Caps):
         return [(c, [i]) for i, c in enumerate(f.caps)]
     grouped = [(c, [i for i, h in enumerate(f.groups) if h == g]) for g, c in f.caps]
@@ -62,14 +70,15 @@ def units(f):
 def exact_margin(u, f):
     """Return F(u) as a Fraction: fill the caps from the smallest margin upwards."""
     rest, total = Fraction(1), Fraction(0)
-    for least, c in sorted((Fraction(float(min(u[i] for i in g))), c) for c, g in units(f)):
+    for least, c in sorted((Fraction(float(min(u[i] for i in g))), c) for c, g in units(f, u.size)):
         total += min(c, rest) * least
         rest -= min(c, rest)
     assert rest == 0
     return total
 
 
-@given(cases())
+@settings(max_examples=200)
+@given(cases(EVERY, 12))
 def test_relaxed_margin_is_the_greedy_filling(case):
     u, f = case
     value, d = f.relaxed_margin(u)
@@ -109,10 +118,10 @@ def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
             assert f.conjugate(theta) == math.inf
         theta[free] = 0.0
     # d = p − q, and the sum of p + q over each unit under its cap.
-    rows = np.zeros((len(units(f)), 2 * m))
-    for r, (_, members) in enumerate(units(f)):
+    rows = np.zeros((len(units(f, u.size)), 2 * m))
+    for r, (_, members) in enumerate(units(f, u.size)):
         rows[r, members] = rows[r, [m + i for i in members]] = 1.0
-    caps = [float(c) for c, _ in units(f)]
+    caps = [float(c) for c, _ in units(f, m)]
     answer = linprog(np.concatenate([-theta, theta]), A_ub=rows, b_ub=caps)
     assert f.conjugate(theta) == pytest.approx(-answer.fun, abs=1e-9)
     d = f.repair(rng.random(m)) * rng.choice([-1.0, 1.0], m)
@@ -121,7 +130,7 @@ def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
 
 
 @settings(max_examples=400)
-@given(cases(), st.floats(-3, 3))
+@given(cases(EVERY, 12), st.floats(-3, 3))
 def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
     u, f = case
     exact = exact_margin(u, f)
@@ -158,7 +167,9 @@ def test_penalty_bound_in_exact_arithmetic(data):
     value, distance = f.penalty_bound(d, sum_bounds(d))
     exact = [Fraction(x) for x in d.tolist()]
     total = sum(exact)
-    excess = sum(max(sum(exact[i] for i in g) / total - c, Fraction(0)) for c, g in units(f))
+    excess = sum(
+        max(sum(exact[i] for i in g) / total - c, Fraction(0)) for c, g in units(f, u.size)
+    )
     assert value == 0.0
     assert 2 * excess <= Fraction(distance)
     assert Fraction(distance) <= 2 * excess + Fraction(1, 10**14)
@@ -189,8 +200,8 @@ def test_entropy_range_is_attained_and_the_center_is_feasible(case):
     assert center.sum() == pytest.approx(1.0, abs=1e-14)
     for d in (f.relaxed_margin(u)[1], f.relaxed_margin(-u)[1], f.repair(u + 2.0)):
         assert negentropy(d) - negentropy(center) <= f.entropy_range(m) + 1e-12
-    sizes = [-float(c) for c, _ in units(f)]  # fill the largest caps first
-    unit_of = {i: k for k, (_, g) in enumerate(units(f)) for i in g}
+    sizes = [-float(c) for c, _ in units(f, m)]  # fill the largest caps first
+    unit_of = {i: k for k, (_, g) in enumerate(units(f, u.size)) for i in g}
     vertex = f.relaxed_margin(np.array([sizes[unit_of[i]] for i in range(m)]))[1]
     spread = negentropy(vertex) - negentropy(center)
     assert spread == pytest.approx(f.entropy_range(m), abs=1e-12)
