@@ -70,10 +70,7 @@ def sparse(path: Path) -> Data:
 
 def regression(folder: Path) -> dict[str, Sets]:
     """Return the sets of numbers, by part and name."""
-
-    def read(name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
-        return frame(folder, name, sep, header)
-
+    read = partial(frame, folder)
     return {
         "choose": {
             "diabetes": lambda: datasets.load_diabetes(return_X_y=True),
@@ -102,10 +99,7 @@ def regression(folder: Path) -> dict[str, Sets]:
 
 def classification(folder: Path) -> dict[str, Sets]:
     """Return the sets of labels, by part and name."""
-
-    def read(name: str, sep: str = ",", header: int | None = None) -> pd.DataFrame:
-        return frame(folder, name, sep, header)
-
+    read = partial(frame, folder)
     return {
         "choose": {
             "german": lambda: target(read("german/german.csv.gz"), 20),

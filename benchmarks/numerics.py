@@ -1,19 +1,14 @@
-"""Numerics written by hand beside what a library offers for the same: time, and how tight it is.
+"""Intervals written by hand beside the balls of python-flint: time, and how tight they are.
 
 Run: python benchmarks/numerics.py
 """
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 from common import best_time, machine, table
-from scipy.sparse import csgraph, csr_array
 
-from relaxboost import planning as pl
 from relaxboost._core.intervals import Interval
-from relaxboost.planning.kernels import NOTHING, relax, search
 
 Row = tuple[str, str, str, str]
 
@@ -44,62 +39,10 @@ def intervals() -> list[Row]:
     return rows
 
 
-def searches() -> list[Row]:
-    """Shortest paths on a grid of 256 x 256: compiled searches, and those of SciPy and Python."""
-    rng = np.random.default_rng(0)
-    graph = pl.grid(rng.random((256, 256)) + 0.1)
-    costs = graph.arc_features[:, 0]
-    start, far, arcs = graph.forward
-    ordered, inside = costs[arcs], np.ones(graph.nodes, dtype=bool)
-    matrix = csr_array((ordered, far, start), shape=(graph.nodes, graph.nodes))
-    near, source = graph.near, 128 * 256 + 128
-    rows = []
-    for what, target in (("whole grid", -1), ("a target 40 cells away", source + 40)):
-        ours = lambda target=target: search(start, far, ordered, source, target, NOTHING)[0]  # noqa: E731
-        theirs = lambda: csgraph.dijkstra(matrix, indices=source)  # noqa: E731
-        plain = lambda target=target: heaped(start, far, ordered, source, target)  # noqa: E731
-        end = slice(None) if target < 0 else target
-        same = np.allclose(ours()[end], theirs()[end], rtol=1e-12)
-        same &= np.allclose(ours()[end], np.array(plain())[end], rtol=1e-12)
-        assert same
-        for library, call in (("csgraph", theirs), ("heapq", plain)):
-            times = [f"{1e3 * best_time(one, least=2):.1f} ms" for one in (ours, call)]
-            rows.append((f"Dijkstra, {what}, beside {library}", *times, "the same"))
-    few = csr_array(matrix[:4096, :4096])
-    part = few.indptr.astype(np.int64), few.indices.astype(np.int64), few.data
-    near = np.repeat(np.arange(4096), np.diff(part[0]))
-    ours = lambda: relax(part[0], part[1], near, part[2], 0, inside[:4096])[0]  # noqa: E731
-    theirs = lambda: csgraph.bellman_ford(few, indices=0)  # noqa: E731
-    assert np.allclose(ours(), theirs(), rtol=1e-12)
-    times = [f"{1e3 * best_time(one, least=2):.1f} ms" for one in (ours, theirs)]
-    rows.append(("Bellman-Ford, 16 x 256, beside csgraph", *times, "in pairs of doubles"))
-    return rows
-
-
-def heaped(start: np.ndarray, far: np.ndarray, cost: np.ndarray, source: int, target: int) -> list:
-    """Return distances by a binary heap of Python's, which keeps what was overtaken."""
-    first, ends, prices = start.tolist(), far.tolist(), cost.tolist()
-    distance = [np.inf] * (len(first) - 1)
-    distance[source], heap = 0.0, [(0.0, source)]
-    while heap:
-        at, u = heapq.heappop(heap)
-        if u == target:
-            break
-        if at > distance[u]:
-            continue
-        for entry in range(first[u], first[u + 1]):
-            v, through = ends[entry], at + prices[entry]
-            if through < distance[v]:
-                distance[v] = through
-                heapq.heappush(heap, (through, v))
-    return distance
-
-
 def main() -> None:
     """Print the table."""
     machine()
     table("By hand and by a library", ("what", "by hand", "library", "result"), intervals())
-    table("Searches", ("what", "by hand", "library", "result"), searches())
 
 
 if __name__ == "__main__":
