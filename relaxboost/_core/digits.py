@@ -1,4 +1,4 @@
-"""Exact numbers as text, of any length: how certificates write them."""
+"""Numbers as files have them: exact ones as text of any length, as certificates write them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 _CHUNK = 10**4000  # Python limits how many digits str() writes at once
+
+
+def finite(value: float) -> float | None:
+    """Return a number for JSON, None for one that it has not."""
+    return float(value) if math.isfinite(value) else None
 
 
 def integer(value: int) -> str:

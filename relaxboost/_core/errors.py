@@ -44,6 +44,11 @@ def few(values: Sequence[Any], most: int, said: Callable[[Any], str] = str) -> s
     return ", ".join(map(said, values[:most])) + ", ..." * (len(values) > most)
 
 
+def number_of(count: int, what: str) -> str:
+    """Return "1 task", "2 tasks"."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
 class MissingDependencyError(ImportError):
     """An optional library is needed; the message says which extra brings it."""
 

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from relaxboost._core.errors import number_of
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
 from relaxboost.claims.record import AMBIGUOUS, FALSE, MISPRINT, OPEN
 
@@ -241,7 +242,7 @@ def proved(part: StatementVerdict) -> str:
     wrong = [step for step in part.steps if step.status != HOLDS]
     if wrong:
         return "; ".join(f"{step.id} {step.stated.status}, {step.decisive}" for step in wrong)
-    return f"{len(part.steps)} step{'s' * (len(part.steps) != 1)}, each checked"
+    return f"{number_of(len(part.steps), 'step')}, each checked"
 
 
 def rank(evidence: Evidence) -> tuple[bool, float]:
@@ -266,7 +267,7 @@ def _plain(value: Any) -> str:
 
 
 def _counted(part: StatementVerdict) -> str:
-    tried = f"{part.tried} instance{'s' * (part.tried != 1)}"
+    tried = number_of(part.tried, "instance")
     refuted = part.counts[REFUTED]
     parts = [f"by {refuted} of {tried}" if refuted else f"on {tried}"]
     for outcome in (TIGHT, UNDECIDED, "vacuous"):

@@ -15,17 +15,17 @@ from typing import Any
 import click
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.digits import finite
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.plan_inputs import finite, largest, spoken
+from relaxboost.commands.plan_inputs import added, largest, spoken
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     PipedFile,
     check_name,
-    number_of,
     say,
     sep_option,
     show,
@@ -141,9 +141,7 @@ def stream_options(
         with spoken(words):
             return command(StreamOptions(**given))
 
-    for option in (*reversed(_OPTIONS), click.argument("stream", type=kind())):
-        collected = option(collected)
-    return collected
+    return added(click.argument("stream", type=kind()), *_OPTIONS)(collected)
 
 
 _OPTIONS = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
@@ -126,6 +127,6 @@ def _data(found: Any, source: PlanInput, tasks: list[Any]) -> dict[str, Any]:
         **{name: getattr(boosted, name) for name in ("rounds", "chosen", "seconds")},
         "inexact": found.inexact,
         "losses": [record.value for record in found.history],
-        "held_out": [inputs.finite(record.validation) for record in found.history],
+        "held_out": [finite(record.validation) for record in found.history],
         "importances": dict(zip(found.names, shares, strict=True)),
     }

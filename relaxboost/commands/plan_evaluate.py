@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.progress import bar
 from relaxboost.commands import plan_inputs as inputs
@@ -104,5 +105,5 @@ def report_data(report: Any, source: PlanInput) -> dict[str, Any]:
         {"name": task.name, "exact": bool(exact), "margin_loss": float(loss)}
         for task, exact, loss in columns
     ]
-    metrics = {name: inputs.finite(value) for name, value in report.metrics().items()}
+    metrics = {name: finite(value) for name, value in report.metrics().items()}
     return {"data": source.name, "trips": len(report.tasks), "metrics": metrics, "each": each}

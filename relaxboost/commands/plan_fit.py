@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import show_bracket
 from relaxboost.commands import plan_inputs as inputs
@@ -170,6 +171,6 @@ def fit_data(fit: Any, source: PlanInput, tol: float) -> dict[str, Any]:
         "tol": tol,
         "exact": bool(fit.exact),
         "lower": float(fit.lower),
-        "upper": inputs.finite(fit.upper),
+        "upper": finite(fit.upper),
         "weights": fit.weights,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -16,13 +15,12 @@ import click
 import numpy as np
 
 from relaxboost._core import progress, tables
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     complain,
-    number_of,
     sep_option,
     show,
 )
@@ -125,11 +123,6 @@ def largest(values: Mapping[str, float]) -> list[str]:
     if len(order) > MOST:
         lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
     return lines + ([f"  {0:<12} {zero} others"] if zero else [])
-
-
-def finite(value: float) -> float | None:
-    """Return a number for JSON, None for one that it has not."""
-    return float(value) if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ from typing import Any
 import click
 
 import relaxboost as rb
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
     InputFile,
     OutputFile,
     check_name,
-    number_of,
     say,
     sep_option,
     show,

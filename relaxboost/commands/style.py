@@ -120,11 +120,6 @@ def spoken_input(message: str) -> str:
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
-def number_of(count: int, what: str) -> str:
-    """Return "1 task", "2 tasks"."""
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
 def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
     if as_json:  # bounds are fractions

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, DenseBulk, Pricing
 
@@ -243,8 +243,8 @@ def check_shape(shape: tuple[int, ...]) -> None:
     """Raise an InputError unless `shape` is that of a margin matrix."""
     if len(shape) != 2:
         raise InputError(
-            f"A must be a matrix with examples in rows and hypotheses in columns, got {len(shape)} "
-            f"dimension{'s' * (len(shape) != 1)}"
+            f"A must be a matrix with examples in rows and hypotheses in columns, got "
+            f"{number_of(len(shape), 'dimension')}"
         )
     for size, what in zip(shape, ("row (example)", "column (hypothesis)"), strict=True):
         if size == 0:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core import tables
 from relaxboost._core.arrays import Array
-from relaxboost._core.errors import InputError, few, missing
+from relaxboost._core.errors import InputError, few, missing, number_of
 from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 
@@ -96,7 +96,7 @@ def labels(y: ArrayLike) -> SignedLabels:
         more = "keep two, or set one class against the rest"
         remedy = "add examples of another" if len(values) < 2 else more
         raise InputError(
-            f"the labels have {len(values)} value{'s' * (len(values) != 1)} "
+            f"the labels have {number_of(len(values), 'value')} "
             f"({few(values, 6, _short)}); a margin needs two classes; {remedy}"
         )
     negative, positive = sorted(values, key=_order(values))

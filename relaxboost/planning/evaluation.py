@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -348,10 +349,7 @@ def beside(task: Task, plan: Path, costs: Array) -> Array:
 
 def _shared(first: Whole, second: Whole) -> float:
     """Return how many entries two lists share, with repetitions."""
-    both = np.intersect1d(first, second)
-    if first.size == np.unique(first).size or second.size == np.unique(second).size:
-        return float(both.size)
-    return float(sum(min((first == x).sum(), (second == x).sum()) for x in both))
+    return float((Counter(first.tolist()) & Counter(second.tolist())).total())
 
 
 def _check_same(first: Evaluation, second: Evaluation) -> None:

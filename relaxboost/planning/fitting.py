@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
@@ -245,9 +245,9 @@ def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) ->
             "give trips with alternatives, and a loss such as Missed()"
         )
     if at_zero and fit.gap > 0.01 * fit.upper:
-        rounds = f"{fit.rounds} round{'s' * (fit.rounds != 1)}"
         return (
-            f"the learned costs are all 0, as the run ended with {fit.status!r} after {rounds}; "
+            f"the learned costs are all 0, as the run ended with {fit.status!r} after "
+            f"{number_of(fit.rounds, 'round')}; "
             "give it more of them or more time, or fewer tasks"
         )
     if at_zero:

@@ -182,8 +182,7 @@ class RecursiveLogit:
 
     def __post_init__(self) -> None:
         positive("tol", self.tol)
-        if count("max_rounds", self.max_rounds) < 1:
-            raise InputError("max_rounds must be at least 1")
+        count("max_rounds", self.max_rounds)
 
     def fit(self, tasks: Sequence[Task]) -> LogitFit:
         """Return the utilities of the features under which demonstrations are most likely.

@@ -14,7 +14,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number, vector
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
@@ -184,8 +184,8 @@ class Caps(Relaxation):
             return Caps((self.caps,) * m)
         if len(self.caps) != m:
             raise InputError(
-                f"{self!r} has {len(self.caps)} caps, and this game has m = {m} "
-                f"example{'s' * (m > 1)}; give one cap for each, or one number for all"
+                f"{self!r} has {len(self.caps)} caps, and this game has m = "
+                f"{number_of(m, 'example')}; give one cap for each, or one number for all"
             )
         return self
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from numbers import Rational
 from typing import Any
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.exact_points import Groups
@@ -78,7 +78,7 @@ def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction
             )
     if k > m:
         raise InputError(
-            f"{shown} needs 1 <= k <= m, and this game has m = {m} example{'s' * (m > 1)}: the "
+            f"{shown} needs 1 <= k <= m, and this game has m = {number_of(m, 'example')}: the "
             f"smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
         )
     return k

@@ -78,9 +78,7 @@ def follow(
             half.X,
             loss.bind(half.y, weights, groups=half.groups),
             experiment.learner,
-            algorithm=ALGORITHMS[algorithm](
-                step=step, scale=scale * (unit if step == STEP else 1.0)
-            ),
+            algorithm=ALGORITHMS[algorithm](step=step, scale=scale * unit),
             stopping=Stopping(learners, max_learners=learners, callback=watch),
         )
     except SystemError as error:  # Ctrl-C within a compiled kernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import Pace, check_output, write_atomically
 from relaxboost.game.game import Game
@@ -77,8 +77,8 @@ class Checkpoint:
         content = {
             "format": FORMAT,
             "game": self._game,
-            "lower": _number(lower),
-            "upper": _number(upper),
+            "lower": finite(lower),
+            "upper": finite(upper),
             "rounds": rounds,
             "seconds": round(seconds, 3),
             "support": support.tolist(),
@@ -144,8 +144,3 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
         rounds=int(content["rounds"]),
         seconds=float(content["seconds"]),
     ).scored(game)
-
-
-def _number(bound: float) -> float | None:
-    """Return a bound as JSON has it, where nothing is infinite."""
-    return bound if math.isfinite(bound) else None

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from relaxboost._core.digits import finite
+from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
@@ -57,15 +59,15 @@ def data(solution: Solution) -> dict[str, Any]:
     """Return the solution as JSON-ready data; d and the history are left out."""
     s = solution
     return {
-        "lower": _number(s.lower),
-        "upper": _number(s.upper),
-        "gap": _number(s.gap),
+        "lower": finite(s.lower),
+        "upper": finite(s.upper),
+        "gap": finite(s.gap),
         "tol": s.tol,
         "status": s.status,
         "message": s.message,
         "method": s.method,
         "rounds": s.rounds,
-        "rounds_bound": _number(s.bound),
+        "rounds_bound": finite(s.bound),
         "seconds": s.seconds,
         "examples": s.game.m,
         "hypotheses": s.game.n,
@@ -73,7 +75,7 @@ def data(solution: Solution) -> dict[str, Any]:
         "over": repr(s.game.over),
         "strongest_level": min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index),
         "game_digest": s.game.digest,
-        "gamma": _number(s.gamma),
+        "gamma": finite(s.gamma),
         "weights": [
             {"column": int(j), "coefficient": c, "hypothesis": s.game.matrix.describe(int(j))}
             for j, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True)
@@ -96,7 +98,7 @@ def _why_none(s: Solution, upper: str) -> str:
 
 
 def _rounds(s: Solution) -> str:
-    rounds = f"{s.rounds} round{'s' * (s.rounds != 1)}"
+    rounds = number_of(s.rounds, "round")
     if np.isnan(s.bound):
         return rounds
     who = "it" if s.method == "adaboost-star" else "Fig. 1"
@@ -105,8 +107,3 @@ def _rounds(s: Solution) -> str:
 
 def _level(q: float) -> str:
     return {0.0: "min", 0.5: "median", 1.0: "max"}.get(q, f"{q:.0%}")
-
-
-def _number(x: float) -> float | None:
-    """Return `x`, or None where JSON has no number for it."""
-    return float(x) if np.isfinite(x) else None

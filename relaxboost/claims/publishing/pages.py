@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, number_of
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.measure import HOLDS, REFUTED
 from relaxboost.claims.publishing.measuring import Measured, Record, lookup
@@ -170,7 +170,7 @@ def _refuting(found: Measured) -> str:
 
 def instances(found: Measured) -> str:
     """Return how many instances there were, and how tight they are, in words."""
-    text = f"{found.tried} instance{'s' * (found.tried != 1)}"
+    text = number_of(found.tried, "instance")
     if found.tight == found.tried > 0:
         return f"{text}, on all of which it holds"
     if found.tight:

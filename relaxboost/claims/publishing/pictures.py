@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError, check_drawing
+from relaxboost._core.errors import InputError, check_drawing, number_of
 from relaxboost.claims.claim import Claim
 from relaxboost.claims.fields import as_number
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack
@@ -215,7 +215,7 @@ def draw_slacks(axes: Any, verdict: ClaimVerdict) -> None:
         slacks = np.minimum(slacks, 0.0)  # where both sides are 0 it is 1 by convention
         mended = np.minimum(mended, 0.0)
     drawn = np.append(slacks, mended)
-    number = f"{part.tried} instance{'s' * (part.tried != 1)}"
+    number = number_of(part.tried, "instance")
     axes.set_title(f"slack of {number}", fontsize="medium")
     axes.set(xlabel="(right − left) / (|left| + |right|)", ylabel="instances")
     axes.yaxis.get_major_locator().set_params(integer=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pprint import pformat
 from typing import Any
 
-from relaxboost._core.errors import InputError, install
+from relaxboost._core.errors import InputError, install, number_of
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.claims.claim import Claim
@@ -165,15 +165,14 @@ def _head(verdicts: list[ClaimVerdict]) -> _Markup:
         if not other
         else f"Not the status on record: {', '.join(other)}."
     )
-    plural = "s" * (len(verdicts) != 1)
     return _tag(
         "div",
-        _tag("p", f"{len(verdicts)} claim{plural}: {counts or 'none'}. {against}"),
+        _tag("p", f"{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {against}"),
         _tag(
             "p",
-            f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. {tried} "
-            f"instance{'s' * (tried != 1)}, {optima} {optima_of(optima)}. The same seed, instances "
-            "and versions give the same verdicts.",
+            f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. "
+            f"{number_of(tried, 'instance')}, {optima} {optima_of(optima)}. The same seed, "
+            "instances and versions give the same verdicts.",
             cls="grey",
         ),
     )
@@ -257,7 +256,7 @@ def _outcome(claim: Claim, title: str, part: StatementVerdict) -> _Markup:
         f"{number} {outcome}" for outcome, number in sorted(part.counts.items()) if number
     )
     line = (
-        f" on {part.tried} instance{'s' * (part.tried != 1)} ({counts or 'none'}), "
+        f" on {number_of(part.tried, 'instance')} ({counts or 'none'}), "
         f"{part.inequalities} inequalit{'y' if part.inequalities == 1 else 'ies'}, "
         f"{part.optima} {optima_of(part.optima)}"
     )
