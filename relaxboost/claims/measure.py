@@ -239,7 +239,4 @@ def _end(a: Number, b: Number, rounding: Callable[[Fraction], float]) -> float:
     """Return a − b, rounded; infinities of the same sign are equal."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return 0.0 if a == b else float(a) - float(b)
-    try:
-        return rounding(Fraction(a) - Fraction(b))
-    except OverflowError:  # beyond the doubles
-        return math.inf if a > b else -math.inf
+    return rounding(Fraction(a) - Fraction(b))
