@@ -18,7 +18,8 @@ from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, Path, told
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.overlaps import clusters
-from relaxboost.planning.planners import arc_costs, shortest_arcs, simple_if_needed
+from relaxboost.planning.planners import shortest_arcs, simple_if_needed
+from relaxboost.planning.plans import arc_costs
 from relaxboost.planning.tasks import Task, checked_tasks
 
 

@@ -24,7 +24,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph, features_by_name, same_names
-from relaxboost.planning.planners import arc_costs
+from relaxboost.planning.plans import arc_costs
 from relaxboost.planning.tasks import Task, checked_tasks
 from relaxboost.planning.walks import EndlessWalks, Walks, sums
 

@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.planning.costs import LearnedCosts
 from relaxboost.planning.graphs import Graph
-from relaxboost.planning.planners import arc_costs
+from relaxboost.planning.plans import arc_costs
 
 Attributes = Sequence[tuple[Hashable, Mapping[str, Any]]]
 

@@ -20,8 +20,8 @@ from relaxboost._core.rounding import UNIT, down, sum_bounds
 from relaxboost.planning.graphs import Graph, Path, told
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.losses import Gains, checked
-from relaxboost.planning.planners import arc_costs, shortest_arcs, simple_if_needed
-from relaxboost.planning.plans import Plan, check_plan
+from relaxboost.planning.planners import shortest_arcs, simple_if_needed
+from relaxboost.planning.plans import Plan, arc_costs, check_plan
 from relaxboost.planning.tasks import Task, checked_tasks
 
 NEGATIVE = ("exact", "simple", "relaxed")

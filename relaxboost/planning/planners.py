@@ -11,36 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array, Flags, Whole, doubles
+from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.planning.graphs import Adjacency, Graph, Path, told
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
-from relaxboost.planning.plans import LARGEST, NegativeCycle, NoPath, Plan
+from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 _SIZE = 13
 """Integer programs have costs up to 2^13: HiGHS closes gaps to 1e-6, then 1e-10 of the largest."""
 _GAP = 1e-6
 """What its bounds are lowered by: they are above the least cost by as much as 1e-9."""
-
-
-def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
-    """Return arc costs as finite doubles of shape (E,), or raise with the arc named."""
-    c = doubles("costs", costs)
-    if c.shape != (graph.arcs,):
-        raise InputError(
-            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
-            "them of costs per site"
-        )
-    if not (np.abs(c) <= LARGEST).all():
-        arc = int(np.argmin(np.abs(c) <= LARGEST))
-        raise InputError(
-            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
-            f"±{LARGEST:g}: leave out arcs that are closed, and divide all costs by one number"
-        )
-    return c
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:

@@ -10,17 +10,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT, down, sum_bounds
-from relaxboost.planning.graphs import Path
+from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
-LARGEST = 1e300
+_LARGEST = 1e300
 """Sums of so many costs as there is memory for stay finite up to here."""
 
 _LEAST = 2.0**-1074
 """The smallest double: rounding outwards leaves as much of a bracket of zeros, for each node."""
+
+
+def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
+    """Return arc costs as finite doubles of shape (E,), or raise with the arc named."""
+    c = doubles("costs", costs)
+    if c.shape != (graph.arcs,):
+        raise InputError(
+            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
+            "them of costs per site"
+        )
+    if not (np.abs(c) <= _LARGEST).all():
+        arc = int(np.argmin(np.abs(c) <= _LARGEST))
+        raise InputError(
+            f"the cost of {graph.arc_name(arc)} is {c[arc]:g}; costs must be finite and within "
+            f"±{_LARGEST:g}: leave out arcs that are closed, and divide all costs by one number"
+        )
+    return c
 
 
 class NoPath(InputError):
@@ -117,13 +134,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
         `ok` where upper − lower is no more than rounding explains.
     """
     graph = plan.path.graph
-    c = np.asarray(plan.costs if costs is None else costs, dtype=np.float64)
-    if c.shape != (graph.arcs,):
-        raise InputError(f"costs need shape ({graph.arcs},), one an arc, got {c.shape}")
-    if not (np.abs(c) <= LARGEST).all():
-        raise InputError(
-            f"costs must be finite and within ±{LARGEST:g}; nothing is proved about others"
-        )
+    c = arc_costs(graph, plan.costs if costs is None else costs)
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
