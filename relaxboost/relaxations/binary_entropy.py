@@ -167,9 +167,6 @@ class BinaryEntropy(WithK):
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         return {"gamma": number(found.gamma)}
 
-    def entropy_range(self, m: int) -> float:
-        return math.log(m / self.double_k)
-
     def curvature(self, m: int) -> float:
         """Return c: the Hessian is diagonal with c / (d_i (1 − k d_i)) >= c / d_i."""
         return self._c

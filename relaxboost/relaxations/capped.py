@@ -233,10 +233,6 @@ class Capped(WithK):
         """Return the margin that γ stands for."""
         return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
-    def entropy_range(self, m: int) -> float:
-        """Return log(m/k): no capped distribution has Σ d log d above −log k."""
-        return math.log(m / self.double_k)
-
     def repair(self, d: Vector) -> Vector:
         return cut(onto_simplex(d, repr(self)), self.cap)
 

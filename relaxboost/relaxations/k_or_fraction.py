@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
@@ -39,6 +40,10 @@ class WithK(Relaxation):
 
     def exact_caps(self, m: int) -> list[Groups]:
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
+
+    def entropy_range(self, m: int) -> float:
+        """Return log(m/k): no capped distribution has Σ d log d above −log k."""
+        return math.log(m / self.double_k)
 
 
 def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:

@@ -59,7 +59,6 @@ class SumBall(_OfSumNorm, NormBall):
     """
 
     family = "relaxboost.SumBall"
-    level: ClassVar[Level] = "exact"
 
     p: Any = field(compare=False)
 
