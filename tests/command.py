@@ -15,3 +15,12 @@ def run(capture: Any, *words: Any) -> tuple[int, str, str]:
     except SystemExit as ended:
         status = ended.code
     return status or 0, *capture.readouterr()
+
+
+def refused(capture: Any, message: str, *words: Any) -> None:
+    """Check that a command ends with 2, and one line that has the message."""
+    status, out, err = run(capture, *words)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.startswith("relaxboost: ")
+    assert err.count("\n") == 1

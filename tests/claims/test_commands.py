@@ -19,7 +19,7 @@ from relaxboost.commands import claims as verbs
 from relaxboost.commands import claims_text
 from relaxboost.commands.cli import main
 from tests.claims.toys import HEAD, TOYS, without_time
-from tests.command import run
+from tests.command import refused, run
 from tests.processes import ctrl_c, on_a_terminal
 from tests.within import ROOT
 
@@ -320,15 +320,11 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_one_line_and_status_two(call, toys, case, monkeypatch):
+def test_bad_input_is_one_line_and_status_two(capfd, toys, case, monkeypatch):
     monkeypatch.setattr("relaxboost.claims.claim.Claim.check", None)
     arguments, message = BAD_INPUT[case]
     arguments = [toys if argument == "FILE" else argument for argument in arguments]
-    status, out, err = call(*arguments)
-    assert (status, out) == (2, "")
-    assert message in err
-    assert err.startswith("relaxboost: ")
-    assert err.count("\n") == 1
+    refused(capfd, message, "claims", *arguments)
 
 
 def start(*arguments, **options):

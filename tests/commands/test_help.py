@@ -20,6 +20,7 @@ import pytest
 from relaxboost._core.errors import requirements
 from relaxboost.commands import doctor, style
 from relaxboost.commands.cli import cli, main
+from tests.command import refused
 from tests.commands.test_fuzz import ended, verbs
 
 VERBS = list(verbs(cli))
@@ -197,9 +198,7 @@ def test_quiet_prints_nothing_but_data(folder, capsys, monkeypatch):
     assert capsys.readouterr() == ("", "")
     main(["solve", "data.csv", "--label", "y", "--quiet", "--json"])
     assert json.loads(capsys.readouterr().out)["status"] == "optimal"
-    with pytest.raises(SystemExit):
-        main(["solve", "none.csv", "--label", "y", "--quiet"])
-    assert "none.csv does not exist" in capsys.readouterr().err
+    refused(capsys, "none.csv does not exist", "solve", "none.csv", "--label", "y", "--quiet")
 
 
 def test_where_nothing_is_learned_the_hint_is_no_remedy_that_was_given(tmp_path, capsys):

@@ -37,8 +37,4 @@ def parsed(text):
 
 def refused(command, message, capsys):
     """Check that a command ends with 2 and one line."""
-    status, out, err = run(command, capsys)
-    assert (status, out) == (2, "")
-    assert message in err
-    assert err.startswith("relaxboost: ")
-    assert err.count("\n") == 1
+    tests.command.refused(capsys, message, "plan", *shlex.split(command))

@@ -16,6 +16,7 @@ import relaxboost as rb
 from relaxboost.certificates import Verdict
 from relaxboost.commands.cli import main
 from relaxboost.views import page as page_module
+from tests.command import refused
 from tests.pages import Page
 
 EVIL = "<script>document.title='taken'</script>"
@@ -104,9 +105,7 @@ def test_the_command_writes_a_page(tmp_path, capsys):
     page = Page(out.read_text(encoding="utf-8"))
     assert alone(page)
     assert f"relaxboost check '{proof}'" in page.words
-    with pytest.raises(SystemExit, match="2"):
-        main([*map(str, given[:-1]), str(tmp_path / "r.pdf")])
-    assert "ends in .html" in capsys.readouterr().err
+    refused(capsys, "ends in .html", *given[:-1], tmp_path / "r.pdf")
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
