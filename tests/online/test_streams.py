@@ -29,6 +29,7 @@ from relaxboost.online import (
     progressive,
     stream,
 )
+from tests.batches import Batches
 from tests.online.apart import CONTEXT, METHOD, made, slowly
 from tests.online.apart import digests as told
 
@@ -37,23 +38,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = 200
 ODD = 2**53 + 1
-
-
-class Batches:
-    """The shape of xgboost's DataIter."""
-
-    def __init__(self, X, y):
-        self.parts, self.at = [(X[a:b], y[a:b]) for a, b in pairwise([0, 0, 7, 130, len(y)])], 0
-
-    def reset(self):
-        self.at = 0
-
-    def next(self, input_data):
-        if self.at == len(self.parts):
-            return 0
-        input_data(data=self.parts[self.at][0], label=self.parts[self.at][1])
-        self.at += 1
-        return 1
 
 
 def write_csv(path, X, y):
@@ -83,7 +67,7 @@ def kinds(folder, X, y):
     yield lambda **o: stream(
         [(dict(enumerate(x)), label) for x, label in zip(X, y, strict=False)], **o
     )
-    yield lambda **o: stream(Batches(X, y), **o)
+    yield lambda **o: stream(Batches(X, y, [0, 7, 130]), **o)
     yield lambda **o: stream(write_csv(folder / "all.csv", X, y), "label", **o)
     (folder / "parts").mkdir()
     pq.write_table(pa.Table.from_pandas(labelled), folder / "all.parquet", row_group_size=33)

@@ -10,6 +10,7 @@ import pytest
 from relaxboost._core.errors import InputError
 from relaxboost.planning.readers import data_folder
 from relaxboost.reproductions.readers import concatenated, read_fold, read_labelled, read_ranked
+from tests.planning.readers import made
 
 BOARD = ["b", "o", "x", "b", "b", "o", "x"] * 6
 RANKED_LINES = [
@@ -22,12 +23,7 @@ RANKED_LINES = [
 
 
 def write(path, lines, packed=False):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(lines) + "\n"
-    if packed:
-        path.with_name(path.name + ".gz").write_bytes(gzip.compress(text.encode()))
-    else:
-        path.write_text(text)
+    made.write(path, "\n".join(lines) + "\n", packed)
 
 
 def letter_rows(n):
