@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
@@ -35,6 +36,17 @@ class Mortal(subprocess.Popen[Any]):
                 (os.killpg if leads else os.kill)(self.pid, signal.SIGKILL)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.wait(10)
+
+
+def started(*arguments: object, **options: Any) -> subprocess.Popen[str]:
+    """Return a process of the command line, the first of its group: Ctrl-C may be for all of it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "relaxboost", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **options,
+    )
 
 
 def ctrl_c(

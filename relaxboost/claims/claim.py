@@ -17,6 +17,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
+from relaxboost.claims.checking import check, until_interrupted
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
@@ -260,6 +261,8 @@ class Claim:
     ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 
+        Ctrl-C ends it with what was checked.
+
         Parameters
         ----------
         trials : int, optional
@@ -269,23 +272,15 @@ class Claim:
         certificates : path, optional
             A folder in which to write the certificate of every optimum used.
         """
-        start = time.perf_counter()
         trials = self.trials if trials is None else count("trials", trials)
+        seed = natural("seed", seed)
         folder = None if certificates is None else certificate_folder(certificates)
-        parts = [StatementVerdict(statement.words) for statement in self.statements]
-        for number, (origin, values) in enumerate(self.instances(trials, natural("seed", seed))):
-            for place, (statement, part) in enumerate(zip(self.statements, parts, strict=True)):
-                files = folder and folder / f"{self.id.replace('/', '-')}-{number}-{place}"
-                evidence = self.examine(statement, values, origin, files)
-                part.add(evidence)
-                if number < len(self.counterexamples):
-                    part.known.append(evidence)
         asked = f" --trials {trials}" if trials != self.trials else ""
         repeat = self.command("check", f"{asked} --seed {seed}")
-        for statement, part in zip(self.statements, parts, strict=True):
-            steps = (step.check(min(trials, step.trials), seed) for step in statement.steps)
-            part.steps += [replace(step, repeat=repeat) for step in steps]
-        return self._verdict(parts, seed, repeat, start, ended=False)
+        parts = [StatementVerdict(statement.words) for statement in self.statements]
+        return self._verdict(
+            partial(check, self, parts, trials, seed, folder, repeat), parts, seed, repeat
+        )
 
     def attack(self, budget: int = 2000, seed: int = 0) -> ClaimVerdict:
         """Search for an instance that refutes the claim as stated, and shrink what is found.
@@ -296,17 +291,22 @@ class Claim:
             Instances to try, >= 1, and as many to shrink; Ctrl-C ends it with what was tried.
         seed : int
         """
-        start, budget = time.perf_counter(), count("budget", budget)
+        budget = count("budget", budget)
         draw = partial(self.generator, natural("seed", seed))
         parts = [StatementVerdict(statement.words) for statement in self.statements]
         examines = (partial(self.examine, statement) for statement in self.statements)
-        ended = attack([*zip(examines, parts, strict=True)], self.space, draw, budget)
+        searches = [*zip(examines, parts, strict=True)]
         repeat = self.command("attack", f" --budget {budget} --seed {seed}")
-        return self._verdict(parts, seed, repeat, start, ended=ended)
+        return self._verdict(
+            partial(attack, searches, self.space, draw, budget), parts, seed, repeat
+        )
 
     def _verdict(
-        self, parts: list[StatementVerdict], seed: int, repeat: str, start: float, ended: bool
+        self, work: Callable[[], None], parts: list[StatementVerdict], seed: int, repeat: str
     ) -> ClaimVerdict:
+        """Return what comes of work that adds to the verdicts on the statements."""
+        start = time.perf_counter()
+        ended = until_interrupted(work, parts)
         return ClaimVerdict(
             id=self.id,
             recorded=self.status,

@@ -88,6 +88,8 @@ class ClaimItem(pytest.Item):
         """Check the claim."""
         trials = self.config.getoption("relaxboost_claims_trials")
         verdict = self.claim.check(trials, self.config.getoption("relaxboost_claims_seed"))
+        if verdict.interrupted:
+            raise KeyboardInterrupt
         if not verdict.agrees:
             pytest.fail(str(verdict), pytrace=False)
 

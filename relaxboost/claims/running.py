@@ -31,6 +31,12 @@ from relaxboost.claims.verdict import ClaimVerdict
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called with how many claims are finished, how many there are, and the id of the last."""
+_INTERRUPT = getattr(signal, "SIGUSR1", None)
+"""What tells a worker to end, and to say what it has found; Windows has nothing of the kind."""
+_PATIENCE = 5.0
+"""Seconds for that: one that is in compiled code for longer is ended."""
+_STATE = {"working": False, "ended": False}
+"""Of a worker: whether it is at a task, and whether it was told to end."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def check_all(
 ) -> Results:
     """Check claims, and yield each with its verdict as soon as those before it are done.
 
-    After Ctrl-C it yields what else is finished, and ends.
+    After Ctrl-C it yields what else is finished, and what those that run have found, and ends.
 
     Parameters
     ----------
@@ -164,53 +170,90 @@ def _here(claims: list[Claim], action: str, options: dict[str, Any], tell: Progr
 
 
 def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress) -> Results:
-    found: dict[int, Outcome] = {}
     yielded = 0
-    with closing(_outcomes(tasks, jobs)) as outcomes, suppress(KeyboardInterrupt):
-        for number, outcome in outcomes:
-            found[number] = outcome
-            tell(len(found), len(claims), claims[number].id)
-            while yielded in found:
-                yielded += 1
-                yield claims[yielded - 1], found[yielded - 1]
+    with closing(_Workers(tasks, jobs)) as workers:
+        found = workers.found
+        try:
+            for number in workers.finished():
+                tell(len(found), len(claims), claims[number].id)
+                while yielded in found:
+                    yielded += 1
+                    yield claims[yielded - 1], found[yielded - 1]
+        except KeyboardInterrupt:
+            with suppress(KeyboardInterrupt):  # whoever presses twice does not wait
+                workers.interrupt()
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
 
 
-def _outcomes(tasks: list[Task], jobs: int) -> Generator[tuple[int, Outcome], None, None]:
-    """Yield the number of a task and its outcome, in the order in which they are done.
+class _Workers:
+    """Processes that do tasks; each is a pool of its own: one that dies takes no other task along.
 
-    Every process is a pool of its own, so that one that dies takes no other task with it.
+    Parameters
+    ----------
+    tasks : list of Task
+    jobs : int
+        How many there are at a time.
     """
-    waiting, pools = iter(enumerate(tasks)), [_pool() for _ in range(jobs)]
-    running: dict[Future[Outcome], tuple[int, int]] = {}
 
-    def start(place: int) -> None:
-        for number, task in waiting:
+    def __init__(self, tasks: list[Task], jobs: int) -> None:
+        self.found: dict[int, Outcome] = {}
+        """The outcomes so far, by the number of the task."""
+        self._tasks, self._waiting, self._jobs = tasks, iter(enumerate(tasks)), jobs
+        self._pools: dict[int, tuple[Any, Future[int]]] = {}
+        """By the place of a process; and the id that it has, once it is there."""
+        self._running: dict[Future[Outcome | None], tuple[int, int]] = {}
+        """The number of the task, and the place."""
+
+    def finished(self) -> Iterator[int]:
+        """Yield the numbers of tasks, in the order in which they are done."""
+        for place in range(self._jobs):
+            self._start(place)
+        while self._running:
+            for future in wait(self._running, return_when=FIRST_COMPLETED).done:
+                number, place = self._running[future]
+                error = future.exception()
+                if isinstance(error, MissingDependencyError):
+                    raise error
+                outcome = _died(self._tasks[number], error) if error else future.result()
+                if outcome is not None:
+                    self.found[number] = outcome
+                del self._running[future]
+                if error is not None:
+                    self._pools.pop(place)[0].shutdown(kill_workers=True)
+                self._start(place)
+                yield number
+
+    def _start(self, place: int) -> None:
+        for number, task in self._waiting:
+            pool, id = self._pools.get(place, (None, None))
+            pool = pool or _pool()
             with _no_interrupts():
-                future = pools[place].submit(perform, task)
-                running[future] = number, place
+                self._pools[place] = pool, id or pool.submit(os.getpid)
+                future = pool.submit(perform, task)
+                self._running[future] = number, place
                 while not (future.running() or future.done()):
                     time.sleep(0.001)  # a pool that is stopped must have begun its task
             return
 
-    try:
-        for place in range(jobs):
-            start(place)
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                number, place = running.pop(future)
-                error = future.exception()
-                if isinstance(error, MissingDependencyError):
-                    raise error
-                if error is not None:
-                    pools[place].shutdown(kill_workers=True)
-                    pools[place] = _pool()
-                start(place)
-                yield number, future.result() if error is None else _died(tasks[number], error)
-    finally:
-        for pool in pools:
+    def interrupt(self) -> None:
+        """End what runs, and wait a while for what it has found."""
+        asked = []
+        for future, (_, place) in self._running.items():
+            id = self._pools[place][1]
+            if _INTERRUPT is not None and id.done() and id.exception() is None:
+                with suppress(ProcessLookupError):  # it has died
+                    os.kill(id.result(), _INTERRUPT)
+                    asked.append(future)
+        for future in wait(asked, timeout=_PATIENCE).done:
+            outcome = None if future.exception() else future.result()
+            if outcome is not None:
+                self.found[self._running[future][0]] = outcome
+
+    def close(self) -> None:
+        """End the processes, with what they do."""
+        for pool, _ in self._pools.values():
             pool.shutdown(kill_workers=True)
 
 
@@ -233,6 +276,8 @@ def _pool() -> Any:
 def _begin(parent: int) -> None:
     """Make a new process leave Ctrl-C and standard output to the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _INTERRUPT is not None:
+        signal.signal(_INTERRUPT, _interrupted)
     os.dup2(2, 1)  # what a check prints is no outcome
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
@@ -276,8 +321,25 @@ def attempt(claim: Claim, action: str, options: dict[str, Any]) -> Outcome:
         return _failure(claim.id, error)
 
 
-def perform(task: Task) -> Outcome:
-    """Do what a worker is told."""
+def perform(task: Task) -> Outcome | None:
+    """Do what a worker is told; return None where that is interrupted with nothing to tell."""
+    try:
+        _STATE["working"] = True
+        return None if _STATE["ended"] else _perform(task)
+    except KeyboardInterrupt:
+        return None
+    finally:
+        _STATE["working"] = False
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """End what this worker does, and do nothing more."""
+    again, _STATE["ended"] = _STATE["ended"], True
+    if _STATE["working"] and not again:
+        raise KeyboardInterrupt
+
+
+def _perform(task: Task) -> Outcome:
     file, id, action, options = task
     try:
         claim = registry.get(id) if not file else _load(file).get(id)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
-from relaxboost._core.compiled import is_interrupt
 from relaxboost.claims.measure import REFUTED
 from relaxboost.claims.spaces import Space, Values
 from relaxboost.claims.verdict import Evidence, StatementVerdict
@@ -24,20 +23,11 @@ Draw: TypeAlias = Callable[[int], np.random.Generator]
 
 
 def attack(
-    searches: list[tuple[Examine, StatementVerdict]], space: Space, draw: Draw, budget: int
-) -> bool:
-    """Attack statements one after the other; return whether Ctrl-C has ended it.
-
-    Before any instance was tried Ctrl-C is raised: there is nothing to tell.
-    """
-    try:
-        for examine, verdict in searches:
-            verdict.counterexample = _attacked(examine, space, draw, budget, verdict)
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error) or not any(verdict.counts for _, verdict in searches):
-            raise
-        return True
-    return False
+    searches: Sequence[tuple[Examine, StatementVerdict]], space: Space, draw: Draw, budget: int
+) -> None:
+    """Attack statements one after the other, and add to their verdicts."""
+    for examine, verdict in searches:
+        verdict.counterexample = _attacked(examine, space, draw, budget, verdict)
 
 
 def _attacked(

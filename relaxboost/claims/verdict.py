@@ -148,7 +148,7 @@ class ClaimVerdict:
     """The command that repeats it."""
     seconds: float
     interrupted: bool = False
-    """Whether an attack was ended by Ctrl-C, with less tried than was asked."""
+    """Whether Ctrl-C has ended it, with less tried than was asked."""
 
     @property
     def status(self) -> str:
@@ -232,7 +232,7 @@ class ClaimVerdict:
             if part.least is not None:
                 lines.append(f"    least slack: {part.least.slack}, {part.least.origin}")
             if part.steps:
-                lines.append(f"    proof: {proved(part)}")
+                lines.append(f"    proof: {proved(part)}{' so far' * self.interrupted}")
         lines.append(f"  again: {self.repeat}")
         return "\n".join(lines)
 

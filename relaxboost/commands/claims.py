@@ -197,7 +197,7 @@ def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any
     """Search for an instance that refutes a claim or a correction, and shrink what is found.
 
     The counterexamples on record are not used: the search starts from nothing. Ctrl-C ends it,
-    and what a single process has tried by then is told.
+    and what it has tried by then is told.
     """
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
@@ -229,10 +229,14 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
     with progress.bar("checking") as bar:
         runs = rb.claims.check_all(chosen, **effort, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
-    verdicts = [outcome for outcome in outcomes if not isinstance(outcome, rb.claims.Failure)]
+    verdicts = []
     for outcome in outcomes:
         if isinstance(outcome, rb.claims.Failure):
             complain(f"not in the report: {outcome}")
+        elif outcome.interrupted:
+            complain(f"not in the report: {outcome.id}, which was interrupted")
+        else:
+            verdicts.append(outcome)
     if verdicts:
         write_report(verdicts, out, chosen, _chosen(wanted)[1])
         if not as_json:

@@ -137,22 +137,27 @@ class Table:
         stated, decisive = outcome.stated, outcome.decisive
         yield self._line(
             outcome.id,
-            outcome.status,
+            "interrupted" if outcome.interrupted else outcome.status,
             str(stated.tried),
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
         )
+        if outcome.interrupted:
+            yield f"    so far {outcome.status}"
         if decisive is None:
             yield _folded(f"    {_NONE}")
         elif stated.counterexample is not None:
             yield from _refuted(outcome)
-        elif self.few or decisive.outcome == "undecided":
+        elif self.few or outcome.interrupted or decisive.outcome == "undecided":
             yield _folded(f"    least slack: {decisive.slack}, {decisive.origin}")
-        yield from _steps(stated)
+        yield from _steps(stated, outcome.interrupted)
         for correction in outcome.corrections:
             title = "another reading" if outcome.status == "ambiguous" else "corrected"
-            yield _folded(f"    {title}: {_on(correction)}. {reading(correction.words)}")
-            yield from _steps(correction)
+            fared = (
+                _on(correction) if correction.counts or not outcome.interrupted else "not reached"
+            )
+            yield _folded(f"    {title}: {fared}. {reading(correction.words)}")
+            yield from _steps(correction, outcome.interrupted)
         yield from _differences(outcome)
 
     def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
@@ -172,11 +177,11 @@ def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
             yield _folded(f"      {known.slack}")
 
 
-def _steps(part: StatementVerdict) -> Iterator[str]:
+def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
     """Yield how the steps of a proof fared, where there is one."""
     held = sum(step.status == "holds" for step in part.steps)
     if part.steps:
-        yield f"    proof: {held} of {len(part.steps)} steps hold"
+        yield f"    proof: {held} of {len(part.steps)} steps hold{' so far' * interrupted}"
     for step in part.steps:
         if step.status != "holds":
             yield _folded(f"      {step.id} is {step.status}: {step.repeat}")
@@ -187,11 +192,11 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
-    if outcome.status != outcome.recorded:
+    if outcome.status != outcome.recorded and not outcome.interrupted:
         yield f"    DIFFERS: on record as {outcome.recorded!r}"
     if idle:
         yield f"    DIFFERS: not refuted by the counterexample on record, number {idle}"
-    if outcome.status == outcome.recorded and not idle:
+    if outcome.status == outcome.recorded and not (idle or outcome.interrupted):
         yield "    DIFFERS: a correction on record does not hold"
     yield f"    again: {outcome.repeat}"
 

@@ -6,10 +6,6 @@ import contextlib
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from functools import partial
 
 import pytest
@@ -18,9 +14,9 @@ from relaxboost import check_certificate, claims
 from relaxboost.commands import claims as verbs
 from relaxboost.commands import claims_text
 from relaxboost.commands.cli import main
-from tests.claims.toys import HEAD, TOYS, without_time
+from tests.claims.toys import TOYS, without_time
 from tests.command import refused, run
-from tests.processes import ctrl_c, on_a_terminal
+from tests.processes import on_a_terminal, started
 from tests.within import ROOT
 
 
@@ -35,17 +31,6 @@ def toys(tmp_path):
     path = tmp_path / "toys.py"
     path.write_text(TOYS)
     return path
-
-
-@pytest.fixture
-def odd(tmp_path):
-    """Write a file of odd claims; return its path."""
-
-    def write(lines):
-        (tmp_path / "odd.py").write_text(HEAD + lines)
-        return tmp_path / "odd.py"
-
-    return write
 
 
 def test_list(call, toys):
@@ -327,89 +312,20 @@ def test_bad_input_is_one_line_and_status_two(capfd, toys, case, monkeypatch):
     refused(capfd, message, "claims", *arguments)
 
 
-def start(*arguments, **options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "relaxboost", "claims", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # so that Ctrl-C is for all of its processes
-        **options,
-    )
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_prints_what_is_done(odd, jobs):
-    path = odd("claim('a', true)\nclaim('b', prints)\nclaim('c', slow)\nclaim('d', slow)\n")
-    process = start("check", "--file", path, "--jobs", jobs, stderr=subprocess.PIPE)
-    lines = [process.stdout.readline() for _ in range(3)]
-    while "X-b" not in lines[-2]:  # its least slack follows
-        lines.append(process.stdout.readline())
-        assert lines[-1], "it ended"
-    status, out, err = ctrl_c(process, group=True)
-    assert status == 1
-    assert "Traceback" not in err
-    assert "Traceback" not in out
-    assert out.startswith("interrupted after 2 of 4 claims: 2 hold; all as recorded; ")
-
-
-def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
-    # Within a second b is noted, on a busy machine too.
-    check = f"lambda x: time.sleep(1) or open('{tmp_path}/reached', 'w') and slow(x)"
-    path = odd(f"claim('a', slow)\nclaim('b', true)\nclaim('c', {check})\n")
-    process = start("check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE)
-    while not (tmp_path / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    status, out, err = ctrl_c(process, group=True)
-    assert (status, err) == (1, "")
-    assert [entry["id"] for entry in json.loads(out)] == ["X-b"]
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
-    line = f"claim('N', lambda x: open('{tmp_path}/reached', 'w') and slow(x))\n"
-    path = odd(line.replace("N", "a") + line.replace("N", "b"))
-    process = start("check", "--file", path, "--jobs", jobs, stderr=subprocess.PIPE)
-    while not (tmp_path / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    status, out, err = ctrl_c(process, group=True)
-    assert (status, out) == (130, "")
-    assert err == "relaxboost: interrupted before there was anything to report\n"
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_attack_says_what_it_has_tried(odd, tmp_path, how):
-    """With a correction that it has not come to."""
-    sixth = f"open('{tmp_path}/reached', 'w') and slow(x)"
-    lines = f"tried = []\nc = claim('a', lambda x: tried.append(x) or len(tried) > 5 and {sixth} or"
-    path = odd(f"{lines} true(x))\nc.corrected('x is at most 2')(true)\n")
-    outs = []
-    for more in ((), ("--json",)):
-        (tmp_path / "reached").unlink(missing_ok=True)
-        process = start("attack", "X-a", "--file", path, *more, stderr=subprocess.PIPE)
-        while not (tmp_path / "reached").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
-        status, out, err = ctrl_c(process, group=True, how=how)
-        assert (status, err) == (1, "")
-        outs.append(out)
-    first, stated, _, corrected, *_, last = outs[0].splitlines()
-    assert first == "X-a: interrupted; so far holds"
-    assert stated == "  as stated: holds on 5 instances"
-    assert corrected == "  corrected, x is at most 2: not reached"
-    assert last.startswith("interrupted after 0 of 1 claim: 0 certified optima; ")
-    (data,) = json.loads(outs[1])
-    assert (data["interrupted"], data["agrees"], data["stated"]["instances"]) == (True, False, 5)
-
-
 def test_the_progress_bar_is_for_terminals(odd):
     import pty
 
     path = odd("claim('a', lambda x: time.sleep(0.2) or true(x))\nclaim('b', true)\n")
     leader, follower = pty.openpty()
-    process = start(
-        "check", "--file", path, "--jobs", 1, stderr=follower, env={**os.environ, "TERM": "xterm"}
+    process = started(
+        "claims",
+        "check",
+        "--file",
+        path,
+        "--jobs",
+        1,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm"},
     )
     os.close(follower)
     out, shown = on_a_terminal(process, leader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,11 @@ def test_the_pages_and_pictures_are_written(tmp_path, monkeypatch):
     assert first == [path.read_bytes() for path in ledger.write(tmp_path)]
     assert [path.name for path in ledger.write(tmp_path, ["MADE-few"])] == names[1:]
     assert first == [path.read_bytes() for path in paths]
+    with monkeypatch.context() as patch:
+        verdict = replace(made.MADE.claims["MADE-few"].check(2), interrupted=True)
+        patch.setattr(ledger, "check_all", lambda *_, **__: [(None, verdict)])
+        with pytest.raises(rb.InputError, match="interrupted after 0 of 1 claims"):
+            ledger.write(tmp_path, ["MADE-few"])
     measuring.write({})
     with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured"):
         ledger.write(tmp_path, ["MADE-few"])

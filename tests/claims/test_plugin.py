@@ -90,6 +90,18 @@ def test_options_selection_and_errors(installed, tmp_path):
     assert found[0] != found[1] == found[2]
 
 
+def test_ctrl_c_ends_the_tests(installed, tmp_path):
+    """What a check returns then is the verdict so far."""
+    presses = (
+        "def one(x, seen=[]):\n    seen.append(x)\n    if len(seen) == 3: raise KeyboardInterrupt"
+    )
+    (tmp_path / "test_toy.py").write_text(TOY.replace("def one(x):", presses))
+    result = run(installed, tmp_path, "-q", "-k", "TOY-one or test_plain")
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "KeyboardInterrupt" in result.stdout
+    assert "passed" not in result.stdout
+
+
 def test_claims_of_the_package_can_be_imported(installed, tmp_path):
     (tmp_path / "test_it.py").write_text(
         "import relaxboost as rb\nrounds = rb.claims.get('SS09-T9-rounds')\n"

@@ -234,6 +234,8 @@ def _checked(claims: Sequence[Claim], images: Path) -> tuple[list[ClaimVerdict],
     for claim, outcome in check_all(claims, seed=measuring.SEED):
         if isinstance(outcome, Failure):
             raise InputError(f"no pages are written: {outcome}")
+        if outcome.interrupted:
+            break
         verdicts.append(outcome)
         if claim.counterexamples:
             written.append(_draw(images, claim, svg(picture(claim, outcome), claim.id)))
