@@ -23,11 +23,11 @@ class Forecast:
 
     def __init__(self, goal: float) -> None:
         self._goal = goal
-        self._gaps: list[float] = []  # the least up to each round
+        self._gaps: list[float] = []
 
     def note(self, gap: float) -> None:
-        """Take the gap of a round."""
-        self._gaps.append(min(gap, self._gaps[-1]) if self._gaps else gap)
+        """Take the gap of the best points up to a round, which does not rise."""
+        self._gaps.append(gap)
 
     def rounds(self, power: bool = False) -> float:
         """Return about how many are left, inf where the latter half brought nothing.

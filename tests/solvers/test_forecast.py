@@ -9,6 +9,7 @@ import relaxboost as rb
 from relaxboost.instances.generators import generate
 from relaxboost.solvers.forecast import Forecast
 from relaxboost.solvers.interior import run
+from relaxboost.solvers.loose import LooseRun
 from tests.solvers.test_interior import inners, margins, noisy_stumps
 
 
@@ -37,9 +38,8 @@ def test_a_fall_like_a_power_is_told_exactly(power):
         assert forecast.rounds(power=True) == pytest.approx(left)
 
 
-def test_gaps_that_rise_fall_not_or_are_narrow_enough():
+def test_gaps_that_fall_not_or_are_narrow_enough():
     assert told([], 0.1) == told([0.5], 0.1) == told([0.5] * 9, 0.1) == math.inf
-    assert told([0.9, 0.5, 0.8, 0.3, 0.7], 0.1) == told([0.9, 0.5, 0.5, 0.3, 0.3], 0.1)
     assert told([0.5, 0.1], 0.1) == told([0.0, -1e-17], 0.1) == 0.0
     assert told([1.0, 1.0 - 1e-15], 1e-9) > 1e15
 
@@ -52,6 +52,22 @@ def test_steps_go_on_where_they_are_expected_to_end_soon(monkeypatch):
     for part in ("_SPARED", "_IDLE"):
         monkeypatch.setattr(f"relaxboost.solvers.interior.run.{part}", 0.0)
     assert inners(rb.solve(game, 0.1)) == ["smoothed", "interior"]
+
+
+def test_what_a_run_notes_does_not_rise(monkeypatch):
+    """The gaps of its rounds do: those of the best points so far are noted."""
+    seen, rounds, certified = [], [], LooseRun.certified
+
+    def noted(self):
+        rounds.append(self.bracket[1] - self.bracket[0])
+        seen.append(certified(self))
+        return seen[-1]
+
+    monkeypatch.setattr(LooseRun, "certified", noted)
+    rb.solve(rb.Game(margins(400, 100), rb.Capped(40)), 0.01)
+    assert len(seen) > 10
+    assert (np.diff(seen) <= 0.0).all()
+    assert (np.diff(rounds) > 0.0).any()
 
 
 @pytest.mark.parametrize("part", ["power", "price"])
