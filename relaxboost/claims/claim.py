@@ -17,7 +17,7 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
-from relaxboost.claims.checking import check, until_interrupted
+from relaxboost.claims.examining import check, until_interrupted
 from relaxboost.claims.instance import Instance
 from relaxboost.claims.measure import HOLDS, REFUTED, TIGHT, UNDECIDED, Slack, Vacuous
 from relaxboost.claims.record import (
