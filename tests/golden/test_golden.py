@@ -22,6 +22,7 @@ from relaxboost import instances
 from relaxboost import planning as pl
 from relaxboost.certificates import Certificate
 from relaxboost.instances.corners import CORNERS
+from relaxboost.instances.sets import CORNER_CASES
 from relaxboost.instances.sources import read_over
 from relaxboost.instances.spec import read_spec
 from relaxboost.relaxations.expressions import read_relaxation
@@ -189,12 +190,23 @@ def test_penalties_on_w_that_grow_too_slowly_are_refused():
 # Reference sets ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["corner-cases", "sources/made"])
+def references(path):
+    return json.loads(path.read_text())["references"]
+
+
+def test_the_set_of_the_package_is_the_frozen_one():
+    """It may gain games; those it has are read from the files that were written first."""
+    frozen, shipped = map(references, (HERE / "corner-cases.json", CORNER_CASES / "index.json"))
+    names = {line["name"] for line in frozen}
+    assert [line for line in shipped if line["name"] in names] == frozen
+
+
+@pytest.mark.parametrize("folder", [CORNER_CASES, HERE / "sources" / "made"], ids=lambda p: p.name)
 def test_sets_of_instances_hold(folder):
-    summary = instances.check(HERE / folder)
+    summary = instances.check(folder)
     assert summary.ok, summary
-    index = json.loads((HERE / folder / "index.json").read_text())["references"]
-    loaded = instances.load(HERE / folder)
+    index = references(folder / "index.json")
+    loaded = instances.load(folder)
     assert list(loaded) == [line["name"] for line in index]
     for line in index:
         entry = loaded[line["name"]]
@@ -202,16 +214,15 @@ def test_sets_of_instances_hold(folder):
         assert (entry.level, entry.m, entry.n) == (line["level"], line["m"], line["n"])
         assert entry.game().digest == entry.game_digest == line["game"]
         instances.assert_bracketed(entry.lower, entry)
-        certificate = Certificate.load(HERE / folder / line["file"])
+        certificate = Certificate.load(folder / line["file"])
         assert certificate.document["game"]["sha256"] == entry.game().matrix.digest()
         f, over = read_relaxation(line["relaxation"]), read_over(line["over"])
         assert rb.Game(entry.A, f, over=over).digest == line["game"] or "csv" in line["source"]
 
 
 def test_corner_games_are_the_same():
-    index = json.loads((HERE / "corner-cases" / "index.json").read_text())["references"]
     wanted = {}
-    for line in index:
+    for line in references(HERE / "corner-cases.json"):
         wanted.setdefault(line["source"]["builtin"], []).append(
             (line["relaxation"], line["over"], line["game"])
         )
@@ -224,7 +235,7 @@ def test_corner_games_are_the_same():
 
 
 def test_a_specification_names_the_same_games():
-    index = json.loads((HERE / "sources" / "made" / "index.json").read_text())["references"]
+    index = references(HERE / "sources" / "made" / "index.json")
     entries, sources = read_spec(HERE / "sources" / "spec.toml")
     assert [entry.name for entry in entries] == [line["name"] for line in index]
     for entry, line in zip(entries, index, strict=True):
