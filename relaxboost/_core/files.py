@@ -13,9 +13,18 @@ _PAUSE, _SHARE = 0.5, 20.0
 """Seconds between two writes at least, and how many times the seconds that the last one took."""
 
 
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """Return `path` as a Path; what names no file is an InputError."""
+    if isinstance(path, str | os.PathLike):
+        return Path(path)
+    raise InputError(
+        f"a file is named by a path, such as 'file.json', got a {type(path).__name__}; give a path"
+    )
+
+
 def check_input(path: str | os.PathLike[str], folder: bool = False) -> Path:
     """Return `path` if a file is there, or with `folder` anything; else raise an InputError."""
-    given = Path(path)
+    given = as_path(path)
     if given.is_file() or (folder and given.exists()):
         return given
     what = "is no file" if given.exists() else "does not exist"
@@ -30,7 +39,7 @@ def check_output(path: str | os.PathLike[str], suffixes: tuple[str, ...] = ()) -
     InputError
         If the folder does not exist or is not writable, or the suffix is another.
     """
-    target = Path(path)
+    target = as_path(path)
     if suffixes and target.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {target}: use a name that ends in {', '.join(suffixes)}")
     if target.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -59,7 +60,9 @@ def spell(q: Fraction) -> str:
 
 def positive(name: str, value: Any) -> float:
     """Return `value` as a float > 0, or raise an InputError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    # Integers and fractions may be too large for a double.
+    if number and value <= sys.float_info.max and float(value) > 0.0:
         return float(value)
     raise InputError(f"{name} must be a positive number, got {value!r}; give one")
 
@@ -73,7 +76,8 @@ def count(name: str, value: Any) -> int:
 
 def share(name: str, value: Any) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < 1.0:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and value < 1 and 0.0 < float(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}; give one")
 

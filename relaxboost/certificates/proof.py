@@ -231,7 +231,7 @@ def _level(game: Game, level: str | None) -> str:
     strongest = "exact" if polyhedral else min(f.level, over.level, key=LEVELS.index)
     if level is None:
         return strongest
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
     # What is numerical by its solver may still have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":

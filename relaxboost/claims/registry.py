@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.files import as_path
 from relaxboost._core.names import did_you_mean
 from relaxboost.claims.claim import Claim, Source
 
@@ -46,7 +47,7 @@ def gather(package: str, order: str) -> Source:
 def all(source: str | None = None) -> list[Claim]:
     """Return the claims built in, or those of one source, e.g. "SS09", in the order of the text."""
     known = {s.key: s for s in sources()}
-    if source is not None and source not in known:
+    if source is not None and (not isinstance(source, str) or source not in known):
         raise InputError(f"no source {source!r}; there are {', '.join(known)}")
     chosen = known.values() if source is None else [known[source]]
     return [claim for s in chosen for claim in s.claims.values()]
@@ -54,6 +55,8 @@ def all(source: str | None = None) -> list[Claim]:
 
 def get(id: str) -> Claim:
     """Return the claim of an id, e.g. "SS09-T9", or the step of its proof "SS09-T9/1.1"."""
+    if not isinstance(id, str):
+        raise InputError(f"a claim is named by its id, such as 'SS09-T9', got {id!r:.60}")
     known = {claim.id: claim for claim in _with_steps(all(), id)}
     if id not in known:
         raise InputError(_unknown(id, [*known.values()]))
@@ -71,6 +74,9 @@ def select(patterns: list[str], among: list[Claim]) -> list[Claim]:
 
     Those of steps of proofs have a /, "SS09-T9/*".
     """
+    listed = isinstance(patterns, list | tuple)
+    if not listed or any(not isinstance(pattern, str) for pattern in patterns):
+        raise InputError(f"patterns are a list of ids, such as ['SS09-T*'], got {patterns!r:.60}")
     found = {} if patterns else {claim.id: claim for claim in among}
     for pattern in patterns:
         there = _with_steps(among, pattern)
@@ -92,7 +98,7 @@ def load(path: Path | str) -> list[Claim]:
     InputError
         If there is no such file, it cannot be run, or it defines no claims.
     """
-    path = Path(path)
+    path = as_path(path)
     if not path.is_file():
         raise InputError(f"no file {path}; a file of claims is Python that defines a Source")
     name = f"relaxboost_claims_{abs(hash(path.resolve()))}"

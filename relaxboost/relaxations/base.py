@@ -90,7 +90,7 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         if u.dtype.kind == "c":
             raise TypeError("they are complex")
         u = u.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")

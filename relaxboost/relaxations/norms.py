@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -322,13 +323,13 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
 
 def _kind(base: Any, p: Any, weights: Any) -> Any:
     """Return the class for this p; what is no number is refused by its constructor."""
-    if isinstance(p, bool | np.bool_) or not (p == 1 or p == math.inf):
+    if not isinstance(p, Real) or isinstance(p, bool) or not (p == 1 or p == math.inf):
         return base.kinds[None]
     return base.kinds.get((p, weights is not None), base.kinds[p])
 
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
-    if p == math.inf:
+    if isinstance(p, Real) and p == math.inf:
         return math.inf
     if isinstance(p, str):
         raise InputError(f"{owner} needs p to be a number, or math.inf, got {p!r}")

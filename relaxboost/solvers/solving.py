@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,8 @@ def solve(
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
+    if not isinstance(verbose, Real):
+        raise InputError(f"verbose must be 0, or 1 for a progress bar, got {verbose!r:.60}")
     tol = _tolerance(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
     clock = Clock(limits.time_limit)

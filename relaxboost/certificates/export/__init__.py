@@ -15,7 +15,7 @@ FORMS = ("vipr", "lean", "latex")
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
     """Return the texts of a certificate that was accepted, by suffix of their files."""
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         raise InputError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
     program = game_program(document, path)
     if form == "vipr":

@@ -1,0 +1,50 @@
+"""What is no argument at all is refused with the thing, the rule and the remedy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+
+HUGE, GRID = 10**400, np.zeros((2, 2))
+GAME = rb.Game([[0.5, -1], [1, 0.25]], rb.Capped(1.5))
+
+
+def certificate():
+    return rb.certify(rb.solve(GAME))
+
+
+CALLS = {
+    "tol": (lambda v: rb.solve(GAME, v), [HUGE, Fraction(1, HUGE)], "must be a positive number"),
+    "time": (lambda v: rb.solve(GAME, time_limit=v), [HUGE], "time_limit must be a positive"),
+    "verbose": (lambda v: rb.solve(GAME, verbose=v), [None, "1", GRID], "verbose must be 0, or 1"),
+    "margins": (lambda v: rb.Capped(1).relaxed_margin([v]), [HUGE], "margins u that are numbers"),
+    "p": (lambda v: rb.NormBall(v, 1), [GRID], "NormBall"),
+    "level": (lambda v: rb.certify(rb.solve(GAME), level=v), [GRID], "level must be one of"),
+    "form": (lambda v: certificate().export(v), [GRID], "(?s)unknown form .* choose one of vipr"),
+    "save": (lambda v: certificate().save(v), [None, 3], "named by a path, .* got a (None|int)"),
+    "check": (
+        lambda v: rb.check_certificate(certificate() if v else v),
+        [None, True],
+        "a path, such as 'file.json', got a (NoneType|Certificate); give a path",
+    ),
+    "load": (rb.claims.load, [None, b"x"], "a file is named by a path"),
+    "claim": (rb.claims.get, [None, 9, ["SS09-T9"]], "named by its id, such as 'SS09-T9'"),
+    "source": (rb.claims.all, [["SS09"], GRID], "there are SS09"),
+    "patterns": (
+        lambda v: rb.claims.select(v, rb.claims.all("RW05")),
+        ["RW05-T1", None, [1], GRID],
+        r"patterns are a list of ids, such as \['SS09-T\*'\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_is_no_argument_is_refused(name):
+    call, values, said = CALLS[name]
+    for value in values:
+        with pytest.raises(rb.InputError, match=said):
+            call(value)
