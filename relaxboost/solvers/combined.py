@@ -272,11 +272,15 @@ class CombinedRun(LooseRun):
         return program
 
     def _looks(self) -> bool:
-        """Whether `Balance` is to look, which it does once; a w of positive value says no."""
+        """Whether `Balance` is to look, which it does once; a w of positive value says no.
+
+        Also one of an earlier round: steps smooth, and the value of the present w may fall.
+        """
         if self._looked or not may_balance(self._game):
             return False
         u = self.active.u
-        return self._game.relaxation.valuer()(u) <= _ROUNDING * float(np.abs(u).max())
+        value = max(self._lower, self._game.relaxation.valuer()(u))
+        return value <= _ROUNDING * float(np.abs(u).max())
 
     def _pivots(self, used: int) -> float:
         """Return the seconds of two pivots for each column of a start without a basis."""

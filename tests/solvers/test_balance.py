@@ -84,6 +84,13 @@ def test_it_looks_where_steps_are_nearly_done_for_long(monkeypatch):
     assert rb.solve(game, 1e-2).rounds < late.rounds
 
 
+def test_a_w_of_value_in_an_earlier_round_says_that_it_need_not_look():
+    game = rb.Game(generate("sparse", 300, 20, 40), rb.Capped(270))
+    found = rb.solve(game, 1e-2)
+    assert found.lower > 0.0
+    assert inners(found) == ["smoothed"]
+
+
 @pytest.mark.parametrize(
     ("A", "f"),
     [
