@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -103,7 +104,9 @@ def _overridden(kind: type) -> set[str]:
         name
         for names in ours
         for name, what in names.items()
-        if name in own and name[:2] != "__" and (callable(what) or isinstance(what, property))
+        if name in own
+        and name[:2] != "__"
+        and (callable(what) or isinstance(what, property | cached_property))
     }
 
 

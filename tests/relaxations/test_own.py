@@ -172,6 +172,14 @@ def test_sums_and_multiples_keep_what_a_class_has_anew(family, options, name):
     assert (2 * own).parts == (own,)
 
 
+def test_a_property_anew_that_the_family_keeps_is_one_as_well():
+    half = type("Half", (rb.Capped,), {"cap": property(lambda self: 0.5)})
+    for f in (rb.Capped(4) + half(4), half(4) + rb.Capped(4)):
+        assert [type(part).__name__ for part in f.parts].count("Half") == 1
+    with pytest.raises(rb.InputError, match="without the `cap` of Half"):
+        rb.Game(np.eye(6), half(fraction=0.5))
+
+
 def test_sums_add_what_a_class_has_anew_and_sums_of_families_fold():
     class More(rb.Capped):
         def penalty(self, d):
