@@ -16,7 +16,7 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp, numerical
 from relaxboost.relaxations.base import Relaxation, Traits, onto_simplex
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.own import looked_at
+from relaxboost.relaxations.own import changes, looked_at
 
 
 class Custom(Relaxation):
@@ -175,8 +175,9 @@ class Custom(Relaxation):
         bound._forms = self._forms
         vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
         bound._checked(m)
-        with suppress(NotImplementedError):  # as in `check_returns`
-            looked_at(bound, "penalty", np.full(m, 1.0 / m))
+        if changes(bound):
+            with suppress(NotImplementedError):  # as in `check_returns`
+                looked_at(bound, "penalty", np.full(m, 1.0 / m))
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
