@@ -180,8 +180,7 @@ def _elsewhere(claims: list[Claim], tasks: list[Task], jobs: int, tell: Progress
                     yielded += 1
                     yield claims[yielded - 1], found[yielded - 1]
         except KeyboardInterrupt:
-            with suppress(KeyboardInterrupt):  # whoever presses twice does not wait
-                workers.interrupt()
+            workers.interrupt()
     for number in sorted(found):
         if number >= yielded:
             yield claims[number], found[number]
@@ -240,13 +239,15 @@ class _Workers:
     def interrupt(self) -> None:
         """End what runs, and wait a while for what it has found."""
         asked = []
-        for future, (_, place) in self._running.items():
-            id = self._pools[place][1]
-            if _INTERRUPT is not None and id.done() and id.exception() is None:
-                with suppress(ProcessLookupError):  # it has died
-                    os.kill(id.result(), _INTERRUPT)
-                    asked.append(future)
-        for future in wait(asked, timeout=_PATIENCE).done:
+        with suppress(KeyboardInterrupt):  # whoever presses twice waits no longer
+            for future, (_, place) in self._running.items():
+                id = self._pools[place][1]
+                if _INTERRUPT is not None and id.done() and id.exception() is None:
+                    with suppress(ProcessLookupError):  # it has died
+                        os.kill(id.result(), _INTERRUPT)
+                        asked.append(future)
+            wait(asked, timeout=_PATIENCE)
+        for future in filter(Future.done, asked):
             outcome = None if future.exception() else future.result()
             if outcome is not None:
                 self.found[self._running[future][0]] = outcome

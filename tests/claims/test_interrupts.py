@@ -13,6 +13,13 @@ import pytest
 from tests.processes import ctrl_c, started
 
 
+def once(process, *paths):
+    """Wait until a process has written these files."""
+    while not all(path.exists() for path in paths):
+        assert process.poll() is None
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_prints_what_is_done(odd, jobs):
     path = odd("claim('a', true)\nclaim('b', prints)\nclaim('c', slow)\nclaim('d', slow)\n")
@@ -35,9 +42,7 @@ def test_ctrl_c_prints_what_was_waiting_for_its_turn(odd, tmp_path):
     process = started(
         "claims", "check", "--file", path, "--jobs", 2, "--json", stderr=subprocess.PIPE
     )
-    while not (tmp_path / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    once(process, tmp_path / "reached")
     status, out, err = ctrl_c(process, group=True)
     assert (status, err) == (1, "")
     assert [entry["id"] for entry in json.loads(out)] == ["X-b"]
@@ -48,9 +53,7 @@ def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
     line = f"claim('N', lambda x: open('{tmp_path}/reached', 'w') and slow(x))\n"
     path = odd(line.replace("N", "a") + line.replace("N", "b"))
     process = started("claims", "check", "--file", path, "--jobs", jobs, stderr=subprocess.PIPE)
-    while not (tmp_path / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    once(process, tmp_path / "reached")
     status, out, err = ctrl_c(process, group=True)
     assert (status, out) == (130, "")
     assert err == "relaxboost: interrupted before there was anything to report\n"
@@ -58,12 +61,11 @@ def test_ctrl_c_with_nothing_done(odd, tmp_path, jobs):
 
 def interrupted(tmp_path, arguments, reached, **how):
     """Press Ctrl-C once all of these files are there; return the lines, or the data."""
-    for name in reached:
-        (tmp_path / name).unlink(missing_ok=True)
+    paths = [tmp_path / name for name in reached]
+    for path in paths:
+        path.unlink(missing_ok=True)
     process = started("claims", *arguments, stderr=subprocess.PIPE)
-    while not all((tmp_path / name).exists() for name in reached):
-        assert process.poll() is None
-        time.sleep(0.05)
+    once(process, *paths)
     status, out, err = ctrl_c(process, **how)
     assert (status, err) == (1, "")
     return json.loads(out) if "--json" in arguments else out.splitlines()
@@ -113,6 +115,42 @@ def test_what_several_processes_are_at_is_told(odd, sixth, tmp_path, action, gro
     assert told[0][:2] == ("X-b", False)
 
 
+def test_pressed_twice_it_tells_what_has_answered(odd, sixth, tmp_path):
+    """It waits no longer for what does not answer, as compiled code does not."""
+    path = odd(
+        f"""
+import signal
+
+sixth = {sixth("b")}
+
+def deaf(x):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGUSR1}})
+    open('{tmp_path}/a', 'w')
+    return slow(x)
+
+def answers(x):
+    try:
+        return sixth(x)
+    except KeyboardInterrupt:
+        open('{tmp_path}/answered', 'w')
+        raise
+
+claim('a', deaf)
+claim('b', answers)
+"""
+    )
+    asked = ("check", "--file", path, "--jobs", 2, "--trials", 10, "--json")
+    process = started("claims", *asked, stderr=subprocess.PIPE)
+    once(process, tmp_path / "a", tmp_path / "b")
+    process.send_signal(signal.SIGINT)
+    once(process, tmp_path / "answered")
+    time.sleep(1)  # a second later it has been heard, and four before the wait ends
+    status, out, err = ctrl_c(process)
+    assert (status, err) == (1, "")
+    (found,) = json.loads(out)
+    assert (found["id"], found["interrupted"], found["stated"]["instances"]) == ("X-b", True, 5)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_check_says_what_it_has_checked(odd, sixth, tmp_path, jobs):
     """Of a claim on record as false, with a correction and a proof of two steps."""
@@ -141,9 +179,7 @@ def test_a_report_leaves_out_what_was_interrupted(odd, sixth, tmp_path):
     path, page = odd(f"claim('a', true)\nclaim('b', {sixth('reached')})\n"), tmp_path / "page.html"
     asked = ("claims", "report", "-o", page, "--file", path, "--jobs", 1, "--trials", 10)
     process = started(*asked, stderr=subprocess.PIPE)
-    while not (tmp_path / "reached").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    once(process, tmp_path / "reached")
     status, out, err = ctrl_c(process, group=True)
     assert (status, err) == (1, "relaxboost: not in the report: X-b, which was interrupted\n")
     assert "interrupted after 1 of 2 claims" in out
