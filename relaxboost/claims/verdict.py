@@ -241,8 +241,15 @@ def proved(part: StatementVerdict) -> str:
     """Return how the steps of a proof fared: ``3 steps, each checked``."""
     wrong = [step for step in part.steps if step.status != HOLDS]
     if wrong:
-        return "; ".join(f"{step.id} {step.stated.status}, {step.decisive}" for step in wrong)
+        return "; ".join(f"{step.id} {step.stated.status}, {_where(step)}" for step in wrong)
     return f"{number_of(len(part.steps), 'step')}, each checked"
+
+
+def _where(step: ClaimVerdict) -> str:
+    found = step.decisive
+    if found is None:
+        return "on no instance"
+    return f"{found.slack}, {found.origin}: {in_one_line(found.instance)}"
 
 
 def rank(evidence: Evidence) -> tuple[bool, float]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from relaxboost import InputError, claims
-from relaxboost.claims import Enumeration, Real, Source, Space, at_most
+from relaxboost.claims import Enumeration, Real, Source, Space, assume, at_most
 from relaxboost.claims.record import ILLEGIBLE
 
 COMPLETE: tuple[str, ...] = ("DEK11", "GB11", "JNTV05", "RDS04", "RW05", "SS09", "TEL")
@@ -55,9 +57,16 @@ def test_steps_count_for_the_verdict():
 
     verdict = claim.check(20)
     assert (verdict.status, verdict.agrees) == ("undecided", False)
-    assert "S-a/2 refuted" in str(verdict)
+    proof = str(verdict).splitlines()[-2]
+    assert re.fullmatch(r"    proof: S-a/2 refuted, 0\S+ <= 0\S+, .*instance \d+: x = 0\S+", proof)
+
+    @claim.step("x > 1")
+    def beyond(x):
+        assume(x.x > 1)
+
+    assert str(claim.check(20)).splitlines()[-2].endswith("; S-a/3 undecided, on no instance")
     again = [step.repeat for step in claim.check(60).stated.steps]
-    assert again == ["relaxboost claims check S-a --file FILE --trials 60 --seed 0"] * 2
+    assert again == ["relaxboost claims check S-a --file FILE --trials 60 --seed 0"] * 3
     assert square.check().repeat == "relaxboost claims check S-a --file FILE --seed 0"
 
 
