@@ -188,7 +188,7 @@ def test_the_pages_and_pictures_are_written(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         verdict = replace(made.MADE.claims["MADE-few"].check(2), interrupted=True)
         patch.setattr(ledger, "check_all", lambda *_, **__: [(None, verdict)])
-        with pytest.raises(rb.InputError, match="interrupted after 0 of 1 claims"):
+        with pytest.raises(rb.InputError, match=r"no pages .*: interrupted after 0 of 1 claim;"):
             ledger.write(tmp_path, ["MADE-few"])
     measuring.write({})
     with pytest.raises(rb.InputError, match="MADE-trace rests on was not measured"):

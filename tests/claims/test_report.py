@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,10 @@ def test_claims_built_in_are_known(tmp_path):
     assert verdict.counterexample.optima[0].digest in text
     assert "0.337499999999" in text  # 27/80 of entries that are doubles, as decimals that hold
     assert "Every verdict is the status on record." in text
+    write_report([replace(verdict, interrupted=True)], tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Interrupted, with less tried than was asked: SS09-T9." in text
+    assert "status on record" not in text
 
 
 def test_a_very_large_instance_is_not_printed(tmp_path):

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from relaxboost._core.errors import InputError, check_drawing
+from relaxboost._core.errors import InputError, check_drawing, number_of
 from relaxboost._core.files import write_atomically
 from relaxboost.claims.claim import Claim, Source
 from relaxboost.claims.publishing import measuring
@@ -240,7 +240,8 @@ def _checked(claims: Sequence[Claim], images: Path) -> tuple[list[ClaimVerdict],
         if claim.counterexamples:
             written.append(_draw(images, claim, svg(picture(claim, outcome), claim.id)))
     if len(verdicts) < len(claims):
-        raise InputError(f"interrupted after {len(verdicts)} of {len(claims)} claims")
+        done = f"{len(verdicts)} of {number_of(len(claims), 'claim')}"
+        raise InputError(f"no pages are written: interrupted after {done}; start again")
     return verdicts, written
 
 

@@ -159,15 +159,17 @@ def _head(verdicts: list[ClaimVerdict]) -> _Markup:
     counts = ", ".join(
         f"{s}: {sum(v.status == s for v in verdicts)}" for s in sorted({v.status for v in verdicts})
     )
-    other = [v.id for v in verdicts if not v.agrees]
-    against = (
-        "Every verdict is the status on record."
-        if not other
-        else f"Not the status on record: {', '.join(other)}."
-    )
+    ended = [v.id for v in verdicts if v.interrupted]
+    other = [v.id for v in verdicts if not (v.agrees or v.interrupted)]
+    lists = {
+        "Interrupted, with less tried than was asked": ended,
+        "Not the status on record": other,
+    }
+    against = [f"{title}: {', '.join(ids)}." for title, ids in lists.items() if ids]
+    record = " ".join(against) or "Every verdict is the status on record."
     return _tag(
         "div",
-        _tag("p", f"{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {against}"),
+        _tag("p", f"{number_of(len(verdicts), 'claim')}: {counts or 'none'}. {record}"),
         _tag(
             "p",
             f"relaxboost {version('relaxboost')}; {libraries}. Seed: {seeds}. "
