@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import relaxboost as rb
+from relaxboost._core.errors import number_of
 from relaxboost.claims.publishing.prose import reading
 from relaxboost.claims.verdict import in_one_line, optima_of
 from relaxboost.commands.style import folded
@@ -218,9 +219,9 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
         record = f"{len(differing)} not as recorded: {', '.join(differing)}"
     optima = sum(outcome.optima for outcome in outcomes)
     done = len(whole)
-    some = f"{done} claim{'s' * (done != 1)}"
+    some = number_of(done, "claim")
     if done < asked:
-        some = f"interrupted after {done} of {asked} claim{'s' * (asked != 1)}"
+        some = f"interrupted after {done} of {number_of(asked, 'claim')}"
     certified = f"{optima:,}".replace(",", " ")
     parts = (", ".join(counts), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
     return _folded(f"{some}: " + "; ".join(filter(None, parts)))
@@ -261,7 +262,7 @@ def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
 
 def _on(part: StatementVerdict) -> str:
     """Return how a correction fared."""
-    text = f"{part.status} on {part.tried} instance{'s' * (part.tried != 1)}"
+    text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"
     return text if part.least is None else f"{text}; least slack: {part.least.slack}"
