@@ -11,7 +11,7 @@ _CHUNK = 10**4000  # Python limits how many digits str() writes at once
 
 
 def finite(value: float) -> float | None:
-    """Return a number for JSON, None for one that it has not."""
+    """Return a number for JSON, None for infinities and nan, which it has not."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -261,7 +261,7 @@ class Claim:
     ) -> ClaimVerdict:
         """Check the claim on its counterexamples and on random and structured instances.
 
-        Ctrl-C ends it with what was checked.
+        Ctrl-C ends it with what was checked, if anything was; `interrupted` says so.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Claim:
         Parameters
         ----------
         budget : int
-            Instances to try, >= 1, and as many to shrink; Ctrl-C ends it with what was tried.
+            Instances to try, >= 1, and as many to shrink. Ctrl-C ends it as it does a check.
         seed : int
         """
         budget = count("budget", budget)

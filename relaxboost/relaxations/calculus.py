@@ -66,8 +66,8 @@ def times(f: Relaxation, c: object) -> Relaxation:
     positive_size("c * f", "c", c)
     if isinstance(f, Scaled):
         return times(f.f, factor * f.c)
-    none = isinstance(f, HardMargin) and not changes(f)
-    return f if factor == 1 or none else Scaled(f, factor)
+    zero = isinstance(f, HardMargin) and not changes(f)
+    return f if factor == 1 or zero else Scaled(f, factor)
 
 
 @makes("add")

@@ -57,7 +57,7 @@ _STEEP, _STEPS = 5.0, 5.0
 """How many times what smoothing would add the curvature of f is at least, for steps that go on
 without it, and how many times the price of an interior point method they may then cost."""
 _ENDING = 2.0
-"""How many times what `Balance` costs the rest of steps is at least, for it to look at once.
+"""How many times the price of `Balance` the rest of steps costs at least, for it not to wait.
 
 The rest is told as if the gap fell by the same part a round: the least that it may be."""
 _ROUNDING = 1e-12
@@ -184,7 +184,7 @@ class CombinedRun(LooseRun):
         self._pass = PASS * game.matrix.entries
         self._columns = self._vain = 0
         self._work, self._price = 0.0, seconds_to_look(game)
-        self._look = self._price
+        self._look = self._price  # what steps may still cost before `Balance` looks
 
     def warmed(self, start: WarmStart) -> Booster:
         """Begin with a walk from the optimum of a neighbour; without one, see `_begun`.

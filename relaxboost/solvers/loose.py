@@ -45,7 +45,7 @@ class LooseRun(CorrectiveRun):
     between = 0
     """Steps over the columns in use, at most, between two passes over all."""
     least = inf
-    """The β at which smoothing costs no more than it may, where the run begins with more."""
+    """The β at which smoothing costs no more than it may; inf where the first β stays."""
 
     def __init__(
         self, game: Game, beta: float, smoother: Smoother, target: float, clock: Clock
