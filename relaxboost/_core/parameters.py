@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -58,11 +57,17 @@ def spell(q: Fraction) -> str:
         return repr(q)
 
 
+def _double(value: Real) -> float:
+    """Return a number as a double; integers and fractions may be too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
 def positive(name: str, value: Any) -> float:
     """Return `value` as a float > 0, or raise an InputError."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    # Integers and fractions may be too large for a double.
-    if number and value <= sys.float_info.max and float(value) > 0.0:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < _double(value) < math.inf:
         return float(value)
     raise InputError(f"{name} must be a positive number, got {value!r}; give one")
 
@@ -76,8 +81,7 @@ def count(name: str, value: Any) -> int:
 
 def share(name: str, value: Any) -> float:
     """Return `value` as a float strictly between 0 and 1, or raise an InputError."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if number and value < 1 and 0.0 < float(value) < 1.0:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < _double(value) < 1.0:
         return float(value)
     raise InputError(f"{name} must lie strictly between 0 and 1, got {value!r}; give one")
 

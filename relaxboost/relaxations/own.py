@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
@@ -11,6 +12,10 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import sum_bounds
+
+_ALIKE = 1e-6
+"""The part by which a penalty and its bound may differ: solvers may be behind either."""
 
 
 def is_own(f: Any) -> bool:
@@ -60,6 +65,28 @@ def check_returns(f: Any, m: int) -> None:
         if _foreign(_owner(f, name)):
             with suppress(NotImplementedError):  # runs that need it meet it; others never ask
                 looked_at(f, name, *arguments())
+    if _foreign(_owner(f, "penalty")) and not _foreign(_owner(f, "penalty_bound")):
+        with suppress(NotImplementedError):
+            _check_bound(f, m)
+
+
+def _check_bound(f: Any, m: int) -> None:
+    """Raise an InputError where a penalty of one's own has the bound of another f.
+
+    They are compared at one d near `center`; `testing.check_relaxation` looks at many.
+    """
+    d = f.center(m) * (1.0 + np.linspace(0.0, 0.5, m))
+    d /= d.sum()
+    value = float(looked_at(f, "penalty", d))
+    bound, distance = f.penalty_bound(d, sum_bounds(d))
+    known = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
+    if known and abs(value - bound) > _ALIKE * (1.0 + abs(value)):
+        raise InputError(
+            f"{type(f).__name__}.penalty: for m = {m} examples it is {value:.6g} near the center, "
+            f"where the `penalty_bound` that it inherits is {bound:.6g}, so that brackets would be "
+            "of another f; give it a `penalty_bound` and a `lower_bound` of its own, or derive it "
+            "from Relaxation"
+        )
 
 
 def looked_at(f: Any, name: str, x: Any, *more: Any) -> Any:

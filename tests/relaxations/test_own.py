@@ -185,6 +185,10 @@ def test_sums_add_what_a_class_has_anew_and_sums_of_families_fold():
         def penalty(self, d):
             return 1.0 + super().penalty(d)
 
+        def penalty_bound(self, d, total):
+            value, distance = super().penalty_bound(d, total)
+            return 1.0 + value, distance
+
     d = np.full(6, 1 / 6)
     for f in (rb.Capped(3) + More(2), More(3) + rb.Capped(2), 0.5 * (More(3) + More(2))):
         assert rb.Game(np.eye(6), f).relaxation.penalty(d) == 1.0
@@ -208,6 +212,23 @@ def test_sums_with_another_entropy_are_not_those_of_the_family(rng):
         assert found.relaxed_margin(u)[0] == pytest.approx(right.relaxed_margin(u)[0], abs=1e-6)
 
 
+def test_a_penalty_anew_beside_the_bound_of_its_family_is_refused():
+    """Brackets were of the family's f: [.006, .017] for a ρ of .034."""
+
+    class Twice(rb.KLPenalty):
+        def penalty(self, d):
+            return 2 * super().penalty(d)
+
+    class Same(rb.KLPenalty):
+        def penalty(self, d):
+            return super().penalty(d)
+
+    for f in (Twice(0.1), rb.Capped(2) + Twice(0.1)):
+        with pytest.raises(rb.InputError, match=r"Twice\.penalty: .* `penalty_bound` that it"):
+            rb.Game(np.eye(6), f)
+    assert rb.solve(rb.Game(np.eye(6), Same(0.1)), 1e-4).status == "optimal"
+
+
 def test_a_rule_of_ones_own_for_sums_is_asked():
     class Rule(rb.Capped):
         def plus(self, other):
@@ -217,7 +238,7 @@ def test_a_rule_of_ones_own_for_sums_is_asked():
 
 
 def test_a_class_that_resolves_itself_stays():
-    own = {"penalty": lambda self, d: 1.0, "resolve": lambda self, m: self}
+    own = {"value": lambda self: 1.0, "resolve": lambda self, m: self}
     stays = type("Stays", (BinaryEntropy,), own)(k=3, weight=1)
     assert rb.Game(np.eye(6), stays).relaxation is stays
 
