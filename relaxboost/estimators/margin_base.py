@@ -25,8 +25,8 @@ from relaxboost.estimators.margin_columns import CutColumns, Features, check_rou
 from relaxboost.estimators.margin_games import Examples, Voter, made, proof
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped
-from relaxboost.solvers import solve
-from relaxboost.solvers.starts import Relay
+from relaxboost.solvers.solve import solve
+from relaxboost.solvers.warm_start import Relay
 
 FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """What "auto" chooses from; no fixed one is as good (docs/benchmarks.md)."""

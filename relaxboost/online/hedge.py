@@ -12,8 +12,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.online.schedules import Constants, Horizon, Schedule, as_schedule
-from relaxboost.solvers.active import MovingHypothesis
-from relaxboost.solvers.corrective import starting_point
+from relaxboost.solvers.boosters.corrective import starting_point
+from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 

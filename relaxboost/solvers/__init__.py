@@ -6,19 +6,19 @@ program of a few columns, `walk` the way between neighbouring games, in a `table
 `interior` and `strings` are packages of a method each.
 """
 
-from relaxboost.solvers.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.auto import Automatic
+from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
+from relaxboost.solvers.boosters.corrective import STEPS, Corrective
+from relaxboost.solvers.boosters.totally_corrective import TotallyCorrective
 from relaxboost.solvers.combined import Combined
-from relaxboost.solvers.corrective import STEPS, Corrective
 from relaxboost.solvers.external import SOLVERS
-from relaxboost.solvers.general import reference
-from relaxboost.solvers.interior.method import InteriorPoint
+from relaxboost.solvers.interior_point.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
-from relaxboost.solvers.paths import path
+from relaxboost.solvers.path import path
+from relaxboost.solvers.reference import reference
 from relaxboost.solvers.rounds import Booster, RoundState
-from relaxboost.solvers.solving import solve
+from relaxboost.solvers.solve import solve
 from relaxboost.solvers.strings import TautStrings
-from relaxboost.solvers.totally_corrective import TotallyCorrective
 
 __all__ = [
     "ADABOOST_STEPS",

@@ -23,7 +23,7 @@ from relaxboost.matrices.kernels import apart, dots, first_largest, least
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.relaxations._projections import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.following import average, follow, stretch
-from relaxboost.solvers.active import ActiveSet, worst_in_use
+from relaxboost.solvers.hypothesis import ActiveSet, worst_in_use
 
 _MOST, _BYTES = 16, 300_000_000
 """Rounds of a call at most, and the bytes that they read at most, an entry being as much work as

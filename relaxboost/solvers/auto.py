@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.solvers.boosters.corrective import Corrective
+from relaxboost.solvers.boosters.totally_corrective import TotallyCorrective, exact_program
 from relaxboost.solvers.combined import Combined
-from relaxboost.solvers.corrective import Corrective
-from relaxboost.solvers.interior.run import unfit
+from relaxboost.solvers.interior_point.run import unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.totally_corrective import TotallyCorrective, exact_program
 
 _CONIC_SIZE = 3000
 """Examples up to which a cone solver is worth waiting for, every round."""

@@ -11,8 +11,8 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import DenseBulk
-from relaxboost.solvers.interior.block import diagonal_gram
-from relaxboost.solvers.interior.factor import Factor
+from relaxboost.solvers.interior_point.block import diagonal_gram
+from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.rounds import Booster
 
 _EXACT, _PRODUCTS = 0.03, 100

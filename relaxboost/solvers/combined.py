@@ -18,9 +18,15 @@ from relaxboost.game.solution import Basis
 from relaxboost.matrices.bulk import PASS
 from relaxboost.relaxations import KLPenalty
 from relaxboost.solvers.balance import Balance, may_balance, seconds_to_look
-from relaxboost.solvers.corrective import active_set
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.totally_corrective import (
+    PROGRAMS,
+    ProgramRun,
+    exact_program,
+    loose_gap,
+)
 from relaxboost.solvers.forecast import Forecast
-from relaxboost.solvers.interior.run import (
+from relaxboost.solvers.interior_point.run import (
     OVERHEAD,
     PART,
     PIVOT,
@@ -35,9 +41,8 @@ from relaxboost.solvers.loose import EASIER, EASY, LooseRun
 from relaxboost.solvers.method import SmoothedMethod, default_beta
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
-from relaxboost.solvers.starts import WarmStart, ended_as
-from relaxboost.solvers.totally_corrective import PROGRAMS, ProgramRun, exact_program, loose_gap
 from relaxboost.solvers.walking import Walking, walkable
+from relaxboost.solvers.warm_start import WarmStart, ended_as
 
 _MANY = 0.3
 """The part of the columns, or of as many as there are examples, that makes an optimum dense."""

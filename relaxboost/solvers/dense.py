@@ -9,7 +9,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.matrices import MarginMatrix, kernels
-from relaxboost.solvers.active import MovingHypothesis
+from relaxboost.solvers.hypothesis import MovingHypothesis
 
 _KEPT = 10_000_000
 """Entries up to which A is written down for the products A w, one a round."""

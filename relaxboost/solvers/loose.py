@@ -11,8 +11,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import kernels
-from relaxboost.solvers.active import ActiveSet
-from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, line_search

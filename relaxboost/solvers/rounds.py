@@ -15,8 +15,8 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Witness
-from relaxboost.solvers.active import CombinedHypothesis
-from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.hypothesis import CombinedHypothesis
+from relaxboost.solvers.warm_start import WarmStart
 
 
 @dataclass(slots=True)

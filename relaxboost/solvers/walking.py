@@ -11,11 +11,11 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import FullWeights
-from relaxboost.solvers.corrective import active_set
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.hypothesis import FullWeights
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.walk import Lost, Walk, form_of
+from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):

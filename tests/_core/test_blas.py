@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import relaxboost as rb
 from relaxboost._core.blas import one_blas_thread, threads_for
-from relaxboost.solvers.interior.factor import Factor
+from relaxboost.solvers.interior_point.factor import Factor
 
 
 def used():

@@ -12,7 +12,7 @@ import relaxboost as rb
 from relaxboost.claims.rds04.cycles import EIGHT
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
-from relaxboost.solvers.adaboost import AdaBoostStarRun, star_rounds
+from relaxboost.solvers.boosters.adaboost import AdaBoostStarRun, star_rounds
 from relaxboost.solvers.rounds import Rounds
 from tests.twins import AdaBoostTwin
 

@@ -9,7 +9,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.matrices import Best
-from relaxboost.solvers.adaboost import LONGEST, Votes, artanh_edge, line_search
+from relaxboost.solvers.boosters.adaboost import LONGEST, Votes, artanh_edge, line_search
 
 
 def test_steps_in_the_log_domain():

@@ -10,7 +10,7 @@ from relaxboost._core.compiled import at_most
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import Corrective
-from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers.boosters.corrective import CorrectiveRun
 from relaxboost.solvers.rounds import Rounds
 
 

@@ -14,10 +14,10 @@ import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.solvers import Combined, Corrective, TotallyCorrective
-from relaxboost.solvers.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.totally_corrective import SmoothedRun
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
-from relaxboost.solvers.totally_corrective import SmoothedRun
 
 
 def relaxations(m):

@@ -15,7 +15,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core import files
-from relaxboost.solvers import checkpoints
+from relaxboost.solvers import checkpoint as checkpoints
 from tests.processes import ctrl_c
 
 

@@ -9,9 +9,9 @@ from relaxboost import relaxations
 from relaxboost.relaxations.cone_bounds import ConeBounds
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.solvers import Combined, InteriorPoint
-from relaxboost.solvers.interior import bordered, run
-from relaxboost.solvers.interior.cones import ExponentialCones, HalfLines, SecondOrderCones
-from relaxboost.solvers.interior.conic import Conic
+from relaxboost.solvers.interior_point import bordered, run
+from relaxboost.solvers.interior_point.cones import ExponentialCones, HalfLines, SecondOrderCones
+from relaxboost.solvers.interior_point.conic import Conic
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_interior import margins
 
@@ -311,7 +311,7 @@ def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
     def give_up(self, least):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr("relaxboost.solvers.interior.iterate.Iterate.step", give_up)
+    monkeypatch.setattr("relaxboost.solvers.interior_point.iterate.Iterate.step", give_up)
     game = rb.Game(margins(20, 6), rb.relaxations.ChiSquareBall(0.3))
     found = rb.solve(game, 1e-5)
     assert found.history[-1].inner == "conic"

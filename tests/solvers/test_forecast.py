@@ -8,7 +8,7 @@ import pytest
 import relaxboost as rb
 from relaxboost.instances.generators import generate
 from relaxboost.solvers.forecast import Forecast
-from relaxboost.solvers.interior import run
+from relaxboost.solvers.interior_point import run
 from relaxboost.solvers.loose import LooseRun
 from tests.solvers.test_interior import inners, margins, noisy_stumps
 
@@ -50,7 +50,7 @@ def test_steps_go_on_where_they_are_expected_to_end_soon(monkeypatch):
     assert inners(rb.solve(game, 0.1)) == ["smoothed"]
     assert inners(rb.solve(game, 0.01)) == ["smoothed", "interior"]
     for part in ("_SPARED", "_IDLE"):
-        monkeypatch.setattr(f"relaxboost.solvers.interior.run.{part}", 0.0)
+        monkeypatch.setattr(f"relaxboost.solvers.interior_point.run.{part}", 0.0)
     assert inners(rb.solve(game, 0.1)) == ["smoothed", "interior"]
 
 
@@ -114,7 +114,7 @@ def test_steps_leave_early_where_each_finds_a_new_column(monkeypatch):
 
 
 def test_the_cone_program_follows_an_interior_point_method_that_stalls(monkeypatch):
-    monkeypatch.setattr("relaxboost.solvers.interior.iterate.Iterate.step", lambda *_: 0.0)
+    monkeypatch.setattr("relaxboost.solvers.interior_point.iterate.Iterate.step", lambda *_: 0.0)
     game = rb.Game(margins(200, 30), rb.NormBall(1.5, 0.3))
     found = rb.solve(game, 1e-2)
     assert inners(found) == ["interior", "conic"]

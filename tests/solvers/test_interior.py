@@ -12,11 +12,11 @@ from relaxboost._core.loop import Clock
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint, combined
-from relaxboost.solvers.corrective import active_set
-from relaxboost.solvers.interior import run
-from relaxboost.solvers.interior.barrier import Barrier
-from relaxboost.solvers.interior.iterate import Iterate
-from relaxboost.solvers.totally_corrective import LinearRun
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.totally_corrective import LinearRun
+from relaxboost.solvers.interior_point import run
+from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.iterate import Iterate
 from tests.conformance.families import FAMILIES
 
 
@@ -223,7 +223,7 @@ def test_a_program_of_many_pivots_is_left_for_the_interior_point(monkeypatch):
 
 def test_a_sum_has_a_rival_too(monkeypatch):
     """Its margins come from a program, so that no steps are taken first."""
-    monkeypatch.setattr("relaxboost.solvers.totally_corrective.Rival", Ready)
+    monkeypatch.setattr("relaxboost.solvers.boosters.totally_corrective.Rival", Ready)
     game = rb.Game(margins(60, 40), rb.Capped(10) + rb.NormPenalty(np.inf, 0.5))
     found = rb.solve(game, 1e-7)
     assert inners(found) == ["lp", "interior"]

@@ -7,11 +7,11 @@ from scipy import sparse
 import relaxboost as rb
 from relaxboost.matrices.bulk import DenseBulk, by_rows
 from relaxboost.solvers import InteriorPoint
-from relaxboost.solvers.interior.block import Diagonal, Rows
-from relaxboost.solvers.interior.bordered import Bordered
-from relaxboost.solvers.interior.factor import Factor, RoundedFactor, factor
-from relaxboost.solvers.interior.normal import ByColumns, ByExamples, ColumnScaling, Right
-from relaxboost.solvers.interior.polyhedron import Polyhedron
+from relaxboost.solvers.interior_point.block import Diagonal, Rows
+from relaxboost.solvers.interior_point.bordered import Bordered
+from relaxboost.solvers.interior_point.factor import Factor, RoundedFactor, factor
+from relaxboost.solvers.interior_point.normal import ByColumns, ByExamples, ColumnScaling, Right
+from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 def newton(rng, m, n, extra, count):
@@ -150,7 +150,7 @@ def test_sparse_matrices_are_factorised_in_single_precision_while_that_does(
     A = sparse.random(
         *shape, density=0.05, rng=rng, data_rvs=lambda size: rng.choice([-1, 1], size)
     )
-    kinds, own = [], "relaxboost.solvers.interior.normal.factor"
+    kinds, own = [], "relaxboost.solvers.interior_point.normal.factor"
     monkeypatch.setattr(own, lambda *a: kinds.append(a[1]) or factor(*a))
     game = rb.Game(sparse.csc_array(A), rb.Capped(2))
     found = rb.solve(game, 1e-9, "interior-point")

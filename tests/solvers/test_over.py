@@ -11,10 +11,11 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
-from relaxboost.solvers import Corrective, TotallyCorrective, hull
-from relaxboost.solvers.corrective import CorrectiveRun
+from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers.boosters import hull
+from relaxboost.solvers.boosters.corrective import CorrectiveRun
+from relaxboost.solvers.boosters.totally_corrective import exact_program
 from relaxboost.solvers.rounds import Rounds
-from relaxboost.solvers.totally_corrective import exact_program
 from tests.conformance.samples import Ball
 
 ATOMIC = [rb.L1Ball(4), rb.L1Ball(0.1), rb.Simplex(), rb.Simplex(3), rb.FullSimplex(2)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.solvers.master import RestrictedMaster
+from relaxboost.solvers.restricted_master import RestrictedMaster
 
 
 @pytest.fixture
@@ -73,7 +75,7 @@ def test_a_path_keeps_one_linear_program_alive(A, monkeypatch):
 
 
 def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
-    from relaxboost.solvers import paths
+    paths = import_module("relaxboost.solvers.path")
 
     own, calls = paths.solve, []
 
@@ -98,7 +100,7 @@ def test_after_ctrl_c_every_bracket_holds(A, monkeypatch):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
     """Also where numba is on, which makes another error of it."""
-    from relaxboost.solvers import paths
+    paths = import_module("relaxboost.solvers.path")
 
     own, calls = paths.solve, []
 
@@ -118,7 +120,7 @@ def test_ctrl_c_before_a_run_has_begun_loses_nothing(A, monkeypatch, compiled):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
-    from relaxboost.solvers import solving
+    solving = import_module("relaxboost.solvers.solve")
 
     own, calls = solving._Best.solution, []
 

@@ -8,11 +8,11 @@ from scipy import sparse
 
 import relaxboost as rb
 from relaxboost.matrices import kernels
-from relaxboost.solvers.interior import additive, iterate, run
-from relaxboost.solvers.interior.barrier import Barrier
-from relaxboost.solvers.interior.block import Diagonal
-from relaxboost.solvers.interior.normal import ByColumns, ByPasses, ColumnScaling, Right
-from relaxboost.solvers.interior.sieve import Sieve
+from relaxboost.solvers.interior_point import additive, iterate, run
+from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.block import Diagonal
+from relaxboost.solvers.interior_point.normal import ByColumns, ByPasses, ColumnScaling, Right
+from relaxboost.solvers.interior_point.sieve import Sieve
 from tests.solvers.test_interior import margins, noisy_stumps
 from tests.solvers.test_normal import solved
 

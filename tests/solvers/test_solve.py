@@ -305,7 +305,7 @@ def test_time_limit_inside_a_long_round(game):
 
 
 def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
-    from relaxboost.solvers.master import ProgramError, RestrictedMaster
+    from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
 
     honest, calls, most = RestrictedMaster.solve, [], 6
 
@@ -331,7 +331,7 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
 
 def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypatch):
     from relaxboost._core.highs import WarmProgram
-    from relaxboost.solvers import totally_corrective
+    from relaxboost.solvers.boosters import totally_corrective
 
     def devour(self, *args):
         raise MemoryError("std::bad_alloc")

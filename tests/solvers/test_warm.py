@@ -17,7 +17,7 @@ from relaxboost.solvers import (
     TotallyCorrective,
     totally_corrective,
 )
-from relaxboost.solvers.master import RestrictedMaster
+from relaxboost.solvers.restricted_master import RestrictedMaster
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_every_method import DOMAINS, RELAXATIONS, fits
 
@@ -161,7 +161,7 @@ def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
     y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=400) > 0.0, 1.0, -1.0)
     matrix = rb.matrices.stumps(X, y)
     near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6, "totally-corrective")
-    monkeypatch.setattr("relaxboost.solvers.totally_corrective._VAIN", 1e9)
+    monkeypatch.setattr("relaxboost.solvers.boosters.totally_corrective._VAIN", 1e9)
     monkeypatch.setattr("relaxboost.solvers.combined.walkable", lambda *a: False)
     warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)
     assert warm.status == "optimal"

@@ -9,7 +9,7 @@ from relaxboost.claims.language import *
 from relaxboost.claims.rw05.source import SOURCE
 from relaxboost.claims.votes import Vote, adaboost_star, all_signs
 from relaxboost.game.game import Game
-from relaxboost.solvers.solving import solve
+from relaxboost.solvers.solve import solve
 
 UNSEEN = "JMLR 6:2131-2152; only the abstract is at hand, numbers of theorems are not verified"
 GAMES = Space(sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), nu=Real(0.05, 0.5, log=True))

@@ -20,7 +20,8 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.datasets import labels as two_labels
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
-from relaxboost.solvers import reference, solve
+from relaxboost.solvers.reference import reference
+from relaxboost.solvers.solve import solve
 
 
 def certify_ensemble(

@@ -12,11 +12,11 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.active import FullWeights
+from relaxboost.solvers.hypothesis import FullWeights
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.strings.iterate import Strings
 from relaxboost.solvers.tolerance import Tolerance
+from relaxboost.solvers.warm_start import WarmStart
 
 _STEPS, _FEW = 25, 8
 """Steps of a round, and of a short one. The first is short: at v = 0 w has its direction after some

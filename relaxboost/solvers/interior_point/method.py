@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
-from relaxboost.solvers.interior.run import Opening, unfit
+from relaxboost.solvers.interior_point.run import Opening, unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 

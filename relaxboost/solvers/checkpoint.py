@@ -17,7 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import Pace, check_output, write_atomically
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
-from relaxboost.solvers.starts import WarmStart, Weights
+from relaxboost.solvers.warm_start import WarmStart, Weights
 
 FORMAT = "relaxboost checkpoint 1"
 """How a file begins; the number changes with the content."""

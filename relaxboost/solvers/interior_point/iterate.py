@@ -14,11 +14,11 @@ from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior.additive import seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior.barrier import TINY, Barrier
-from relaxboost.solvers.interior.block import Diagonal
-from relaxboost.solvers.interior.conic import Conic
-from relaxboost.solvers.interior.normal import (
+from relaxboost.solvers.interior_point.additive import seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior_point.barrier import TINY, Barrier
+from relaxboost.solvers.interior_point.block import Diagonal
+from relaxboost.solvers.interior_point.conic import Conic
+from relaxboost.solvers.interior_point.normal import (
     UNSOLVED,
     ByColumns,
     ByExamples,
@@ -28,8 +28,8 @@ from relaxboost.solvers.interior.normal import (
     Normal,
     Right,
 )
-from relaxboost.solvers.interior.part import Aim, Part
-from relaxboost.solvers.interior.polyhedron import Polyhedron
+from relaxboost.solvers.interior_point.part import Aim, Part
+from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 _SHORT = 0.995
 """The part gone of the way to the boundary."""

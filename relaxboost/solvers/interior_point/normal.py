@@ -22,9 +22,15 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior.additive import LEFT, TOL, Additive
-from relaxboost.solvers.interior.block import Block, Diagonal
-from relaxboost.solvers.interior.factor import Factor, RoundedFactor, WiderFactor, add_outer, factor
+from relaxboost.solvers.interior_point.additive import LEFT, TOL, Additive
+from relaxboost.solvers.interior_point.block import Block, Diagonal
+from relaxboost.solvers.interior_point.factor import (
+    Factor,
+    RoundedFactor,
+    WiderFactor,
+    add_outer,
+    factor,
+)
 
 _POOR, _RATE = 1e-3, 0.05
 """The part of a solution that the last refinement of a rounded matrix may change; and the part that

@@ -15,7 +15,7 @@ from relaxboost.game.domains import AtomicSet, L1Ball
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import HardMargin
-from relaxboost.solvers.active import ActiveSet
+from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 

@@ -11,9 +11,9 @@ from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
-from relaxboost.solvers.solving import solve
-from relaxboost.solvers.starts import Relay, ended_as
+from relaxboost.solvers.solve import solve
 from relaxboost.solvers.walk import near_vertex
+from relaxboost.solvers.warm_start import Relay, ended_as
 
 
 def path(

@@ -12,10 +12,15 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior.block import Block
-from relaxboost.solvers.interior.bordered import MANY, Pattern
-from relaxboost.solvers.interior.cones import Cones, ExponentialCones, HalfLines, SecondOrderCones
-from relaxboost.solvers.interior.part import Aim, Part
+from relaxboost.solvers.interior_point.block import Block
+from relaxboost.solvers.interior_point.bordered import MANY, Pattern
+from relaxboost.solvers.interior_point.cones import (
+    Cones,
+    ExponentialCones,
+    HalfLines,
+    SecondOrderCones,
+)
+from relaxboost.solvers.interior_point.part import Aim, Part
 
 _SMALL_CONE = 3
 """Second-order cones up to this size have their H written down."""

@@ -23,7 +23,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.blas import one_blas_thread
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior.block import diagonal_gram
+from relaxboost.solvers.interior_point.block import diagonal_gram
 
 _BLOCK = 131_072
 """Examples at a time: their margins stay in the cache, and so does each feature in its turn."""

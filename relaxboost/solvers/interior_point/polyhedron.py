@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost.relaxations import LinearForm
-from relaxboost.solvers.interior.barrier import Barrier
-from relaxboost.solvers.interior.block import Block, Diagonal, Rows
-from relaxboost.solvers.interior.bordered import Pattern
-from relaxboost.solvers.interior.part import Aim, Part
+from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.block import Block, Diagonal, Rows
+from relaxboost.solvers.interior_point.bordered import Pattern
+from relaxboost.solvers.interior_point.part import Aim, Part
 
 _FIXED = 1e30
 """The curvature that holds a variable with equal bounds."""

@@ -27,14 +27,14 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, RoundRecord, Solution
 from relaxboost.relaxations import Witness
 from relaxboost.relaxations.own import is_own
-from relaxboost.solvers.active import CombinedHypothesis
-from relaxboost.solvers.checkpoints import Checkpoint
-from relaxboost.solvers.corrective import Unbegun
-from relaxboost.solvers.master import ProgramError
+from relaxboost.solvers.boosters.corrective import Unbegun
+from relaxboost.solvers.checkpoint import Checkpoint
+from relaxboost.solvers.hypothesis import CombinedHypothesis
 from relaxboost.solvers.method import Method, as_method
+from relaxboost.solvers.restricted_master import ProgramError
 from relaxboost.solvers.rounds import Booster, Rounds, RoundState
-from relaxboost.solvers.starts import Relay, WarmStart, Weights, read_start
 from relaxboost.solvers.tolerance import Tolerance
+from relaxboost.solvers.warm_start import Relay, WarmStart, Weights, read_start
 
 _FINE = 1e-10
 """Gaps that are near the rounding of the bounds, relative to these."""

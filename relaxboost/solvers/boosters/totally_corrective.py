@@ -20,15 +20,15 @@ from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
-from relaxboost.solvers.active import ActiveSet
-from relaxboost.solvers.corrective import CorrectiveRun, active_set
-from relaxboost.solvers.hull import HullRun
-from relaxboost.solvers.interior.run import PIVOT, Rival, unfit
-from relaxboost.solvers.master import PivotLimit, ProgramError, RestrictedMaster
+from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.hull import HullRun
+from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.interior_point.run import PIVOT, Rival, unfit
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
+from relaxboost.solvers.restricted_master import PivotLimit, ProgramError, RestrictedMaster
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
-from relaxboost.solvers.starts import WarmStart
+from relaxboost.solvers.warm_start import WarmStart
 
 INNER = ("auto", "smoothed", "lp", "conic", "hull")
 

@@ -16,14 +16,14 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.relaxations._projections import CappedFollower
-from relaxboost.solvers.active import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
+from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
-from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
+from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """Step rules: Fig. 1's own; 2/(t + 2); exact; exact with away steps; exact and pairwise."""

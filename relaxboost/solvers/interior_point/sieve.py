@@ -8,7 +8,7 @@ from relaxboost._core.arrays import Vector, Whole
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
-from relaxboost.solvers.interior.iterate import Iterate
+from relaxboost.solvers.interior_point.iterate import Iterate
 
 _FIRST, _DENSER = 8, 0.1
 """Cuts of each feature to start with, at least, and that part of √m, the finest that shows."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior.block import Block, diagonal_gram
+from relaxboost.solvers.interior_point.block import Block, diagonal_gram
 
 MANY = 20
 """Entries above which a row or a column goes to the border."""

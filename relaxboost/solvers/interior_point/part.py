@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.cone_bounds import ConeProof
-from relaxboost.solvers.interior.block import Block
+from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):

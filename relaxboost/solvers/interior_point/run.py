@@ -13,16 +13,16 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
-from relaxboost.solvers.active import ActiveSet, FullWeights
-from relaxboost.solvers.corrective import active_set
-from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior.iterate import LARGEST, Iterate
-from relaxboost.solvers.interior.sieve import Sieve
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
+from relaxboost.solvers.interior_point.additive import MULTIPLY, seconds_dense, seconds_of_passes
+from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
+from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.strings.run import Following, StringsRun, seconds_of_round
 from relaxboost.solvers.strings.run import unfit as strings_unfit
 from relaxboost.solvers.walking import Walking, walkable
+from relaxboost.solvers.warm_start import WarmStart
 
 MOST_CUTS = 1_000_000
 """Cuts in play at most, with a step by passes over the examples: optima of labels that are partly

@@ -14,11 +14,11 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.dense import DensePoint
-from relaxboost.solvers.general import best_pair, fits
+from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Projector
-from relaxboost.solvers.starts import WarmStart
 from relaxboost.solvers.steps import Segment, Step, line_search
+from relaxboost.solvers.warm_start import WarmStart
 
 _POINT = 5e-9
 """Seconds on one core of a pairwise step, for each point of the hull."""

@@ -24,7 +24,7 @@ from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness
 from relaxboost.solvers.external import Answer, ask, check_solver
-from relaxboost.solvers.starts import Weights
+from relaxboost.solvers.warm_start import Weights
 
 _ALL_COLUMNS = 600_000
 """Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""

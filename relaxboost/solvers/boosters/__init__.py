@@ -1,0 +1,1 @@
+"""The boosters of the literature, one file each, under the name that the literature uses."""
