@@ -32,7 +32,7 @@ def main() -> None:
                 cells.append(f"{s.rounds} rounds, {s.seconds:.2f} s{mark}")
             for options in (
                 {"method": Corrective(step="pairwise")},
-                {"method": Combined(interior=False)},
+                {"method": LPBoost()},
             ):
                 s = rb.solve(game, tol, time_limit=20, **options)
                 mark = "" if s.status == "optimal" else f" ({s.status}, gap {s.gap:.3g})"
@@ -40,7 +40,7 @@ def main() -> None:
             rows.append((name, game.relaxation, tol, *cells))
     table(
         "totally corrective by its inner problem; pairwise and the combination beside it",
-        ("game", "f", "gap", "smoothed", "lp", "corrective (pairwise)", "combined"),
+        ("game", "f", "gap", "smoothed", "lp", "corrective (pairwise)", "auto"),
         rows,
     )
 

@@ -46,9 +46,9 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
         ),
         (
             "totally corrective, smoothed",
-            {"method": TotallyCorrective(inner="smoothed")},
+            {"method": ERLPBoost()},
         ),
-        ("totally corrective, lp", {"method": TotallyCorrective(inner="lp")}),
+        ("totally corrective, lp", {"method": LPBoost()}),
         ("hedge, growing", {"method": rb.online.Hedge()}),
         ("hedge, horizon", {"method": rb.online.Hedge("horizon")}),
     ]

@@ -20,9 +20,9 @@ from relaxboost.views import plots, report
 
 RUNS = (
     {"solver": "HIGHS"},
-    {"tol": 1e-6, "method": "combined"},
-    {"tol": 1e-6, "method": "totally-corrective"},
-    {"method": rb.solvers.TotallyCorrective(inner="smoothed"), "tol": 0.05},
+    {"tol": 1e-6, "method": "auto"},
+    {"tol": 1e-6, "method": "lpboost"},
+    {"method": rb.solvers.ERLPBoost(), "tol": 0.05},
     {"method": rb.solvers.Corrective(step="pairwise"), "tol": 0.01},
     {"method": rb.solvers.Corrective(step="fig1"), "tol": 0.05},
 )

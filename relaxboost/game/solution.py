@@ -112,6 +112,8 @@ class Solution(Bracketed):
     """What part of |ρ| the gap was asked to be, beside `tol`; 0 where it was not."""
     basis: Basis | None = field(default=None, repr=False)
     """Where the restricted program ended, for a run that starts here; None where none ran."""
+    trace: tuple[str, ...] = field(default=(), repr=False)
+    """Why the run did what it did: a sentence for each decision, in their order."""
 
     def __post_init__(self) -> None:
         self._freeze()

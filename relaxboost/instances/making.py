@@ -23,7 +23,7 @@ from relaxboost.instances.entries import Entry, is_about
 from relaxboost.instances.sets import FORMAT
 from relaxboost.instances.sources import Sources
 from relaxboost.instances.spec import read_spec
-from relaxboost.solvers import TotallyCorrective, reference, solve
+from relaxboost.solvers import LPBoost, reference, solve
 
 INDEX = "index.json"
 
@@ -199,7 +199,7 @@ def _solution(game: Game, tol: float) -> Solution:
     """Return a bracket of at most `tol`, or the narrower of a booster's and a solver's."""
     linear = game.over.linear and game.linear_form is not None
     small = linear and game.m * (game.n or 0) <= _SMALL
-    method = TotallyCorrective(inner="lp") if small else "auto"
+    method = LPBoost() if small else "auto"
     best = _uninterrupted(solve(game, tol, method, max_rounds=_ROUNDS))
     if best.gap > tol:
         other = _uninterrupted(reference(game, tol=tol))

@@ -16,6 +16,7 @@ from relaxboost.solvers.boosters.corrective import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
 
 _GROWTH = 1.1
 """The mean of the d so far is looked at whenever there are so many times as many."""
@@ -68,8 +69,8 @@ class Hedge(Method):
     def check(self, game: Game) -> None:
         """Accept every game."""
 
-    def start(self, game: Game, tol: float, clock: Clock) -> HedgeRun:
-        run = HedgeRun(game, self.chosen(game, tol).schedule)
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> HedgeRun:
+        run = HedgeRun(game, self.chosen(game, goal.tol).schedule)
         run.label = f"hedge ({run.schedule.name or type(run.schedule).__name__.lower()})"
         return run
 

@@ -1,16 +1,16 @@
-"""`solve`, its methods, one file each, and `reference`, which asks general solvers.
+"""`solve` and its methods, and `reference`, which asks general solvers.
 
-`method` and `rounds` are what all methods share, `starts` and `checkpoints` where runs begin. The w
-of a run is in `active`, or `dense`; `smoothing` and `steps` make the next. `master` is the linear
-program of a few columns, `walk` the way between neighbouring games, in a `tableau` by `pivots`.
-`interior` and `strings` are packages of a method each.
+Read `solve` first, then `rounds` (what every method shares), `portfolio` (which methods the default
+runs, in which order) and the file of the method that you care about: `boosters/` has one file for
+each published algorithm, `interior_point/` the workhorse.
 """
 
-from relaxboost.solvers.auto import Automatic
+from relaxboost.solvers.automatic import Automatic
 from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
 from relaxboost.solvers.boosters.corrective import STEPS, Corrective
-from relaxboost.solvers.boosters.totally_corrective import TotallyCorrective
-from relaxboost.solvers.combined import Combined
+from relaxboost.solvers.boosters.erlpboost import ERLPBoost
+from relaxboost.solvers.boosters.fully_corrective import FullyCorrective
+from relaxboost.solvers.boosters.lpboost import LPBoost
 from relaxboost.solvers.external import SOLVERS
 from relaxboost.solvers.interior_point.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
@@ -18,7 +18,7 @@ from relaxboost.solvers.path import path
 from relaxboost.solvers.reference import reference
 from relaxboost.solvers.rounds import Booster, RoundState
 from relaxboost.solvers.solve import solve
-from relaxboost.solvers.strings import TautStrings
+from relaxboost.solvers.stopping import Tolerance
 
 __all__ = [
     "ADABOOST_STEPS",
@@ -29,14 +29,15 @@ __all__ = [
     "AdaBoostStar",
     "Automatic",
     "Booster",
-    "Combined",
     "Corrective",
+    "ERLPBoost",
+    "FullyCorrective",
     "InteriorPoint",
+    "LPBoost",
     "Method",
     "RoundState",
     "SmoothedMethod",
-    "TautStrings",
-    "TotallyCorrective",
+    "Tolerance",
     "path",
     "reference",
     "solve",

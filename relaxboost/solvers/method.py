@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import SMOOTHINGS, BinaryEntropySmoother, Smoother, Unsmoothed
+from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
 """The methods by the names that `solve` takes for them."""
@@ -48,17 +50,19 @@ class Method(ABC):
         """Raise an InputError where the method does not fit the game."""
 
     @abstractmethod
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Return the booster, ready for its first round.
 
         Parameters
         ----------
         game : Game
-            One that `check` accepts.
-        tol : float
-            The gap to reach, > 0. `solve` gives a `Tolerance`, which knows rtol.
+            A game that `check` accepts.
+        goal : Tolerance
+            The requested gap, ``goal.tol``, and the relative one. The run itself is ended by
+            `solve`; a booster needs the goal only to choose its own accuracy.
         clock : Clock
-            For rounds that may take long; they raise `TimeUp` where it has run out.
+            A round that may take long calls ``clock.check()``, which raises `TimeUp` when the time
+            limit has passed.
         """
 
     def rounds_bound(self, game: Game, tol: float) -> float:
@@ -148,10 +152,26 @@ def default_beta(spread: float, tol: float) -> float:
     return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1e100
 
 
+RENAMED = {
+    "totally-corrective": "lpboost",
+    "combined": "auto",
+    "taut-strings": "auto",
+}
+"""Names of methods that version 0.1 had, and the names that do the same now."""
+
+
 def as_method(given: Any) -> Method:
     """Return the method that `solve` was given, by name or as an object."""
     if isinstance(given, Method):
         return given
+    if isinstance(given, str) and given in RENAMED:
+        name = RENAMED[given]
+        warnings.warn(
+            f'method="{given}" is now called method="{name}"; the old name goes in version 0.3',
+            FutureWarning,
+            stacklevel=3,
+        )
+        return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))

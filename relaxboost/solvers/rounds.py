@@ -68,12 +68,15 @@ class Booster(ABC):
     """The distribution d_t; a new array each round."""
     step: float = float("nan")
     """The step that led to w_t; nan where there is none."""
+    work: float = 0.0
+    """How much work the run has done, in passes over A. Each answer of the weak learner counts as
+    one pass; a booster adds what its updates cost beyond that."""
+    trace: tuple[str, ...] = ()
+    """Why the run did what it did, a sentence for each decision."""
     witness: Witness | None = None
     """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
     evaluated: tuple[float, float] | None = None
     """F(A w_t) and f(d_t), where the booster found them on its way."""
-    bracket: tuple[float, float]
-    """The bounds of the present round, once it has an answer."""
 
     def named(self, label: str, steps: str = "") -> Booster:
         """Return the booster, with the names that solutions show."""
@@ -87,24 +90,21 @@ class Booster(ABC):
         ran = [self.steps if kind == "smoothed" else kind for kind in kinds if kind != "lost"]
         return f"{self.label} ({', '.join(ran)})" if ran else self.label
 
+    @property
+    def current(self) -> Booster:
+        """The run that makes the present rounds: of a portfolio, that of its phase."""
+        return self
+
     def basis(self) -> Basis | None:
         """Return where its restricted program stands; None, the default, where there is none."""
         return None
 
-    def rested(self) -> Booster:
-        """Return the booster without what it can make again, while another runs."""
-        return self
-
     def warmed(self, start: WarmStart) -> Booster:
-        """Return the booster moved to where a run starts, before its first round.
+        """Return the booster, warm-started, before its first round.
 
         By default it stays where it is. `solve` keeps the bracket of the start in any case.
         """
         return self
-
-    def successor(self, best: Any) -> Booster | None:
-        """Return what takes this answer, and runs from here on, in place of this one; or None."""
-        return None
 
     def ask(self, game: Game) -> Best | Dense:
         """Return the answer of the weak learner to d_t."""
@@ -133,8 +133,13 @@ class Rounds:
         relaxation, over = game.relaxation, game.over
         booster = self.booster
         for t in count(self._first):
-            d, active, inner = booster.d, booster.active, booster.inner
-            best, u, witness = booster.ask(game), active.u, booster.witness
+            d = booster.d
+            active = booster.active
+            inner = booster.inner
+            best = booster.ask(game)
+            booster.work += 1.0
+            u = active.u
+            witness = booster.witness
             if booster.evaluated is not None:
                 margin, penalty = booster.evaluated
             else:
@@ -142,7 +147,6 @@ class Rounds:
                 penalty = relaxation.penalty(d)
             lower = margin - active.cost
             upper = penalty + over.value(best.edge + best.slack)
-            booster.bracket = lower, upper
             yield RoundState(
                 round=t,
                 d=d,
@@ -155,8 +159,6 @@ class Rounds:
                 inner=inner,
                 witness=witness,
             )
-            self.booster = booster = booster.successor(best) or booster
-            booster.bracket = lower, upper  # of the answer that it takes, whoever asked for it
             following = booster.advance(best)
             if following is None:
                 return

@@ -1,45 +1,37 @@
-"""`solve`: run a method until the bracket of the unsmoothed game is as narrow as asked."""
+"""`solve`: check the request, choose a method, run it, return the incumbent."""
 
 from __future__ import annotations
 
-import math
-import operator
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import sys
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
-from relaxboost._core.arrays import Vector
 from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import ClusterError, InputError, SolverError
-from relaxboost._core.history import History
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
-from relaxboost.game import bounds
 from relaxboost.game.game import Game
-from relaxboost.game.solution import Basis, RoundRecord, Solution
-from relaxboost.relaxations import Witness
-from relaxboost.relaxations.own import is_own
+from relaxboost.game.solution import Solution
 from relaxboost.solvers.boosters.corrective import Unbegun
 from relaxboost.solvers.checkpoint import Checkpoint
-from relaxboost.solvers.hypothesis import CombinedHypothesis
+from relaxboost.solvers.incumbent import Certified, Incumbent, RunLog, Saver
+from relaxboost.solvers.messages import Ending, describe_ending
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.restricted_master import ProgramError
 from relaxboost.solvers.rounds import Booster, Rounds, RoundState
-from relaxboost.solvers.tolerance import Tolerance
-from relaxboost.solvers.warm_start import Relay, WarmStart, Weights, read_start
+from relaxboost.solvers.stopping import StoppingRule, Tolerance
+from relaxboost.solvers.warm_start import Relay, WarmStart, read_start
 
-_FINE = 1e-10
-"""Gaps that are near the rounding of the bounds, relative to these."""
-_FLOOR = 1e-8
-"""What `tol` is where only `rtol` is given: a value that small counts as zero."""
+DEFAULT_TOL = 1e-3
+"""The requested gap of a call that gives neither `tol` nor `rtol`."""
+
+ABSOLUTE_FLOOR = 1e-8
+"""The value of `tol` where only `rtol` is given: a ρ that small counts as zero."""
 
 
 def solve(
@@ -64,12 +56,11 @@ def solve(
         The gap upper − lower of the *unsmoothed* game at which to stop, > 0. By default 1e-3, and
         1e-8 where `rtol` is given.
     method : str or Method
-        ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
-        ``"interior-point"``, ``"taut-strings"``, ``"adaboost"`` and ``"adaboost-star"`` stand for
-        objects with their defaults. The objects are `Combined`, `Corrective`, `TotallyCorrective`,
-        `InteriorPoint`, `TautStrings`, `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
-        ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
-        it has.
+        ``"auto"`` chooses by the game and hands over from one method to another; `Solution.trace`
+        says why. The other names, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``,
+        stand for objects with their defaults: `InteriorPoint`, `Corrective` and `LPBoost` of
+        `relaxboost.solvers`. An object brings its options, as in
+        ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
         Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
         gap is compared with the end of it that is nearer to 0, and is never narrow enough around
@@ -95,7 +86,8 @@ def solve(
         Called with the `RoundState` of each round, whose d cannot be written to; the run ends when
         what it returns is true.
     verbose : int
-        1 shows a progress bar on a terminal (on standard error); 0 nothing.
+        1 shows a progress bar on a terminal (on standard error). 2 also prints each decision of
+        the run, a line of `Solution.trace`, on standard error as it is made. 0 shows nothing.
 
     Returns
     -------
@@ -124,54 +116,71 @@ def solve(
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not isinstance(verbose, Real):
-        raise InputError(f"verbose must be 0, or 1 for a progress bar, got {verbose!r:.60}")
-    tol = _tolerance(tol, rtol)
+        raise InputError(
+            f"verbose must be 0, or 1 for a progress bar, or 2 for the decisions too, "
+            f"got {verbose!r:.60}"
+        )
+    goal = _read_goal(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
     clock = Clock(limits.time_limit)
-    chosen = as_method(method).chosen(game, tol)
+    chosen = as_method(method).chosen(game, goal.tol)
     chosen.check(game)
-    _check_ends(game, tol, chosen, limits)
-    if chosen.cold and (start is not None or checkpoint is not None):
-        raise InputError(f'{chosen.cold}; leave start and checkpoint out, or use method="auto"')
+    _check_ends(game, goal, chosen, limits)
+    begin, file = _read_points(game, chosen, start, checkpoint)
+    booster = _begin(game, goal, chosen, clock)
+    return _Job(game, goal, chosen, limits, clock, booster).run(begin, file, float(verbose))
+
+
+def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
+    """Return the requested accuracy, checked."""
+    if rtol is not None:
+        rtol = positive("rtol", rtol)
+        if rtol >= 1.0:
+            raise InputError(f"rtol must be below 1, got {rtol:g}: it is a part of |rho|")
+    if tol is None:
+        tol = DEFAULT_TOL if rtol is None else ABSOLUTE_FLOOR
+    return Tolerance(positive("tol", tol), rtol or 0.0)
+
+
+def _check_ends(game: Game, goal: Tolerance, method: Method, limits: Limits) -> None:
+    """Raise an InputError for a run that may never end."""
+    if limits.bounded:
+        return
+    slack = game.over.value(game.matrix.slack)
+    if slack >= goal.tol:
+        raise InputError(
+            f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
+            f"so a gap of tol = {goal.tol:g} may never be reached; give max_rounds or time_limit, "
+            "or declare a smaller slack"
+        )
+    if method.endless:
+        raise InputError(f"{method.endless}; give max_rounds or time_limit")
+
+
+def _read_points(
+    game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
+) -> tuple[WarmStart, Checkpoint | None]:
+    """Return where the run begins, and the file that it writes."""
+    if method.cold and (start is not None or checkpoint is not None):
+        raise InputError(f'{method.cold}; leave start and checkpoint out, or use method="auto"')
     begin = WarmStart() if start is None else read_start(game, start)
-    file = None if checkpoint is None else Checkpoint(checkpoint, game)
-    begin = begin if file is None else begin.joined(file.start)
-    if callback is not None:
-        limits = replace(limits, callback=lambda state: callback(_shown(state)))
+    if checkpoint is None:
+        return begin, None
+    file = Checkpoint(checkpoint, game)
+    return begin.joined(file.start), file
+
+
+def _begin(game: Game, goal: Tolerance, method: Method, clock: Clock) -> Booster:
+    """Return the booster. If a solver or the clock gives out, return one that ends with that."""
     try:
         with until(clock.deadline):
-            booster = chosen.start(game, tol, clock)
+            return method.start(game, goal, clock)
     except (SolverError, TimeUp) as error:
-        booster = Unbegun(game, error).named(getattr(chosen, "name", type(chosen).__name__))
-    called, bound = booster.called, chosen.rounds_bound(game, tol)
-    best = _Best(game, tol, clock, chosen.smoothed_test, booster.active)
-    best.file, reason = file, ""
-    status = best.begin(begin)
-    if not status:
-        states = Rounds(game, _warmed(booster, begin, game, clock), begin.rounds + 1)
-        best.basis = lambda: states.booster.basis() or begin.basis
-        with threads_for(game.m, game.n), closing("gap", tol, verbose > 0) as best.show:
-            try:
-                with until(clock.deadline):
-                    status = run(states, best.keep, limits, clock, empty=True) or "stalled"
-            except (ProgramError, SolverError, ClusterError, MemoryError) as error:
-                out = isinstance(error, MemoryError)
-                status, reason = "failed", f"out of memory: {error}" if out else str(error)
-        if begin.relay is not None:
-            begin.relay.booster = states.booster
-
-    try:
-        best.write()
-        return best.solution(called, status, reason, bound)
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
-            raise
-    best.write()
-    return best.solution(called, "interrupted", reason, bound)
+        return Unbegun(game, error).named(getattr(method, "name", type(method).__name__))
 
 
-def _warmed(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Booster:
-    """Return it moved to a start; where a solver or time is up, what ends so after a round."""
+def _warm_start(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Booster:
+    """Return the booster, warm-started. If a solver gives out, return one that ends with that."""
     if begin.w is None and begin.d is None:
         return booster
     try:
@@ -181,240 +190,163 @@ def _warmed(booster: Booster, begin: WarmStart, game: Game, clock: Clock) -> Boo
         return Unbegun(game, error).named(booster.label)
 
 
-def _tolerance(tol: float | None, rtol: float | None) -> Tolerance:
-    """Return both, with 0 for no `rtol`."""
-    if rtol is not None:
-        rtol = positive("rtol", rtol)
-        if rtol >= 1.0:
-            raise InputError(f"rtol must be below 1, got {rtol:g}: it is a part of |rho|")
-    if tol is None:
-        tol = 1e-3 if rtol is None else _FLOOR
-    return Tolerance(positive("tol", tol), rtol or 0.0)
-
-
-def _check_ends(game: Game, tol: float, method: Method, limits: Limits) -> None:
-    """Raise an InputError for a run that may never end."""
-    if limits.bounded:
-        return
-    slack = game.over.value(game.matrix.slack)
-    if slack >= tol:
-        raise InputError(
-            f"the slack of this weak learner, {slack:g}, is part of every upper bound, "
-            f"so a gap of tol = {tol:g} may never be reached; give max_rounds or time_limit, "
-            "or declare a smaller slack"
-        )
-    if method.endless:
-        raise InputError(f"{method.endless}; give max_rounds or time_limit")
-
-
-class _Best:
-    """The best points that a run has seen, its history, and whether they are good enough."""
-
-    show: Callable[[float, int], None]
-    file: Checkpoint | None = None
+class _Job:
+    """A run of `solve`: its rounds, and what they do to the incumbent."""
 
     def __init__(
         self,
         game: Game,
-        tol: Tolerance,
+        goal: Tolerance,
+        method: Method,
+        limits: Limits,
         clock: Clock,
-        smoothed_test: bool,
-        active: CombinedHypothesis,
+        booster: Booster,
     ) -> None:
-        self._game, self._clock = game, clock
-        self._tol = tol
-        self._smoothed_test = smoothed_test
-        self._begin = WarmStart()
-        self.basis: Callable[[], Basis | None] = lambda: self._begin.basis
-        self._history: History[RoundRecord] = History()
-        self._kinds: dict[str, None] = {}  # of rounds so far, which a thinned history may lack
-        self._lower, self._upper = -math.inf, math.inf
-        # Replaced as a whole, so that an interrupt finds a consistent pair.
-        self._w: Callable[[], Weights] = partial(active.coefficients, active.snapshot())
-        self._d = game.relaxation.center(game.m)
-        self._witness: Witness | None = None  # of w, where its booster knows one
-        self._asks = True  # whether a solver may be asked for a better one
-        self._proof: Any = None
-        self._rounding = 0.0  # by how much an estimate is to be narrower than asked
+        self._game = game
+        self._goal = goal
+        self._method = method
+        self._limits = limits
+        self._clock = clock
+        self._booster = booster
+        self._incumbent = Incumbent(game, goal, booster.active)
+        self._rule = StoppingRule(goal, game.over.reach(game.n))
 
-    def begin(self, start: WarmStart) -> str:
-        """Take the points of a start for the first best; return "optimal" where they are enough."""
-        self._begin = start
-        if start.w is not None:
-            w = start.w
-            self._w, self._lower = (lambda: w), start.lower
-        if start.d is not None:
-            self._d, self._upper = start.d, start.upper
-        near = start.upper - start.lower <= self._tol.at(start.lower, start.upper)
-        return "optimal" if near and not self._smoothed_test else ""
+    def run(self, begin: WarmStart, file: Checkpoint | None, verbose: float) -> Solution:
+        """Run until the goal or a limit, and return the incumbent."""
+        log = RunLog(self._clock, begin)
+        saver = Saver(file, self._incumbent, log)
+        saver.basis = lambda: begin.basis
+        is_enough = self._incumbent.take_start(begin)
+        ending = Ending("optimal", "", self._method.smoothed_test)
+        if not is_enough or ending.smoothed_test:
+            ending = self._play(begin, log, saver, verbose)
+        try:
+            saver.write()
+            return self._solution(ending, begin, log, saver)
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
+        saver.write()
+        return self._solution(ending._replace(status="interrupted"), begin, log, saver)
 
-    def keep(self, state: RoundState) -> str:
-        """Take what is better, write it down, and return why to stop, or ""."""
-        if state.lower > self._lower:
-            self._w = partial(state.active.coefficients, state.active.snapshot())
-            self._lower, self._witness = state.lower, state.witness
-        if state.upper <= self._upper:  # also for inf, so that d is one the booster made
-            self._d, self._upper = state.d, state.upper
-        lower, upper = self._lower, self._upper
-        estimate = upper - lower
-        record = RoundRecord(
-            state.round,
-            self.seconds,
-            lower,
-            upper,
-            state.smoothed_gap,
-            state.active.used,
-            state.step,
-            state.inner,
-        )
-        self._history.add(record)
-        self._kinds[state.inner] = None
-        self.show(estimate, state.round)
-        if self.file is not None and self.file.due:
-            self.write()
-        if self._smoothed_test:
-            return self._tested(state)
-        allowed = self._tol.at(lower, upper)
-        if estimate > max(allowed - self._rounding, 0.5 * allowed):
-            return ""
-        _, lower, _, _, upper = self._certify()
-        return self._verdict(upper - lower, estimate, self._tol.at(lower, upper))
+    def _play(self, begin: WarmStart, log: RunLog, saver: Saver, verbose: float) -> Ending:
+        """Run the rounds; return how they ended."""
+        game, clock = self._game, self._clock
+        first = _warm_start(self._booster, begin, game, clock)
+        rounds = Rounds(game, first, begin.rounds + 1)
+        saver.basis = lambda: rounds.booster.basis() or begin.basis
+        smoothed_test = self._method.smoothed_test
+        limits = self._limits
+        callback = limits.callback
+        if callback is not None:
+            limits = replace(limits, callback=lambda state: callback(_protect(state)))
+        with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
+            tell = _Teller(self._booster, verbose)
 
-    def _tested(self, state: RoundState) -> str:
+            def keep(state: RoundState) -> str:
+                """Take what is better, write it down, and return why to stop, or ""."""
+                self._incumbent.offer(state)
+                log.add(state, self._incumbent)
+                show(self._incumbent.upper - self._incumbent.lower, state.round)
+                tell()
+                saver.write_if_due()
+                return self._fig1_test(state) if smoothed_test else self._judge(log.own_rounds)
+
+            try:
+                with until(clock.deadline):
+                    status = run(rounds, keep, limits, clock, empty=True) or "stalled"
+                ending = Ending(status, "", smoothed_test)
+            except (ProgramError, SolverError, ClusterError) as error:
+                ending = Ending("failed", str(error), smoothed_test)
+            except MemoryError as error:
+                ending = Ending("failed", f"out of memory: {error}", smoothed_test)
+            tell()
+        if begin.relay is not None:
+            begin.relay.booster = rounds.booster.current
+        return ending
+
+    def _judge(self, number: int) -> str:
+        """Return why the run ends after this round, or "": the stopping rule of every method."""
+        incumbent, rule = self._incumbent, self._rule
+        if rule.should_certify(incumbent.lower, incumbent.upper):
+            estimate = incumbent.upper - incumbent.lower
+            proof = incumbent.certify(self._clock)
+            verdict = rule.judge_certified(proof.lower, proof.upper, estimate)
+            if verdict:
+                return verdict
+        return rule.judge_progress(incumbent.lower, incumbent.upper, number)
+
+    def _fig1_test(self, state: RoundState) -> str:
         """Return "optimal" and keep the pair of this round, once Fig. 1's own test holds."""
-        if not state.smoothed_gap <= self._tol:  # nan where d is not smoothed
+        if not state.smoothed_gap <= self._goal.tol:  # nan where d is not smoothed
             return ""
-        self._w = partial(state.active.coefficients, state.active.snapshot())
-        self._d, self._witness = state.d, state.witness
+        self._incumbent.replace(state)
         return "optimal"
 
-    def _verdict(self, gap: float, estimate: float, allowed: float) -> str:
-        """Return "optimal" at the gap asked for, "stalled" where rounding keeps it away, or ""."""
-        if gap <= allowed:
-            return "optimal"
-        rounding = gap - estimate
-        if rounding > allowed:
-            return "stalled"
-        # Certify again when the estimate is narrower, by little, since the rounds that AdaBoost*
-        # needs are counted to tol.
-        self._rounding += 2.0 * rounding
-        return ""
-
-    def _certify(self) -> tuple[Weights, float, Witness, Vector, float]:
-        game, points = self._game, (self._w, self._d)
-        if self._proof is not None and all(map(operator.is_, self._proof[0], points)):
-            return self._proof[1]
-        w = game.repair_w(self._w())
-        prove = partial(bounds.evaluate_lower, game.matrix, game.relaxation, *w, game.over)
-        lower, witness = prove(self._witness)
-        d = game.repair_d(self._d)
-        upper = bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
-        short = upper - lower > self._tol.at(lower, upper)
-        if self._witness is not None and short and self._asks:
-            with suppress(SolverError, TimeUp), until(self._clock.deadline):
-                lower, witness = max((lower, witness), prove(), key=operator.itemgetter(0))
-        self._proof = points, (w, lower, witness, d, upper)
-        return self._proof[1]
-
-    @property
-    def seconds(self) -> float:
-        """Seconds so far, those before a checkpoint included."""
-        return self._begin.seconds + self._clock.seconds
-
-    @property
-    def _rounds(self) -> int:
-        return self._begin.rounds + self._history.rounds
-
-    def write(self) -> None:
-        """Write the checkpoint, where there is to be one."""
-        if self.file is not None:
-            self.file.write(self._certify, self.basis(), self._rounds, self.seconds)
-
-    def solution(
-        self, called: Callable[[Iterable[str]], str], status: str, reason: str, bound: float
-    ) -> Solution:
-        """Return the best points with their bracket, evaluated afresh."""
-        self._asks = status != "interrupted"
-        (support, coefficients), lower, witness, d, upper = self._certify()
-        certified = not self._smoothed_test
-        tol, gap = self._tol, upper - lower
-        if status in ("optimal", "stalled") and certified:
-            status = "optimal" if gap <= self._tol.at(lower, upper) else "stalled"
-        if gap < 0.0:
-            status = "inaccurate"
-        last = self._history.last
-        history = self._history.records(last and last._replace(lower=lower, upper=upper))
+    def _solution(self, ending: Ending, begin: WarmStart, log: RunLog, saver: Saver) -> Solution:
+        """Return the best points with their bracket, evaluated again."""
+        game, goal = self._game, self._goal
+        proof = self._incumbent.certify(self._clock, ask_solver=ending.status != "interrupted")
+        ending = ending._replace(status=self._final_status(ending, proof))
+        said = (
+            describe_ending(game, goal, ending, proof),
+            game.relaxation.believed(proof.witness, proof.d),
+            begin.said,
+            saver.trouble,
+        )
+        support, coefficients = proof.weights
+        gap = proof.upper - proof.lower
+        last = f"The run ended after round {log.rounds} as {ending.status}, at a gap of {gap:.3g}."
         return Solution(
-            game=self._game,
+            game=game,
             support=support,
             coefficients=coefficients,
-            d=d,
-            witness=witness,
-            lower=lower,
-            upper=upper,
-            status=status,
-            tol=float(tol),
-            method=called(self._kinds),
-            rounds=self._rounds,
-            seconds=self.seconds,
-            bound=bound,
-            message=self._message(status, (lower, upper), support.size > 0, reason, (witness, d)),
-            history=history,
-            rtol=self._tol.rtol,
-            basis=self.basis(),
+            d=proof.d,
+            witness=proof.witness,
+            lower=proof.lower,
+            upper=proof.upper,
+            status=ending.status,
+            tol=goal.tol,
+            method=self._booster.called(log.kinds),
+            rounds=log.rounds,
+            seconds=log.seconds,
+            bound=self._method.rounds_bound(game, goal.tol),
+            message="; ".join(filter(None, said)),
+            history=log.records(proof.lower, proof.upper),
+            rtol=goal.rtol,
+            basis=saver.basis(),
+            trace=(*self._booster.trace, last),
         )
 
-    def _message(
-        self,
-        status: str,
-        bracket: tuple[float, float],
-        weights: bool,
-        reason: str,
-        proof: tuple[Any, Vector],
-    ) -> str:
-        """Return how the run ended, and whether it says nothing: w = 0 is as good at this tol."""
-        tol, rtol, game = self._tol, self._tol.rtol, self._game
-        gap = bracket[1] - bracket[0]
-        if status == "optimal" and self._smoothed_test:
-            return f"the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}"
-        ended = "by rtol" if status == "optimal" and gap > tol else status
-        asked = f"tol = {tol:g}" + (f", rtol = {rtol:g}" if rtol and status != "optimal" else "")
-        size = max(bracket[0], -bracket[1])
-        said = _MESSAGES[ended].format(gap=gap, asked=asked, rtol=rtol, size=size, reason=reason)
-        # F(0), which may take a solver, is at most f at any d.
-        most = game.relaxation.penalty(game.relaxation.center(game.m))
-        near = bracket[1] - most <= self._tol.at(most, bracket[1])
-        if status == "optimal" and weights and game.over.holds_zero and near:
-            least = game.relaxation.relaxed_margin(np.zeros(game.m))[0]
-            idle = bracket[1] - least
-            if idle <= self._tol.at(least, bracket[1]):
-                said += f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
-        part = gap / max(abs(bracket[0]), abs(bracket[1]), math.ulp(0.0))
-        if status in ("stalled", "failed") and not rtol and 0.0 <= part <= _FINE:
-            said += f"; that is {part:.1g} of |rho|, near the rounding of bounds: ask for rtol"
-        if status in ("stalled", "inaccurate") and is_own(game.relaxation):
-            said += "; the relaxation is your own: rb.testing.check_relaxation(f) finds what in it "
-            said += "disagrees"
-        believed = game.relaxation.believed(*proof)
-        trouble = "" if self.file is None else self.file.trouble
-        return "; ".join(filter(None, (said, believed, self._begin.said, trouble)))
+    def _final_status(self, ending: Ending, proof: Certified) -> str:
+        """Return the status that the certified bracket allows."""
+        gap = proof.upper - proof.lower
+        if gap < 0.0:
+            return "inaccurate"
+        if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
+            is_enough = gap <= self._goal.allowed(proof.lower, proof.upper)
+            return "optimal" if is_enough else "stalled"
+        return ending.status
 
 
-def _shown(state: RoundState) -> RoundState:
+class _Teller:
+    """Prints the lines of a trace on standard error as they come, for `verbose=2`."""
+
+    def __init__(self, booster: Booster, verbose: float) -> None:
+        self._booster = booster
+        self._is_wanted = verbose >= 2
+        self._told = 0
+
+    def __call__(self) -> None:
+        """Print the lines that have come since the last call."""
+        if self._is_wanted:
+            for line in self._booster.trace[self._told :]:
+                print(f"relaxboost: {line}", file=sys.stderr)
+        self._told = len(self._booster.trace)
+
+
+def _protect(state: RoundState) -> RoundState:
     """Return the state with a d that a callback cannot write to."""
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)
-
-
-_MESSAGES = {
-    "optimal": "the gap {gap:.3g} is at most {asked}",
-    "by rtol": "the gap {gap:.3g} is at most rtol = {rtol:g} of |rho| >= {size:.3g}",
-    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, {asked}",
-    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, {asked}",
-    "time_limit": "time_limit was reached at a gap of {gap:.3g}, {asked}",
-    "callback": "the callback ended the run at a gap of {gap:.3g}, {asked}",
-    "interrupted": "interrupted at a gap of {gap:.3g}, {asked}; the bracket holds",
-    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver",
-    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, {asked}",
-}

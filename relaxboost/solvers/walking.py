@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from relaxboost._core.blas import one_blas_thread
@@ -11,6 +9,8 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.matrices.bulk import PASS
+from relaxboost.solvers import work
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import FullWeights
 from relaxboost.solvers.rounds import Booster
@@ -21,8 +21,8 @@ from relaxboost.solvers.warm_start import WarmStart
 class Walking(Booster):
     """A round at the d of the start, and one where a walk from it, or from the last one, ends.
 
-    Then runs what would without a walk. It is "lost" where none gets there: a basis is singular, no
-    vertex is near, or it would take more than `most` seconds.
+    It ends after that. It is "lost" where no walk gets there: a basis is singular, no vertex is
+    near, or the walk would take more than `budget` passes over A.
     """
 
     inner = "walk"
@@ -32,25 +32,21 @@ class Walking(Booster):
         game: Game,
         clock: Clock,
         start: WarmStart,
-        most: float,
-        otherwise: Callable[[], Booster],
+        budget: float,
     ) -> None:
         self._game, self._clock, self._near = game, clock, start.near
-        self._most, self._otherwise = most, otherwise
+        self._most = budget * PASS * work.entries(game)
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m) if start.d is None else start.d
         last = None if start.relay is None else start.relay.booster
         self.walk: Walk | None = last.walk if isinstance(last, Walking) else None
         """What the next game of a path goes on with."""
 
-    def successor(self, best: Best) -> Booster | None:
-        """Return what runs on, once the walk was tried."""
-        return self._otherwise() if self._near is None else None
-
-    def advance(self, best: Best) -> Booster:
+    def advance(self, best: Best) -> Booster | None:
         """Walk to the optimum, where that costs less than another way is expected to."""
         game, near, walk, over = self._game, self._near, self.walk, self._game.over
-        assert near is not None
+        if near is None:
+            return None
         assert isinstance(over, AtomicSet)
         self._near = self.walk = None
         try:
@@ -60,7 +56,7 @@ class Walking(Booster):
                 d, w = walk.to(game, self._clock, self._most)
         except Lost:
             self.inner = "lost"
-            return self
+            return None
         self.d, w = game.relaxation.repair(np.maximum(d, 0.0)), over.repair(w)
         self.active = FullWeights(over, np.arange(w.size), w, walk.margins)
         self.walk = walk

@@ -57,7 +57,7 @@ def test_the_linear_program_gives_a_bracket_of_solver_width(game_and_pair):
     A, k, _, _ = game_and_pair
     game = rb.Game(A, relaxation(k))
     exact = exact_game_value(A, k)
-    sol = rb.solve(game, tol=1e-12, method=TotallyCorrective(inner="lp"))
+    sol = rb.solve(game, tol=1e-12, method=LPBoost())
     assert Fraction(sol.lower) <= exact <= Fraction(sol.upper)
     mixed = np.any((A != 0) & (np.abs(A) < 1e-6))
     assert sol.gap <= (1e-12 if sol.status == "optimal" else 1e-6 if mixed else 1e-9)
@@ -80,7 +80,7 @@ def test_the_bracket_is_no_wider_than_the_pair_is_bad(rng):
     A = rng.uniform(-1, 1, (30, 20))
     for relaxed in (rb.HardMargin(), rb.Capped(7.5)):
         game = rb.Game(A, relaxed)
-        best = rb.solve(game, tol=1e-10, method=TotallyCorrective(inner="lp"))
+        best = rb.solve(game, tol=1e-10, method=LPBoost())
         for delta in (1e-9, 1e-6, 1e-3):
             d = best.d + delta * rng.uniform(-1, 1, 30) / 30
             w = best.w + delta * rng.uniform(-1, 1, 20) / 20

@@ -187,7 +187,7 @@ def test_times_and_solvers_are_beside_the_set(made):
     assert "uniform-6x4-000: made by totally-corrective (lp), " in log
     assert log.endswith(" s\n")
     everything = b"".join(contents(made / "games").values())
-    assert b"totally-corrective" not in everything
+    assert b"lpboost" not in everything
     assert b"seconds" not in everything
 
 

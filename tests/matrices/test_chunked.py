@@ -49,7 +49,7 @@ def test_it_is_the_same_game_as_in_memory(max_cuts, made, rng):
     assert got.entries == want.entries
 
 
-@pytest.mark.parametrize("method", ["interior-point", "combined"])
+@pytest.mark.parametrize("method", ["interior-point", "auto"])
 def test_it_is_solved_as_in_memory_is(method, made):
     X, y = made[0][:150], made[1][:150]
     games = [rb.Game(A, rb.Capped(20)) for A in (chunked(X, y, page=100), stumps(X, y))]

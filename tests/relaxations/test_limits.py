@@ -433,7 +433,7 @@ def test_a_start_that_no_solver_goes_on_from_leaves_its_bracket():
     game = rb.Game(A, f, over=rb.L1Ball(1e9))
     near = rb.solve(rb.Game(A, rb.NormBall(2, 0.6), over=game.over), rtol=1e-6)
     step = rb.solvers.Corrective(step="pairwise")
-    for method in (step, rb.solvers.TotallyCorrective(inner="smoothed")):
+    for method in (step, rb.solvers.ERLPBoost()):
         assert rb.solve(game, 1e-6, method, max_rounds=1).status == "max_rounds"
         found = rb.solve(game, 1e-6, method, start=(near.d, [0.0, 1e9, 0.0, 0.0]))
         assert found.status == "failed"

@@ -24,7 +24,7 @@ def test_reference_and_booster_agree_and_the_ball_binds(game):
     assert np.linalg.norm(reference.d) == pytest.approx(0.5, abs=1e-6)
     for method, inner in (
         ("auto", "interior"),
-        (TotallyCorrective(inner="smoothed"), "smoothed"),
+        (ERLPBoost(), "smoothed"),
         (Corrective(step="away"), "smoothed"),
     ):
         booster = rb.solve(game, tol=0.02, method=method)
@@ -46,7 +46,7 @@ def test_linear_methods_refuse_what_is_not_polyhedral(game):
     with pytest.raises(rb.InputError, match="not polyhedral"):
         rb.reference(game, solver="HIGHS")
     with pytest.raises(rb.InputError, match='use inner="conic"'):
-        rb.solve(game, method=TotallyCorrective(inner="lp"))
+        rb.solve(game, method=LPBoost())
 
 
 def test_its_brackets_are_labelled_numerical(game):

@@ -151,7 +151,7 @@ def test_examples_1_and_2_hold_for_orthant_monotone_norms(p, penalty):
         nu = float(rng.uniform(0.1, 1.0) if penalty else least * rng.uniform(1.02, 1.5))
         make = rb.NormPenalty if penalty else rb.NormBall
         A = random_game(rng, m)
-        solution = rb.solve(rb.Game(A, make(p, nu, a)), 1e-7, "totally-corrective")
+        solution = rb.solve(rb.Game(A, make(p, nu, a)), 1e-7, "lpboost")
         u, d = A @ solution.w, solution.d
         size = float(np.linalg.norm(a * d, p))
         edge = float(np.abs(A.T @ d).max()) + (nu * size if penalty else 0.0)

@@ -11,7 +11,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.instances.generators import generate
 from relaxboost.solvers import Corrective, balance
 from relaxboost.solvers.balance import Balance, may_balance
-from relaxboost.solvers.boosters import totally_corrective
+from relaxboost.solvers.boosters import lpboost
 from tests.solvers.test_interior import inners
 
 

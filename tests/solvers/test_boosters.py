@@ -15,7 +15,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.solvers import Combined, Corrective, TotallyCorrective
 from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
-from relaxboost.solvers.boosters.totally_corrective import SmoothedRun
+from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 
@@ -90,7 +90,7 @@ def test_rounds_stay_under_the_bound_on_many_games(rng):
                 solution = rb.solve(rb.Game(A, relaxation), tol, Corrective(step=step))
                 assert solution.status == "optimal"
                 worst = max(worst, solution.rounds / solution.bound)
-            smoothed = rb.solve(rb.Game(A, relaxation), tol, TotallyCorrective(inner="smoothed"))
+            smoothed = rb.solve(rb.Game(A, relaxation), tol, ERLPBoost())
             worst = max(worst, smoothed.rounds / smoothed.bound)
     assert worst <= 1.0
 
@@ -110,7 +110,7 @@ def test_each_round_gains_what_lemma_12_promises(rng):
         makers = {
             "fig1": lambda g: CorrectiveRun(g, beta, "fig1"),
             "line-search": lambda g: CorrectiveRun(g, beta, "line-search"),
-            "totally corrective": lambda g: SmoothedRun(g, beta, g.relaxation, 0.01, Clock()),
+            "totally corrective": lambda g: ERLPBoostRun(g, beta, g.relaxation, 0.01, Clock()),
         }
         for name, make in makers.items():
             values, gaps = [], []
@@ -226,14 +226,14 @@ def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
                 best = cp.Problem(cp.Maximize(value), constraints).solve(solver="HIGHS")
                 assert state.lower == pytest.approx(best, abs=1e-8)
 
-        solution = rb.solve(rb.Game(A, relaxation), 1e-9, "totally-corrective", callback=watch)
+        solution = rb.solve(rb.Game(A, relaxation), 1e-9, "lpboost", callback=watch)
         assert solution.status == "optimal"
         assert len(set(answers[:-1])) == len(answers) - 1 >= 3
 
 
 def test_the_history_says_which_inner_problem(rng):
     game = rb.Game(noisy(rng, 15, 30), rb.Capped(3))
-    loose, tight = (rb.solve(game, tol, "totally-corrective") for tol in (0.1, 1e-6))
+    loose, tight = (rb.solve(game, tol, "lpboost") for tol in (0.1, 1e-6))
     assert {r.inner for r in loose.history} == {"smoothed"}
     assert {r.inner for r in tight.history} == {"lp"}
     assert loose.method == "totally-corrective (smoothed)"
@@ -248,7 +248,7 @@ def test_combined_smooths_first_and_ends_with_the_program(rng):
     for A in (dense, noisy(rng, 30, 50), np.zeros((4, 3)), np.ones((4, 3))):
         for relaxation in relaxations(A.shape[0]):
             game = rb.Game(A, relaxation)
-            solution = rb.solve(game, 1e-9, Combined(interior=False))
+            solution = rb.solve(game, 1e-9, LPBoost())
             assert solution.status == "optimal"
             phases = [record.inner for record in solution.history]
             assert phases == sorted(phases, reverse=True)  # smoothed before lp
@@ -257,14 +257,14 @@ def test_combined_smooths_first_and_ends_with_the_program(rng):
             if A is dense:
                 assert set(phases) == {"smoothed", "lp"}
                 assert len(solution.support) > 30
-            assert rb.compare(solution, rb.solve(game, 1e-9, "totally-corrective"))
+            assert rb.compare(solution, rb.solve(game, 1e-9, "lpboost"))
 
 
 @pytest.mark.parametrize(
     ("tol", "method", "called"),
     [
         (1e-9, "auto", "combined (pairwise, balance, interior)"),
-        (1e-9, TotallyCorrective(interior=True), "totally-corrective (lp, interior)"),
+        (1e-9, LPBoost(), "totally-corrective (lp, interior)"),
         (1e-9, "interior-point", "interior-point"),
         (1.0, Combined(smoothing="binary-entropy"), "combined (pairwise, binary entropy)"),
     ],
@@ -292,7 +292,7 @@ def test_breast_cancer_to_a_millionth(cancer_stumps, relaxation, rho, monkeypatc
         raise AssertionError("the whole matrix was written down")
 
     monkeypatch.setattr(type(cancer_stumps), "toarray", refuse)
-    solution = rb.solve(rb.Game(cancer_stumps, relaxation), 1e-6, "totally-corrective")
+    solution = rb.solve(rb.Game(cancer_stumps, relaxation), 1e-6, "lpboost")
     assert solution.status == "optimal"
     assert solution.lower <= rho + 1e-11
     assert solution.upper >= rho
@@ -314,8 +314,8 @@ def test_tiny_games(m):
         A = np.full((m, 1), entry)
         for relaxation in (rb.HardMargin(), rb.Capped(m)):
             for options in (
-                {"method": TotallyCorrective(inner="lp")},
-                {"method": TotallyCorrective(inner="smoothed")},
+                {"method": LPBoost()},
+                {"method": ERLPBoost()},
                 *({"method": Corrective(step=step)} for step in rb.solvers.STEPS),
             ):
                 solution = rb.solve(rb.Game(A, relaxation), 0.01, **options)
@@ -351,7 +351,7 @@ def test_scaling_scales(rng):
     assert half.lower == pytest.approx(base.lower / 2, abs=2e-9)
 
 
-@pytest.mark.parametrize("method", ["corrective", "totally-corrective", "combined"])
+@pytest.mark.parametrize("method", ["corrective", "lpboost", "auto"])
 def test_deterministic(method, cancer_stumps):
     game = rb.Game(cancer_stumps, rb.Capped(56))
     runs = [rb.solve(game, 0.05, method) for _ in range(2)]

@@ -282,7 +282,7 @@ def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
     later = rb.solve(game, 1e-7)
     assert list(dict.fromkeys(r.inner for r in later.history)) == ["smoothed", "interior"]
     assert later.status == "optimal"
-    without = rb.solve(game, 1e-3, Combined(interior=False))
+    without = rb.solve(game, 1e-3, LPBoost())
     assert without.history[-1].inner == "conic"
 
 

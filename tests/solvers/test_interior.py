@@ -208,7 +208,7 @@ def test_auto_changes_its_mind_where_many_columns_carry_the_optimum(monkeypatch)
     found = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7)
     assert inners(found) == ["smoothed", "balance", "interior"]
     assert found.status == "optimal"
-    plain = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7, Combined(interior=False))
+    plain = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7, LPBoost())
     assert inners(plain) == ["smoothed", "lp"]
     assert rb.compare(found, plain)
 

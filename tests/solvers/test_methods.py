@@ -40,8 +40,8 @@ def test_auto_asks_no_cone_solver_for_steps_where_a_linear_program_is_known(rng,
     assert solution.method == "totally-corrective (lp)"
     assert solution.status == "optimal"
     assert not asked
-    assert rb.compare(solution, rb.solve(game, 1e-6, TotallyCorrective(inner="lp")))
-    rb.solve(game, 0.1, Combined(), max_rounds=3)
+    assert rb.compare(solution, rb.solve(game, 1e-6, LPBoost()))
+    rb.solve(game, 0.1, Automatic(), max_rounds=3)
     assert asked  # so that the count counts
 
 
@@ -141,7 +141,7 @@ def test_a_distribution_of_its_own_is_what_the_projector_asks():
     assert np.array_equal(Twice().projector(0.1)(u), rb.HardMargin().distribution(u, 0.2))
 
 
-@pytest.mark.parametrize("method", ["auto", "totally-corrective"])
+@pytest.mark.parametrize("method", ["auto", "lpboost"])
 def test_a_time_limit_cuts_programs_short(rng, method, monkeypatch):
     """HiGHS and Clarabel are told how much time is left, so that a round cannot overrun."""
     game = rb.Game(np.clip(rng.uniform(-1, 1, (40, 30)) + 0.1, -1, 1), rb.Capped(7))
@@ -168,7 +168,7 @@ def test_a_program_out_of_time_leaves_the_best_bracket(rng, monkeypatch):
         return own(self, 0.0 if len(calls) == 5 else seconds)
 
     monkeypatch.setattr(WarmProgram, "run", run)
-    solution = rb.solve(game, 1e-9, "totally-corrective", time_limit=50.0)
+    solution = rb.solve(game, 1e-9, "lpboost", time_limit=50.0)
     assert solution.status == "time_limit"
     assert solution.rounds == 5
     lower, upper = game.bracket(solution.d, solution.w)

@@ -109,7 +109,7 @@ def test_a_part_of_the_weight_is_left_out(f, least, most, shape, shift):
     game = rb.Game(A, f, over=rb.FullSimplex(20))
     reference = rb.reference(game)
     assert game.matrix.edges(game.relaxation.center(game.m)).max() > 0.0
-    for method in ("interior-point", "combined", TotallyCorrective(inner=exact_program(game))):
+    for method in ("interior-point", "auto", TotallyCorrective(inner=exact_program(game))):
         found = rb.solve(game, 1e-7, method)
         assert found.status == "optimal", found.message
         assert rb.compare(found, reference)
@@ -315,10 +315,10 @@ def test_stumps_over_every_set(cancer_stumps):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "combined"}, r"Combined\(\) re-weighs the columns"),
-        ({"method": TotallyCorrective(inner="lp")}, "inner='lp' re-weighs the columns"),
+        ({"method": "auto"}, r"Combined\(\) re-weighs the columns"),
+        ({"method": LPBoost()}, "inner='lp' re-weighs the columns"),
         (
-            {"method": TotallyCorrective(inner="smoothed")},
+            {"method": ERLPBoost()},
             'use inner="hull"',
         ),
         ({"method": Corrective(step="pairwise")}, 'has none; use step="line-search"'),
@@ -334,7 +334,7 @@ def test_options_that_do_not_apply(over, options, message):
 
 def test_the_hull_is_for_euclidean_sets():
     with pytest.raises(rb.InputError, match='inner="hull" is for Euclidean sets'):
-        rb.solve(rb.Game(np.eye(3)), method=TotallyCorrective(inner="hull"))
+        rb.solve(rb.Game(np.eye(3)), method=FullyCorrective())
 
 
 @pytest.mark.parametrize("over", [rb.Simplex(), rb.L2Ball(), rb.SquaredNorm(1)], ids=repr)
@@ -373,7 +373,7 @@ def test_callbacks_see_dense_answers():
 
 @pytest.mark.parametrize("f", [rb.Capped(5), rb.KLPenalty(1.0)], ids=["linear", "curved"])
 @pytest.mark.parametrize(
-    "method", ["totally-corrective", "combined", "corrective", "interior-point"]
+    "method", ["lpboost", "auto", "corrective", "interior-point"]
 )
 def test_time_that_is_up_at_once_leaves_a_bracket_where_w_is_never_zero(f, method, rng):
     game = rb.Game(rng.uniform(-1, 1, (40, 12)), f, over=rb.Simplex())
@@ -385,7 +385,7 @@ def test_time_that_is_up_at_once_leaves_a_bracket_where_w_is_never_zero(f, metho
 
 def test_a_first_program_that_no_solver_answers_leaves_a_bracket(rng):
     game = rb.Game(rng.uniform(-1, 1, (40, 12)) / 100.0, rb.NormPenalty(2, 1e9), rb.Simplex(1e9))
-    found = rb.solve(game, 1e-6, "totally-corrective")
+    found = rb.solve(game, 1e-6, "lpboost")
     assert found.status == "failed"
     assert "Clarabel ended with status" in found.message
     assert 1e9 / 40**0.5 - 1e7 <= found.lower <= found.upper <= 1e9 / 40**0.5 + 1e7

@@ -67,7 +67,7 @@ def test_a_path_keeps_one_linear_program_alive(A, monkeypatch):
     own, taken = RestrictedMaster.become, []
     monkeypatch.setattr(RestrictedMaster, "become", lambda *a: taken.append(own(*a)) or taken[-1])
     ks = np.linspace(5, 20, 8)
-    method = rb.solvers.TotallyCorrective(inner="lp")
+    method = rb.solvers.LPBoost()
     found = rb.path(rb.Game(A, rb.Capped(1)), 1e-7, method, k=ks)
     assert taken.count(True) >= 5
     truth = [rb.solve(rb.Game(A, rb.Capped(k)), 1e-7, method) for k in ks]

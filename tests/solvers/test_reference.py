@@ -47,7 +47,7 @@ def test_four_solvers_bracket_games_of_every_shape(rng):
             boosters = [
                 rb.solve(game, 1e-7),
                 rb.solve(game, 0.02, Corrective(step="pairwise")),
-                rb.solve(game, 0.05, "totally-corrective"),
+                rb.solve(game, 0.05, "lpboost"),
             ]
             for reference in references:
                 assert reference.status == "optimal", (name, reference.message)

@@ -79,7 +79,7 @@ def test_range_is_that_of_the_smoother(rng):
             Corrective(step=step, smoothing="binary-entropy")
             for step in ("fig1", "line-search", "pairwise")
         ),
-        TotallyCorrective(inner="smoothed", smoothing="binary-entropy"),
+        ERLPBoost(smoothing="binary-entropy"),
     ],
 )
 def test_smoothed_runs_reach_certified_gaps(method, rng):

@@ -75,14 +75,14 @@ def test_an_error_in_a_callback_is_the_users_own(game):
 
 def test_stalled_is_said(game):
     """A gap below what rounding allows is reported as it is."""
-    solution = rb.solve(game, 1e-18, "totally-corrective")
+    solution = rb.solve(game, 1e-18, "lpboost")
     assert solution.status == "stalled"
     assert "no new column, or rounding, keeps the gap at" in solution.message
     assert solution.gap <= 1e-13
     assert holds(solution)
 
 
-@pytest.mark.parametrize("method", ["corrective", "totally-corrective"])
+@pytest.mark.parametrize("method", ["corrective", "lpboost"])
 def test_keyboard_interrupt_inside_a_round(game, method):
     def press(state):
         if state.round == 4:
@@ -130,7 +130,7 @@ def test_interrupts_inside_a_compiled_kernel(game, monkeypatch):
 
 @pytest.mark.parametrize(
     "method",
-    [Corrective(beta=1e-6), TotallyCorrective(inner="smoothed", beta=1e-6)],
+    [Corrective(beta=1e-6), ERLPBoost(beta=1e-6)],
 )
 def test_a_real_ctrl_c_in_a_real_process(method):
     script = textwrap.dedent(
@@ -299,7 +299,7 @@ def test_steps_that_only_drop_weights_below_rounding_go_on(step):
 
 
 def test_time_limit_inside_a_long_round(game):
-    solution = rb.solve(game, 1e-7, TotallyCorrective(inner="smoothed", beta=1e-9), time_limit=0.5)
+    solution = rb.solve(game, 1e-7, ERLPBoost(beta=1e-9), time_limit=0.5)
     assert solution.status == "time_limit"
     assert solution.seconds < 20.0  # without the limit 40 are too few
 
@@ -316,7 +316,7 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
         return honest(self, clock, pivots)
 
     monkeypatch.setattr(RestrictedMaster, "solve", give_up)
-    solution = rb.solve(game, 1e-9, "totally-corrective")
+    solution = rb.solve(game, 1e-9, "lpboost")
     calls, most = [], 2
     other = rb.solve(game, 1e-9)
     monkeypatch.undo()
@@ -331,20 +331,20 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
 
 def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypatch):
     from relaxboost._core.highs import WarmProgram
-    from relaxboost.solvers.boosters import totally_corrective
+    from relaxboost.solvers.boosters import lpboost
 
     def devour(self, *args):
         raise MemoryError("std::bad_alloc")
 
     most = 12 * game.m
-    monkeypatch.setattr(totally_corrective, "_LARGEST", most)
-    solution = rb.solve(game, 1e-9, "totally-corrective")
+    monkeypatch.setattr(lpboost, "MAX_ENTRIES", most)
+    solution = rb.solve(game, 1e-9, "lpboost")
     assert (solution.status, len(solution.history)) == ("failed", 13)
     assert solution.message.startswith(f"a program of {game.m} examples and 13 hypotheses")
     assert holds(solution)
     monkeypatch.undo()
     monkeypatch.setattr(WarmProgram, "run", devour)
-    solution = rb.solve(game, 1e-9, "totally-corrective")
+    solution = rb.solve(game, 1e-9, "lpboost")
     assert solution.status == "failed"
     assert solution.message.startswith("out of memory: std::bad_alloc")
     assert holds(solution)
@@ -356,7 +356,7 @@ def test_nearly_equal_columns_end_somehow_with_a_true_bracket(rng):
     columns = np.tile(rng.uniform(-1, 1, (60, 5)), (1, 200)) * (1 - rng.random((60, 1000)) * 1e-7)
     game = rb.Game(columns)
     solutions = [
-        rb.solve(game, 1e-9, "totally-corrective"),
+        rb.solve(game, 1e-9, "lpboost"),
         rb.solve(game, 1e-9),
         rb.reference(game),
     ]

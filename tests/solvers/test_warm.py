@@ -77,7 +77,7 @@ def test_a_linear_program_goes_on_from_its_basis(rng, name, make, over):
     """Of a game that differs little: same optimum as without, and hardly a pivot of its own."""
     A = noisy(rng, 30, 40)
     other = np.clip(A + rng.uniform(-1e-3, 1e-3, A.shape), -1, 1)
-    method = TotallyCorrective(inner="lp")
+    method = LPBoost()
     first = rb.solve(rb.Game(A, make(30), over=over), 1e-7, method)
     if name == "Capped(m)" and over == rb.Simplex():  # one d, and the start is the best column
         assert (first.rounds, first.basis) == (1, None)
@@ -113,7 +113,7 @@ def test_a_basis_keeps_what_is_tight_and_a_third_as_much(rng):
     A = noisy(rng, 80, 400)
     last = None
     for k in np.linspace(3, 40, 30):
-        last = rb.solve(rb.Game(A, rb.Capped(k)), 1e-7, Combined(interior=False), start=last)
+        last = rb.solve(rb.Game(A, rb.Capped(k)), 1e-7, LPBoost(), start=last)
         tight = sum(side != "B" for side in last.basis.sides[-len(last.basis.columns) :])
         assert len(last.basis.columns) <= 4 * tight / 3
         assert set(last.support.tolist()) <= {j for j, _ in last.basis.columns}
@@ -160,7 +160,7 @@ def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
     X = rng.normal(size=(400, 5))
     y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=400) > 0.0, 1.0, -1.0)
     matrix = rb.matrices.stumps(X, y)
-    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6, "totally-corrective")
+    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6, "lpboost")
     monkeypatch.setattr("relaxboost.solvers.boosters.totally_corrective._VAIN", 1e9)
     monkeypatch.setattr("relaxboost.solvers.combined.walkable", lambda *a: False)
     warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)
@@ -244,7 +244,7 @@ def test_a_hull_goes_on_from_its_distribution(rng):
     assert warm.rounds < cold.rounds
 
 
-@pytest.mark.parametrize("method", [Combined(), TotallyCorrective(), Corrective(step="pairwise")])
+@pytest.mark.parametrize("method", [Automatic(), TotallyCorrective(), Corrective(step="pairwise")])
 def test_a_start_is_a_good_first_round(rng, method):
     game = rb.Game(noisy(rng), rb.Capped(7))
     first = rb.solve(game, 1e-2)
@@ -299,7 +299,7 @@ def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, 
         RestrictedMaster, "add", lambda self, c: known.append(c.shape[1]) or own(self, c)
     )
     near = rb.Game(game.matrix, rb.Capped(12))
-    warm = rb.solve(near, 1e-6, Combined(interior=False), start=first)
+    warm = rb.solve(near, 1e-6, LPBoost(), start=first)
     assert known[:2] == [2, 2]
     assert max(known) == 2
     assert sum(known) >= len(first.basis.columns)

@@ -18,6 +18,7 @@ from relaxboost.relaxations import HardMargin
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
 """Step rules: the edge γ; artanh γ; the minimiser of the exponential risk along the column."""
@@ -84,7 +85,7 @@ class AdaBoost(_HardMarginMethod):
     def __post_init__(self) -> None:
         self.choice("step", ADABOOST_STEPS)
 
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         return AdaBoostRun(game, self.step).named(f"adaboost ({self.step})")
 
 
@@ -104,8 +105,8 @@ class AdaBoostStar(_HardMarginMethod):
         slack = game.matrix.slack
         return math.nan if slack else star_rounds(game.m, working_accuracy(game, tol))
 
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        return AdaBoostStarRun(game, working_accuracy(game, tol)).named("adaboost-star")
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
+        return AdaBoostStarRun(game, working_accuracy(game, goal.tol)).named("adaboost-star")
 
 
 class Votes(ActiveSet):

@@ -16,13 +16,13 @@ from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.relaxations._projections import CappedFollower
-from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
+from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
@@ -31,12 +31,12 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 EXCHANGING = ("away", "pairwise")
 """The rules that take weight from single atoms, and so need a domain that has some."""
 
-_LOOSE = 0.25
-"""The part of its slope at which the search for a pairwise step ends; rounds hardly grow by it."""
+SEARCH_ACCURACY = 0.25
+"""The part of its initial slope at which the search for a pairwise step ends. The number of rounds
+hardly depends on it."""
 
-_VAIN = 20
-"""Rounds after which a run ends, where they changed neither d, margins, nor how many columns have
-weight."""
+IDLE_ROUNDS = 20
+"""A run ends after so many rounds that changed neither d, nor margins, nor the active set."""
 
 _NOWHERE = Step(nan)
 
@@ -87,10 +87,9 @@ class Corrective(SmoothedMethod):
                 f'{game.over!r} has none; use step="line-search"'
             )
 
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
-        beta, smoother, suffix = self.smoother(game, tol, whole=self.step == "fig1")
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
+        beta, smoother, suffix = self.smoother(game, goal.tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
-        run.look_ahead(game)
         return run.named(f"corrective ({self.step}{suffix})")
 
 
@@ -101,6 +100,32 @@ class _Worst(NamedTuple):
     edge: float
     """Of the unit atom."""
     weight: float
+
+
+class _IdleRounds:
+    """Counts rounds that are as the one before.
+
+    Columns whose weights are below rounding leave one a round, which changes nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[float, Vector, Vector] | None = None
+        self._used = 0
+        self._count = 0
+
+    def are_too_many(self, edge: float, d: Vector, active: MovingHypothesis) -> bool:
+        """Count a round; return whether the last rounds were all alike."""
+        last = self._last
+        self._last = now = edge, d, active.u
+        # d and the margins are compared only where the edge has stayed, which is seldom.
+        is_same = last is not None and last[0] == edge
+        if not is_same or last is None or not all(map(np.array_equal, last[1:], now[1:])):
+            self._count = 0
+            return False
+        used = active.used
+        self._count = self._count + 1 if self._used == used else 0
+        self._used = used
+        return self._count > IDLE_ROUNDS
 
 
 class CorrectiveRun(Booster):
@@ -114,12 +139,8 @@ class CorrectiveRun(Booster):
 
     inner = "smoothed"
     active: MovingHypothesis
-    newton = True
-    """Whether pairwise searches begin with Newton's step, where the projection tells it."""
     edges: Vector | None = None
     """Those of the atoms in use at d, once known."""
-    _ahead: Ahead | None = None
-    _answer: Best | None = None  # to d, where it was found ahead
 
     def __init__(
         self,
@@ -128,39 +149,35 @@ class CorrectiveRun(Booster):
         rule: str,
         smoother: Smoother | None = None,
         active: ActiveSet | None = None,
+        *,
+        target: float = 0.0,
     ) -> None:
         self._project = (game.relaxation if smoother is None else smoother).projector(beta)
         self._beta = beta
         self._rule = rule
-        self._round = self._same = self._used = 0
-        self._last: Any = None
+        self._target = target
+        """The gap of the smoothed game at which the run ends by itself; 0 for never."""
+        self._round = 0
+        self._idle = _IdleRounds()
         self.active = starting_point(game) if active is None else active
         self._found = _NOWHERE
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)
 
-    def look_ahead(self, game: Game) -> None:
-        """Make rounds ahead where that can be done; for runs that take nothing but these steps."""
-        accuracy = {"fig1": inf, "pairwise": _LOOSE}.get(self._rule)
-        if accuracy is not None:
-            self._ahead = ahead(game, self._project, accuracy)
-
     def ask(self, game: Game) -> Best | Dense:
-        """Return the answer to d_t; the same pass prices the atoms in use where steps ask it."""
-        if self._answer is not None:
-            return self._answer
+        """Return the answer to d_t; the same pass prices the atoms in use where steps need it."""
         if self._rule not in EXCHANGING:
             return super().ask(game)
         best, self.edges = self.atoms.priced(self.d)
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Take a step; return None after many that have changed nothing."""
+        """Take a step; return None at the target, or after many rounds that changed nothing."""
         self._round += 1
-        if self._stuck(best):
+        if self._idle.are_too_many(best.edge, self.d, self.active):
             return None
-        if self._ahead is not None and self._go_ahead(self._ahead, best):
-            return self
+        if self._target and self.active.gap(self.d, best) <= self._target:
+            return None
         if self._rule == "pairwise":
             self._pairwise(best)
         elif self._rule == "away":
@@ -170,40 +187,8 @@ class CorrectiveRun(Booster):
         self._reweigh()
         return self
 
-    def _stuck(self, best: Best | Dense) -> bool:
-        """Count rounds that are as the one before; return whether they are too many.
-
-        Columns whose weights are below rounding leave one a round, which changes nothing else.
-        """
-        last, self._last = self._last, (best.edge, self.d, self.active.u)
-        same = last is not None and last[0] == best.edge  # d and margins are compared seldom
-        if not same or not all(map(np.array_equal, last[1:], self._last[1:])):
-            self._same = 0
-            return False
-        before, self._used = self._used, self.active.used
-        self._same = self._same + 1 if self._used == before else 0
-        return self._same > _VAIN
-
-    def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
-        """Go to the next round, where it is made ahead; return whether it was."""
-        active, self._answer, self.evaluated = self.atoms, None, None
-        found = ahead.after(active, self.d, best)
-        if found is None:
-            self._ahead = None  # which would be in vain again
-            if self._rule in EXCHANGING:  # edges of another pass may be of sums in another order
-                self.edges = active.priced(self.d)[1]
-            return False
-        if self._rule == "fig1":
-            active.move(best, found.eta, found.u)
-        else:
-            active.exchange(best, found.worst, found.eta, found.u)
-        self.step, self.edges, self.evaluated = found.eta, None, (found.value, 0.0)
-        self.d, self._answer = found.d, found.answer
-        active.product = found.d, found.u, found.product
-        return True
-
     def warmed(self, start: WarmStart) -> Booster:
-        """Go on from its w; its d says nothing that w does not."""
+        """Continue from the w of a start; its d says nothing that w does not."""
         if start.w is not None:
             self._round = start.rounds
             self.active.load(*start.w)
@@ -287,9 +272,9 @@ class CorrectiveRun(Booster):
         v, size = active.between(slot, worst.slot)
         segment = Segment(active.u, v, best.edge - worst.edge, worst.weight, size=size)
         stretch = self._stretches["pairwise"]
-        if self.newton and isinstance(self._project, CappedFollower):
-            stretch = self._project.stretch(self.d, v, size, _LOOSE)
-        self._found = line_search(self._project, self._beta, segment, _LOOSE, stretch)
+        if isinstance(self._project, CappedFollower):
+            stretch = self._project.stretch(self.d, v, size, SEARCH_ACCURACY)
+        self._found = line_search(self._project, self._beta, segment, SEARCH_ACCURACY, stretch)
         self.step = eta = self._step_of("pairwise")
         active.exchange(best, worst.slot, eta, self._margins(eta, v))
 

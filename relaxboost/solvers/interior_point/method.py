@@ -10,6 +10,7 @@ from relaxboost.game.game import Game
 from relaxboost.solvers.interior_point.run import Opening, unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class InteriorPoint(Method):
         if reason:
             raise InputError(reason)
 
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Start from the centre of f."""
-        return Opening(game, tol, clock).named("interior-point")
+        run = Opening(game, goal.tol, clock).named("interior-point")
+        return run

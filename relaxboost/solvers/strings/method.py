@@ -9,6 +9,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.strings.run import StringsRun, unfit
 
 
@@ -28,6 +29,6 @@ class TautStrings(Method):
         if reason:
             raise InputError(f"{reason}; use InteriorPoint()")
 
-    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+    def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Start from the centre of f."""
-        return StringsRun(game, tol, clock).named("taut-strings")
+        return StringsRun(game, goal, clock).named("taut-strings")

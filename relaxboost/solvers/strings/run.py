@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +12,8 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers.hypothesis import FullWeights
 from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.strings.iterate import Strings
-from relaxboost.solvers.tolerance import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 _STEPS, _FEW = 25, 8
@@ -38,24 +36,20 @@ _NEAR = 8.0
 """How many times its lower bound the upper bound of a start is where its d is of use."""
 _FADING = 0.7
 """The part of its largest size at which w is on its way to 0."""
-_WIDE, _WIDE_AT_FIRST = 3.0, 40.0
-"""Times the lower bound from which tol leaves w hardly any say; and after one round, when that
-bound was .08 to .7 ρ in eight games."""
-_ENOUGH = 9.5
-"""Rounds after which d has such a tol, as steps are quick where v is above the value. What follows
-takes over only if it costs less."""
 _PATIENCE = 100
 """Whole rounds in which no bound moves, after which none is expected to."""
 _SHOWN = 5_000_000
 """Cuts that a w has at most to be shown: more take a GB, and v is far below the value then."""
-_CODE, _CUT, _CALL = 3e-9, 1e-8, 7e-5
-"""Seconds on one core of a step for a level of an example and for a cut, and at all: within a
-factor of two on forty games."""
-_FEWEST, _RATE, _POWER = 8, 0.1, 0.75
-"""Rounds that a gap takes: so many and, for each feature, so many times its part of ρ to the power
-of −3/4 (measured on four games, `benchmarks/strings.py`)."""
-_KEPT = 2.0 / 3.0
-"""The part of the columns of w that optima use (measured on five games)."""
+PASSES_PER_STEP = 5.0
+"""Passes over A that a step takes, which gathers and scatters by level."""
+
+FIRST_ROUNDS = 8
+"""Rounds after which w has its direction."""
+
+ROUNDS_PER_RATIO = 0.02
+"""Rounds for each feature and each time that the value exceeds the requested gap. First-order
+methods take a number of steps in proportion to that ratio; the factor was measured on sets of 2 to
+57 features."""
 
 
 def unfit(game: Game) -> str:
@@ -72,22 +66,6 @@ def unfit(game: Game) -> str:
     return ""
 
 
-def seconds_of_round(game: Game) -> float:
-    """Return about how many seconds a round takes on one core."""
-    n = game.n or 0
-    return _STEPS * (_CODE * (game.matrix.entries - n) + _CUT * n + _CALL)
-
-
-class Following(NamedTuple):
-    """What goes on where taut strings would cost more, or tol is far above the value."""
-
-    make: Callable[[], Booster]
-    seconds: Callable[[int], float]
-    """Those it is expected to take where so many columns carry the optimum."""
-    loose: float
-    """Those it is expected to take where tol leaves w hardly any say."""
-
-
 class StringsRun(Booster):
     """A round is some steps towards a d without edges above v; d is the last, w the best.
 
@@ -99,19 +77,14 @@ class StringsRun(Booster):
     inner = "strings"
     active: FullWeights
 
-    def __init__(
-        self,
-        game: Game,
-        tol: float,
-        clock: Clock,
-        following: Following | None = None,
-    ) -> None:
+    def __init__(self, game: Game, goal: Tolerance, clock: Clock, budget: float = math.inf) -> None:
         form, over, levels = game.linear_form, game.over, game.matrix.bulk().levels
         assert isinstance(over, AtomicSet)
         assert form is not None
         assert levels is not None
         self._game, self._clock, self._over = game, clock, over
-        self._asked, self._following = Tolerance.of(tol), following
+        self._asked = goal
+        self._budget = budget
         self.d = game.relaxation.center(game.m)
         self._strings = Strings(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
         none = np.arange(0)
@@ -121,13 +94,12 @@ class StringsRun(Booster):
         self._highest, self._idle, self._taken = np.inf, 0.0, 0
         self._part = self._spent = 0.0  # of a whole round, the last one; and all so far
         self._largest, self._last = 0.0, False  # of the sizes of w at this v; whether v stays
-        self._used, self._price = game.m, seconds_of_round(game)  # columns of w, once it has some
 
     @property
     def _tol(self) -> float:
         """The gap that is enough for the present lower bound, over the unit ball."""
         scale = self._over.scale
-        return self._asked.at(self._lower * scale) / scale
+        return self._asked.allowed(self._lower * scale) / scale
 
     def warmed(self, start: WarmStart) -> Booster:
         """Begin at the d of a start near the value, with v little above what its w proves.
@@ -142,14 +114,14 @@ class StringsRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take some steps; return what follows for a narrow or wide tol, or where nothing moves."""
+        """Take some steps; return None where another method is quicker, or nothing moves."""
         if self._late(best):
-            del self._strings  # as large as what follows
-            return self._following and self._following.make()
+            return None
         if self._taken > 1:
             self._aim()
         steps = _FEW if self._taken == 1 or self._tol > self._lower else _STEPS
         self._part = steps / _STEPS
+        self.work += steps * PASSES_PER_STEP
         for _ in range(steps):
             self._clock.check()
             self._strings.step(self._v)
@@ -162,7 +134,7 @@ class StringsRun(Booster):
             margins = self._game.matrix.margins(columns, w)
             lower = f.relaxed_margin(margins)[0] / over.scale
             if lower > self._lower:
-                self._lower, self._idle, self._used = lower, 0.0, columns.size
+                self._lower, self._idle = lower, 0.0
                 if columns.size <= _SHOWN:
                     self.active = FullWeights(over, columns, w, margins)
         return self
@@ -173,23 +145,11 @@ class StringsRun(Booster):
         self._spent, self._idle = self._spent + self._part, self._idle + self._part
         if best.edge < self._highest:
             self._highest, self._idle = best.edge, 0.0
-        following = self._following
-        if following is None:
-            return self._idle > _PATIENCE
-        tol, lower, before = self._tol, self._lower, self._taken - 1
-        if before > 0 and tol > (_WIDE_AT_FIRST if before == 1 else _WIDE) * lower:
-            # Where no w is positive ρ may be 0: d comes all the way down from its largest edge.
-            rounds = _ENOUGH if lower > 0.0 else self._expected(self._highest / tol)
-            seconds = following.loose
-        else:
-            rounds = self._expected(lower / tol)
-            seconds = following.seconds(int(_KEPT * self._used))
-        dear = max(rounds, self._spent) * self._price > seconds
-        return dear or self._idle > _PATIENCE
-
-    def _expected(self, times: float) -> float:
-        """Return about how many rounds a gap takes where the value is so many times as large."""
-        return _FEWEST + _RATE * self._features * max(times, 0.0) ** _POWER
+        if self._idle > _PATIENCE:
+            return True
+        ratio = max(self._lower, 0.0) / self._tol
+        rounds = FIRST_ROUNDS + ROUNDS_PER_RATIO * self._features * ratio
+        return rounds * _STEPS * PASSES_PER_STEP > self._budget
 
     def _aim(self) -> None:
         """Move v where that is worth it."""

@@ -22,7 +22,7 @@ from relaxboost.game import programs
 from relaxboost.game.domains import L1Ball
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
-from relaxboost.solvers import METHODS, Combined, Corrective, Method, TotallyCorrective, solve
+from relaxboost.solvers import METHODS, Corrective, ERLPBoost, LPBoost, Method, solve
 from relaxboost.testing.bench.baselines import PeerPoints, Run, regret_matching, stagewise
 from relaxboost.testing.bench.linear import EDGES, TWICE, linear_program, written
 
@@ -205,13 +205,12 @@ def _general(name: str, prepare: Any, module: str, pip: str = "", **more: Any) -
 _OWN: dict[str, str | Method] = {
     "auto": "auto",
     "interior-point": "interior-point",
-    "steps-and-program": Combined(interior=False),
     "pairwise": Corrective(step="pairwise"),
-    "smoothed": TotallyCorrective(inner="smoothed"),
+    "smoothed": ERLPBoost(),
 }
 _ALL = [
     *(Peer(name, "ours", _ours(method), ladder=()) for name, method in _OWN.items()),
-    Peer("column-generation", "baseline", _ours(TotallyCorrective(inner="lp")), ladder=()),
+    Peer("column-generation", "baseline", _ours(LPBoost()), ladder=()),
     Peer("regret-matching", "baseline", regret_matching, ladder=()),
     Peer("adaboost", "baseline", stagewise, ("sklearn",), ("scikit-learn",), (100, 1000)),
     _general("highs-simplex", _highs("simplex", EDGES), "highspy", ladder=(1e-9,)),

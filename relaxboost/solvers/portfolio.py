@@ -1,0 +1,143 @@
+"""`auto`: an ordered list of phases. This page makes every decision of the default method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.solvers import general_solver, zero_value
+from relaxboost.solvers.boosters.corrective import Corrective, CorrectiveRun, active_set
+from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
+from relaxboost.solvers.boosters.lpboost import ConeProgramRun, LinearProgramRun
+from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.interior_point import run as interior_point
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.stopping import Tolerance
+from relaxboost.solvers.strings import run as strings
+from relaxboost.solvers.walking import Walking, walkable
+from relaxboost.solvers.warm_start import WarmStart
+
+FIRST_SHARE = 1.0 / 3.0
+"""The part of the interior point method's predicted work that phases before it may use. Whoever
+rents until a third of the price is spent, and then buys, pays at most 4/3 of the price."""
+
+STEPS_GAP = 0.02
+"""The gap, for atoms of size 1, to which smoothed steps find columns for column generation."""
+
+CONE_EXAMPLES = 3000
+"""Examples up to which a cone program in every round of column generation takes seconds."""
+
+
+class Request(NamedTuple):
+    """What a phase is started with."""
+
+    game: Game
+    goal: Tolerance
+    clock: Clock
+    start: WarmStart
+    before: Booster
+    """The run of the phase before, whose columns the next may begin with."""
+
+
+class Phase(NamedTuple):
+    """A method of the portfolio, the games it is for, and the work that it may do."""
+
+    name: str
+    why_not: Callable[[Game, WarmStart], str]
+    """Returns why the phase is not for a game, "" where it is."""
+    start: Callable[[Request], Booster]
+    budget: Callable[[Game], float] = lambda game: math.inf
+    """Passes over A after which the next phase takes over."""
+
+
+def _share(game: Game) -> float:
+    """Return the passes over A that a phase before the interior point method may use."""
+    return FIRST_SHARE * interior_point.predict_passes(game)
+
+
+def _why_no_walk(game: Game, start: WarmStart) -> str:
+    if not walkable(game, start):
+        return "there is no start that is the optimum of a neighbour"
+    return interior_point.unfit(game)
+
+
+def _why_no_steps(game: Game, start: WarmStart) -> str:
+    if not isinstance(game.over, AtomicSet):
+        return "its w has no atoms"
+    if not interior_point.unfit(game):
+        return "the interior point method is quicker"
+    return "each step would ask a solver" if game.relaxation.from_solver else ""
+
+
+def _start_steps(request: Request) -> Booster:
+    """Start pairwise steps, to the goal or to where a later phase is better."""
+    game, goal = request.game, request.goal
+    loose = STEPS_GAP * game.over.reach(game.n)
+    is_last = bool(_why_no_columns(game, request.start) and general_solver.unfit(game))
+    hands_over = goal.tol < loose and not is_last
+    target = loose if hands_over else goal.tol
+    beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
+    end = target / 2.0 if hands_over else 0.0
+    return CorrectiveRun(game, beta, "pairwise", smoother, target=end).warmed(request.start)
+
+
+def _why_no_columns(game: Game, start: WarmStart) -> str:
+    if not isinstance(game.over, AtomicSet):
+        return "its w has no atoms"
+    if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
+        return "f is not polyhedral, and would take a cone program in every round"
+    return ""
+
+
+def _start_columns(request: Request) -> Booster:
+    """Start column generation from the columns that the phase before has found."""
+    before = request.before.active
+    active = before if isinstance(before, ActiveSet) else active_set(request.game)
+    kind = ConeProgramRun if request.game.linear_form is None else LinearProgramRun
+    return kind(request.game, request.clock, active).warmed(request.start)
+
+
+PHASES = (
+    Phase(
+        "walk from the start",
+        _why_no_walk,
+        lambda r: Walking(r.game, r.clock, r.start, _share(r.game)),
+    ),
+    Phase(
+        "test for a value of zero",
+        lambda game, start: zero_value.unfit(game) or interior_point.unfit(game),
+        lambda r: zero_value.ZeroValueRun(r.game, r.clock, r.before.active),
+        _share,
+    ),
+    Phase(
+        "taut-string steps",
+        lambda game, start: strings.unfit(game) or interior_point.unfit(game),
+        lambda r: strings.StringsRun(
+            r.game, r.goal, r.clock, interior_point.predict_passes(r.game)
+        ).warmed(r.start),
+        _share,
+    ),
+    Phase(
+        "interior point method",
+        lambda game, start: interior_point.unfit(game),
+        lambda r: interior_point.InteriorRun(r.game, r.goal.tol, r.clock, r.before.active),
+    ),
+    Phase("pairwise steps", _why_no_steps, _start_steps),
+    Phase("column generation", _why_no_columns, _start_columns),
+    Phase(
+        "fully corrective steps",
+        lambda game, start: "its w has atoms" if isinstance(game.over, AtomicSet) else "",
+        lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
+        general_solver.predict_passes,
+    ),
+    Phase(
+        "general solver",
+        lambda game, start: general_solver.unfit(game),
+        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol, r.clock),
+    ),
+)
+"""The phases in the order in which they are tried. One that is not for a game is left out."""
