@@ -29,7 +29,7 @@ STEPS_GAP = 0.02
 """The gap, for atoms of size 1, to which smoothed steps find columns for column generation."""
 
 CONE_EXAMPLES = 3000
-"""Examples up to which a cone program in every round of column generation takes seconds."""
+"""Examples up to which column generation with a cone program in every round takes seconds."""
 
 
 class Request(NamedTuple):
@@ -65,6 +65,14 @@ def _why_no_walk(game: Game, start: WarmStart) -> str:
     return interior_point.unfit(game)
 
 
+def _why_no_strings(game: Game, start: WarmStart) -> str:
+    why_not = strings.unfit(game) or interior_point.unfit(game)
+    form = game.linear_form
+    if why_not or form is None:
+        return why_not
+    return "d may be on a single example, so few columns suffice" if form.upper.max() >= 1.0 else ""
+
+
 def _why_no_steps(game: Game, start: WarmStart) -> str:
     if not isinstance(game.over, AtomicSet):
         return "its w has no atoms"
@@ -75,14 +83,15 @@ def _why_no_steps(game: Game, start: WarmStart) -> str:
 
 def _start_steps(request: Request) -> Booster:
     """Start pairwise steps, to the goal or to where a later phase is better."""
-    game, goal = request.game, request.goal
+    game = request.game
+    goal = request.goal
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(game, request.start) and general_solver.unfit(game))
     hands_over = goal.tol < loose and not is_last
     target = loose if hands_over else goal.tol
     beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
-    end = target / 2.0 if hands_over else 0.0
-    return CorrectiveRun(game, beta, "pairwise", smoother, target=end).warmed(request.start)
+    run = CorrectiveRun(game, beta, "pairwise", smoother, target=hands_over * target / 2.0)
+    return run.warmed(request.start)
 
 
 def _why_no_columns(game: Game, start: WarmStart) -> str:
@@ -115,7 +124,7 @@ PHASES = (
     ),
     Phase(
         "taut-string steps",
-        lambda game, start: strings.unfit(game) or interior_point.unfit(game),
+        _why_no_strings,
         lambda r: strings.StringsRun(
             r.game, r.goal, r.clock, interior_point.predict_passes(r.game)
         ).warmed(r.start),
@@ -124,7 +133,7 @@ PHASES = (
     Phase(
         "interior point method",
         lambda game, start: interior_point.unfit(game),
-        lambda r: interior_point.InteriorRun(r.game, r.goal.tol, r.clock, r.before.active),
+        lambda r: interior_point.InteriorRun(r.game, r.goal.tol, r.clock),
     ),
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase("column generation", _why_no_columns, _start_columns),

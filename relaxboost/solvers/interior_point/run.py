@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from relaxboost._core.arrays import Whole
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.corrective import active_set
-from relaxboost.solvers.hypothesis import ActiveSet, CombinedHypothesis, FullWeights
+from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
 from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
@@ -147,23 +146,13 @@ class _Progress:
         return self._idle >= self._patience
 
 
-def _columns_of(known: CombinedHypothesis | None) -> Whole:
-    """Return the columns with weight."""
-    if known is None:
-        return np.arange(0)
-    columns, _ = known.coefficients(known.snapshot())
-    return columns
-
-
 class InteriorRun(Booster):
     """A round is a step of `Iterate`, or some for cones; (d, w) are the nearest feasible pair."""
 
     inner = "interior"
     active: FullWeights
 
-    def __init__(
-        self, game: Game, tol: float, clock: Clock, known: CombinedHypothesis | None = None
-    ) -> None:
+    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
         form = game.linear_form or game.cone_form
         over = game.over
         assert form is not None
@@ -174,7 +163,7 @@ class InteriorRun(Booster):
         self._sieve: Sieve | None = None
         if _sifts(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _columns_of(known), _most(game))
+            self._sieve = Sieve(whole, over, _most(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:

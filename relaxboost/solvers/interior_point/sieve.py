@@ -35,8 +35,6 @@ class Sieve:
     ----------
     whole : Pricing
     over : AtomicSet
-    first : array of shape (any,)
-        Columns to start with, beside some that are spread evenly.
     most : int
         How many may be in play.
 
@@ -46,11 +44,11 @@ class Sieve:
     generation method.
     """
 
-    def __init__(self, whole: Pricing, over: AtomicSet, first: Whole, most: int) -> None:
+    def __init__(self, whole: Pricing, over: AtomicSet, most: int) -> None:
         self._whole, self._over, self.most = whole, over, most
         self._left = self._back = np.empty(0, dtype=np.int64)
         each = max(_FIRST, int(_DENSER * np.sqrt(whole.m)))
-        columns = np.union1d(whole.spread(each), first)
+        columns = whole.spread(each)
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
         self.play(columns)
