@@ -45,6 +45,7 @@ MODULES = [
     "claims.attacking",
     "claims.checking",
     "claims.ledger",
+    "commands.bench",
     "claims.pictures",
     "claims.prose",
     "claims.report",
@@ -64,6 +65,7 @@ MODULES = [
     "relaxations.stacking",
     "solvers.pair",
     "solvers.plan",
+    "testing.bench",
     "testing.habits",
 ]
 OLD = [
@@ -83,6 +85,7 @@ OLD = [
     r"\bFrankWolfe\b",
     r"\bOPTIMISERS\b",
     r"\bplan eval\b",
+    r"\brelaxboost bench\b",
     r"(?<![\w-])--arcs\b",
     r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar|BellmanFord|BySign|Dijkstra)\b",
 ]

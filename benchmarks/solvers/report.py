@@ -1,4 +1,4 @@
-"""What a benchmark came to: tables, the figures of a summary, and the gap against time."""
+"""Tables and figures of a benchmark: the time to a certified gap, of every solver."""
 
 from __future__ import annotations
 
@@ -9,27 +9,20 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from relaxboost._core.errors import InputError, check_drawing
+from benchmarks.solvers.running import BenchLimits, Cell
+from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
-from relaxboost.testing.bench.running import BenchLimits, Cell
-from relaxboost.views import plots
 
-AUTO, LOOSE, MOST = "auto", 1e-2, 1000.0
-"""The method that is compared; a loose gap it is also compared at; the largest ratio counted."""
-CHEAP = ("column-generation", "pairwise", "smoothed")
-"""What `AUTO` is held against at the loose gap."""
-_MARKERS = "osD^vPX*"
+AUTO = "auto"
+"""The method that is compared with the general solvers."""
+LARGEST_RATIO = 1000.0
+"""A larger ratio of times counts as this one, so that no single game decides the mean."""
 
 
 class Report:
-    """The results of solvers on games.
+    """The results that `bench` yields, with the limits of the run.
 
-    Parameters
-    ----------
-    cells : iterable of dict
-        What `bench` yields.
-    limits : BenchLimits
-        Those of the run; what fails counts as ``limits.seconds``.
+    A failure counts as ``limits.seconds``.
     """
 
     def __init__(self, cells: Iterable[Cell], limits: BenchLimits) -> None:
@@ -48,7 +41,10 @@ class Report:
         return lower, upper
 
     def gaps(self, cell: Cell) -> list[tuple[float, float, float]]:
-        """Return (gap, CPU seconds, seconds) of each run; the best bound stands in for none."""
+        """Return (gap, CPU seconds, seconds) of each run.
+
+        If a solver has no d or no w, the best bound of the others stands in.
+        """
         lower, upper = self.bracket(cell["game"])
         found = []
         for p in cell["points"]:
@@ -59,17 +55,11 @@ class Report:
         return found
 
     def seconds(self, cell: Cell, clock: int = 1) -> float | None:
-        """Return the CPU seconds (2: wall clock) of the quickest run to the gap asked for."""
+        """Return the CPU seconds (2: wall clock) of the fastest run to the requested gap."""
         return min((g[clock] for g in self.gaps(cell) if g[0] <= self._limits.tol), default=None)
 
-    def loose(self, cell: Cell) -> float | None:
-        """Return the seconds of wall clock to a gap of `LOOSE`, by the solver's own estimates."""
-        done = [s for s, lower, upper in cell["history"] if upper - lower <= LOOSE]
-        done += [wall for gap, _, wall in self.gaps(cell) if gap <= LOOSE]
-        return min(done, default=None)
-
     def text(self, cell: Cell, clock: int = 1) -> str:
-        """Return seconds, or how far it came and why it ended."""
+        """Return the seconds, or why the run ended and at which gap."""
         seconds = self.seconds(cell, clock)
         if seconds is not None:
             return f"{seconds:.2f}"
@@ -81,9 +71,13 @@ class Report:
         return f"{why} ({gap:.0e})" if gap < math.inf else why
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures that the solvers are judged by."""
-        limit, ratios, groups = self._limits.seconds, {}, {}
-        slower, failed, unsolved = [], [], []
+        """Return the figures by which the solvers are judged."""
+        ratios: dict[str, float] = {}
+        groups: dict[str, str] = {}
+        slower: list[str] = []
+        failed: list[str] = []
+        unsolved: list[str] = []
+        limit = self._limits.seconds
         for game in self.games:
             own = self._cells.get((game, AUTO))
             rivals = [
@@ -103,7 +97,7 @@ class Report:
                 unsolved.append(game)
             if best is not None and (mine is None or mine > best):
                 slower.append(game)
-            ratios[game] = min((best or limit) / (mine or limit), MOST)
+            ratios[game] = min((best or limit) / (mine or limit), LARGEST_RATIO)
             groups[game] = own["group"]
         return {
             "tol": self._limits.tol,
@@ -117,55 +111,37 @@ class Report:
             "slower_than_the_fastest_peer": slower,
             "auto_fails": unsolved,
             "every_peer_fails": failed,
-            "slower_at_the_loose_gap": self._slower_when_loose(),
             "ratios": ratios,
         }
 
-    def _slower_when_loose(self) -> dict[str, float]:
-        """Return how much slower `AUTO` is than the best of `CHEAP` where it is."""
-        found = {}
-        for game in self.games:
-            cells = [self._cells.get((game, name)) for name in (AUTO, *CHEAP)]
-            own, *others = [None if cell is None else self.loose(cell) for cell in cells]
-            best = min((t for t in others if t is not None), default=None)
-            if cells[0] is not None and best is not None and (own is None or own > best):
-                found[game] = round((own or self._limits.seconds) / max(best, 1e-9), 2)
-        return found
-
     def markdown(self) -> str:
-        """Return a page: figures, tables, and what is to be known of them."""
-        s, limits = self.summary(), self._limits
-        groups = ", ".join(f"{group} {mean}" for group, mean in s["of_groups"].items())
-        loose = ", ".join(
-            f"{game} ({ratio})" for game, ratio in s["slower_at_the_loose_gap"].items()
-        )
-        cheap = ", ".join(peer for peer in self.peers if peer in CHEAP)
-        unfit = {
-            f"{cell['peer']}: {cell['reason']}"
-            for cell in self._cells.values()
-            if cell["outcome"] == "missing"
-            or (cell["outcome"] == "unfit" and cell["kind"] != "ours")
-        }
-        crashed = {
-            f"{cell['peer']} on {cell['game']}: {cell['reason']}"
-            for cell in self._cells.values()
-            if cell["outcome"] == "crashed"
-        }
+        """Return a page: the figures, the tables, and the solvers that did not run."""
+        s = self.summary()
+        limits = self._limits
         compared: list[str] = []
         if s["games"]:
-            compared += [
-                f"* Fastest general solver over `auto`, geometric mean of {s['games']} games: "
-                f"**{s['geometric_mean']}** ({groups}).",
-                f"* `auto` is slower than the fastest on "
+            groups = ", ".join(f"{group} {mean}" for group, mean in s["of_groups"].items())
+            compared = [
+                "",
+                f"* Time of the fastest general solver / time of `auto`, geometric mean of "
+                f"{s['games']} games: **{s['geometric_mean']}** ({groups}).",
+                f"* `auto` is slower than the fastest general solver on "
                 f"{_listed(s['slower_than_the_fastest_peer'])}.",
-                f"* `auto` does not get there on {_listed(s['auto_fails'])}.",
-                f"* No general solver gets there, so that the limit counts, on "
+                f"* `auto` does not reach the gap on {_listed(s['auto_fails'])}.",
+                f"* No general solver reaches the gap, so that the limit counts, on "
                 f"{_listed(s['every_peer_fails'])}.",
             ]
-        if cheap and AUTO in self.peers:
-            compared.append(
-                f"* At {LOOSE:g} `auto` is slower than the best of {cheap} on {loose or 'none'}."
-            )
+        absent: set[str] = set()
+        crashed: set[str] = set()
+        for cell in self._cells.values():
+            if cell["outcome"] in ("missing", "unfit"):
+                absent.add(f"{cell['peer']}: {cell['reason']}")
+            if cell["outcome"] == "crashed":
+                crashed.add(f"{cell['peer']} on {cell['game']}: {cell['reason']}")
+
+        def memory(cell: Cell) -> str:
+            return f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else ""
+
         lines = [
             "# The suite",
             "",
@@ -173,97 +149,37 @@ class Report:
             f"{limits.memory / 1e9:g} GB for each run, one thread; {platform.machine()}, "
             f"Python {platform.python_version()}.",
             "[How it is measured](benchmarks.md#the-suite).",
-            *(["", *compared] if compared else []),
-            "",
-            "![gap against time](images/suite.png)",
-            *self._table("CPU seconds", self.text, ratio=s["ratios"]),
-            *self._table("Seconds of wall clock", lambda cell: self.text(cell, 2)),
-            *self._table(
-                "Peak memory, MB",
-                lambda cell: f"{cell['memory'] / 1e6:.0f}" if "memory" in cell else "",
-            ),
-            *_under("Not played:", unfit),
-            *_under("Crashed, and played again by the same command:", crashed),
+            *compared,
+            *self._table("CPU seconds", self.text, s["ratios"]),
+            *self._table("Seconds of wall clock", lambda cell: self.text(cell, 2), {}),
+            *self._table("Peak memory, MB", memory, {}),
+            *_under("Solvers that are not installed, or do not take a game:", absent),
+            *_under("Solvers that crashed; the same command runs them again:", crashed),
         ]
         return "\n".join(lines) + "\n"
 
     def _table(
-        self, title: str, show: Callable[[Cell], str], ratio: dict[str, float] | None = None
+        self, title: str, show: Callable[[Cell], str], ratios: dict[str, float]
     ) -> list[str]:
-        head = ["game", *self.peers, *(["fastest / auto"] if ratio else [])]
+        head = ["game", *self.peers, *(["fastest / auto"] if ratios else [])]
         rows = [head, ["---"] * len(head)]
         for game in self.games:
             cells = [self._cells.get((game, peer)) for peer in self.peers]
             row = [game, *("" if cell is None else show(cell) for cell in cells)]
-            if ratio:
-                row.append(f"{ratio[game]:.1f}" if game in ratio else "")
+            if ratios:
+                row.append(f"{ratios[game]:.1f}" if game in ratios else "")
             rows.append(row)
         return ["", f"## {title}", "", *(f"| {' | '.join(row)} |" for row in rows)]
 
-    def picture(self) -> Any:
-        """Return a matplotlib figure: for each game, the gap of each solver against time."""
-        check_drawing()
-        from matplotlib import colormaps
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import NullFormatter
-
-        across = min(4, len(self.games))
-        down = -(-len(self.games) // across)
-        figure = Figure(figsize=(4.2 * across, 3.0 * down + 1.0), layout="constrained")
-        axes = figure.subplots(down, across, squeeze=False).ravel()
-        looks = {
-            peer: {"color": colormaps["tab20"](i % 20), "marker": _MARKERS[i % len(_MARKERS)]}
-            for i, peer in enumerate(self.peers)
-        }
-        for axis, game in zip(axes, self.games, strict=False):
-            axis.set(xscale="log", yscale="log", ylim=(self._limits.tol / 10, 2.0))
-            axis.set(xlabel="seconds", ylabel="gap")
-            axis.set_title(game, fontsize="small")
-            axis.axhline(self._limits.tol, color="gray", linestyle=":", linewidth=1)
-            axis.xaxis.set_minor_formatter(NullFormatter())  # they would overlap
-            for peer in self.peers:
-                cell = self._cells.get((game, peer))
-                curve = [] if cell is None else self._curve(cell)
-                if curve:
-                    style = "-" if cell and cell["kind"] == "ours" else "--"
-                    axis.plot(
-                        *zip(*curve, strict=True),
-                        style,
-                        markersize=4,
-                        markevery=max(1, len(curve) // 4),
-                        label=peer,
-                        **looks[peer],
-                    )
-            if len(axis.lines) == 1:
-                axis.text(0.5, 0.5, "no gap in time", ha="center", transform=axis.transAxes)
-        for axis in axes[len(self.games) :]:
-            axis.remove()
-        known = {
-            text: line
-            for axis in axes[: len(self.games)]
-            for line, text in zip(*axis.get_legend_handles_labels(), strict=True)
-        }
-        figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=6)
-        return figure
-
-    def _curve(self, cell: Cell) -> list[tuple[float, float]]:
-        """Return (seconds, gap): a run for each tolerance, or the history of the only one."""
-        floor = self._limits.tol / 5
-        curve = [(s, upper - lower) for s, lower, upper in cell["history"]]
-        curve += [(wall, gap) for gap, _, wall in self.gaps(cell)]
-        return [(max(s, 1e-4), max(gap, floor)) for s, gap in curve if gap < math.inf]
-
-    def write(self, out: str | os.PathLike[str]) -> list[Path]:
-        """Write OUT/suite.md and OUT/images/suite.png, and return both paths."""
-        page, picture = Path(out) / "suite.md", Path(out) / "images" / "suite.png"
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        plots.save(self.picture(), picture)
+    def write(self, out: str | os.PathLike[str]) -> Path:
+        """Write OUT/suite.md and return its path."""
+        page = Path(out) / "suite.md"
         write_atomically(page, self.markdown().encode())
-        return [page, picture]
+        return page
 
 
 def _mean(ratios: Iterable[float]) -> float | None:
-    """Return the geometric mean, None of none."""
+    """Return the geometric mean, or None if there are no ratios."""
     logs = [math.log(max(ratio, 1e-9)) for ratio in ratios]
     return round(math.exp(sum(logs) / len(logs)), 3) if logs else None
 

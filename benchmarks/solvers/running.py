@@ -1,59 +1,56 @@
-"""Every solver on every game, each in a process that is killed where it passes its limits."""
+"""Run every solver on every game, each in a process that is killed if it exceeds its limits."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.solvers.cell import late_after
+from benchmarks.solvers.peers import PEERS, Peer, peer_called
+from benchmarks.solvers.suite import BenchGame
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 from relaxboost._core.parameters import positive
-from relaxboost.testing.bench.peers import PEERS, Peer, peer_called
-from relaxboost.testing.bench.suite import BenchGame
 
-SPARE = 300.0
-"""Seconds for what the clock does not count: loading, writing the program down, scoring."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_NO_MEMORY = ("bad_alloc", "MemoryError", "annot allocate memory", "out of memory")
+ROOT = Path(__file__).parents[2]
+SPARE_SECONDS = 300.0
+"""Time for all that the clock does not count: loading, writing the program down, scoring."""
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
+MEMORY_ERRORS = ("bad_alloc", "MemoryError", "annot allocate memory", "out of memory")
 Cell = dict[str, Any]
-"""What is known of one solver on one game; `outcome` says how it ended."""
+"""The result of one solver on one game; `outcome` says how the run ended."""
 
 
 @dataclass(frozen=True)
 class BenchLimits:
-    """What each run is held to.
+    """The limits of each run.
 
-    Parameters
-    ----------
-    tol : float
-        The certified gap to reach.
-    seconds : float
-        Of wall clock, for each run of a solver.
-    memory : float
-        Bytes of address space.
-    spare : float
-        Seconds for all that is not the run itself.
-    race : float
-        On each game, a general solver is stopped at so many times the seconds of the fastest
-        one before it, and two more; infinite to let each have its time.
+    `tol` is the certified gap to reach, `seconds` the wall clock of each run of a solver, `memory`
+    the bytes of its address space, and `spare` the seconds for all that the clock does not count.
+    On each game, a general solver stops at `race` times the seconds of the fastest one before it,
+    and two more.
     """
 
     tol: float = 1e-6
     seconds: float = 60.0
     memory: float = 20e9
-    spare: float = SPARE
+    spare: float = SPARE_SECONDS
     race: float = math.inf
 
     def __post_init__(self) -> None:
@@ -62,7 +59,7 @@ class BenchLimits:
                 positive(name, value)
 
     def after(self, cell: Cell) -> BenchLimits:
-        """Return the limits of the general solvers that come after one."""
+        """Return the limits of the general solvers that follow."""
         if cell["kind"] != "general":
             return self
         proved = [p for p in cell["points"] if None not in (p["lower"], p["upper"])]
@@ -77,31 +74,21 @@ def bench(
     limits: BenchLimits | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Iterator[Cell]:
-    """Yield what became of every solver on every game; what OUT holds already is not run again,
-    but for what crashed and for solvers of your own whose file has changed.
+    """Yield the result of every solver on every game.
 
-    Parameters
-    ----------
-    games : sequence of BenchGame
-        From `read_suite`.
-    out : path
-        A folder for the results, a file each, written whole or not at all.
-    peers : sequence of str
-        Names in `PEERS`, or ``module:function``; by default all of `PEERS`.
-    limits : BenchLimits, optional
-    progress : callable, optional
-        Called with (finished, all, name of the next).
+    A result that OUT holds is not computed again, unless the solver crashed, has more time than
+    before, or is a user's whose file has changed.
 
-    Yields
-    ------
-    dict
-        ``game``, ``peer``, ``kind``, ``outcome`` (ended, limit, memory, crashed, unfit, missing),
-        ``reason``, ``points`` (effort, wall, cpu, lower, upper), ``history``, ``memory`` in bytes.
+    `peers` are names in `PEERS`, or ``module:function``; by default all of `PEERS`. `progress` is
+    called with the number of finished results, the number of all, and the name of the next.
+
+    A result has ``game``, ``peer``, ``kind``, ``outcome`` (ended, limit, memory, crashed, unfit,
+    missing), ``reason``, ``points`` (effort, wall, cpu, lower, upper) and ``memory`` in bytes.
 
     Raises
     ------
     InputError
-        For an unknown solver, or a folder that cannot be written, before any work.
+        If a solver is unknown or the folder cannot be written; this comes before any work.
     """
     chosen = [peer_called(name) for name in peers or PEERS]
     limits = limits or BenchLimits()
@@ -121,106 +108,63 @@ def bench(
 
 
 def _cell(game: BenchGame, peer: Peer, folder: Path, limits: BenchLimits) -> Cell:
-    """Return the result that is kept, or a new one."""
+    """Return the stored result if it still holds, or a new one."""
     cell: Cell = {"game": game.name, "group": game.group, "peer": peer.name, "kind": peer.kind}
-    cell |= {"points": [], "history": [], "reason": ""}
-    if peer.missing or game.missing:
-        reason = f"not installed: {peer.missing}" if peer.missing else game.missing
-        return {**cell, "outcome": "missing", "reason": reason}
+    lacking = game.missing or peer.missing
+    if lacking:
+        return {**cell, "outcome": "missing", "reason": lacking, "points": []}
     cell["key"] = [json.loads(game.key), peer.versions, limits.tol, limits.memory]
     cell["limit"] = limits.seconds
     path = folder / f"{game.name}--{peer.name.replace(':', '.')}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(path.read_text())
-        again = kept["outcome"] == "crashed" or (
-            kept["outcome"] == "limit" and kept["limit"] < limits.seconds
-        )
-        if kept["key"] == cell["key"] and not again:
-            return dict(kept)
-    cell |= _played(game, peer, limits)
+    with suppress(OSError, ValueError, KeyError, TypeError):  # no file yet, or a damaged one
+        stored = json.loads(path.read_text())
+        short = stored["outcome"] == "limit" and stored["limit"] < limits.seconds
+        if stored["key"] == cell["key"] and stored["outcome"] != "crashed" and not short:
+            return dict(stored)
+    cell |= _play(game, peer, limits)
     write_atomically(path, json.dumps(cell, indent=1).encode())
     return cell
 
 
-def _played(game: BenchGame, peer: Peer, limits: BenchLimits) -> Cell:
-    """Run a process, listen to it, kill it where it is late; return what became of it."""
+def _play(game: BenchGame, peer: Peer, limits: BenchLimits) -> Cell:
+    """Run a process, kill it if it is late, and return the result that it wrote."""
     task = {"game": asdict(game), "peer": peer.name, "tol": limits.tol}
     task |= {"limit": limits.seconds, "memory": limits.memory}
-    reader, writer = os.pipe()
-    with tempfile.TemporaryFile() as errors:
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+        results = Path(folder, "results")
+        results.touch()
         process = subprocess.Popen(
-            [sys.executable, "-m", "relaxboost.testing.bench.cell", json.dumps(task), str(writer)],
-            pass_fds=(writer,),
+            [sys.executable, "-m", "benchmarks.solvers.cell", json.dumps(task), str(results)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
             start_new_session=True,
-            env={**os.environ, **dict.fromkeys(THREADS, "1")},
+            env=environment,
         )
-        os.close(writer)
+        late = False
         try:
-            found = _Listener(reader, limits).listen()
-        finally:  # whatever it started goes with it, also on Ctrl-C
+            # The process ends itself when a run is late; this is for one that cannot do so.
+            process.wait(limits.spare + max(1, len(peer.ladder)) * late_after(limits.seconds))
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:  # also on Ctrl-C, the children of the process end with it
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            os.close(reader)
+            code = process.wait()
         errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4000))
-        said = errors.read().decode(errors="replace").strip()
-    found["memory"] = used.ru_maxrss * 1024
-    if "outcome" not in found:  # it ended before it said that it was done
-        code = process.returncode
+        said = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        lines = [json.loads(line) for line in results.read_text().splitlines()]
+    found: Cell = {"points": [line.pop("point") for line in lines if "point" in line]}
+    for line in lines:
+        found |= line
+    if late or code == -signal.SIGALRM:
+        found |= {"outcome": "limit", "reason": "killed past its limit"}
+    elif "outcome" not in found:  # the process ended before it said that it was done
         why = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        # The kernel kills where memory runs out.
-        short = code == -signal.SIGKILL or any(word in said for word in _NO_MEMORY)
-        outcome = "memory" if short else "crashed"
-        found |= {"outcome": outcome, "reason": f"{why}; {said.splitlines()[-1:]}"}
+        # The kernel sends SIGKILL if the machine has no memory left.
+        short = code == -signal.SIGKILL or any(word in str(said) for word in MEMORY_ERRORS)
+        found |= {"outcome": "memory" if short else "crashed", "reason": f"{why}; {said}"}
     return found
-
-
-class _Listener:
-    """Reads what a process says, and knows until when it may go on."""
-
-    def __init__(self, reader: int, limits: BenchLimits) -> None:
-        self._reader, self._limits = reader, limits
-        self._found: Cell = {"points": [], "history": []}
-        self._running = False
-        self._due = time.monotonic() + limits.spare
-
-    def listen(self) -> Cell:
-        """Return what was said when the process was done, had closed its pipe, or was late."""
-        rest = b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._reader, selectors.EVENT_READ)
-            while "outcome" not in self._found:
-                if not selector.select(max(0.0, self._due - time.monotonic())):
-                    late = "its limit" if self._running else "what is spare"
-                    self._found |= {"outcome": "limit", "reason": f"killed past {late}"}
-                    break
-                more = os.read(self._reader, 1 << 20)
-                if not more:
-                    break
-                *lines, rest = (rest + more).split(b"\n")
-                for line in lines:
-                    self._hear(json.loads(line))
-        return self._found
-
-    def _hear(self, said: Cell) -> None:
-        limits = self._limits
-        if "begun" in said or "ended" in said:
-            self._running = "begun" in said
-            wait = 1.05 * limits.seconds + 2.0 if self._running else limits.spare
-            self._due = time.monotonic() + wait
-        if "point" in said:
-            self._found["points"].append(said["point"])
-            self._found["history"] = said["history"]
-        self._found |= {key: said[key] for key in ("m", "n") if key in said}
-        for outcome in ("unfit", "memory", "crashed"):
-            if outcome in said:
-                self._found |= {"outcome": outcome, "reason": said[outcome]}
-        if "done" in said:
-            points = self._found["points"]
-            late = points and points[-1]["wall"] >= 0.98 * limits.seconds
-            self._found.setdefault("outcome", "limit" if late else "ended")
-            self._found.setdefault("reason", "")

@@ -31,7 +31,7 @@ MOST_CONES = 100_000
 """Examples up to which an f that is not polyhedral is written down, and iterates are kept."""
 MOST_ENTRIES = 200_000_000
 """Entries of A that are written down at most, 8 bytes each."""
-# Seconds on one core, for estimates of work (`relaxboost bench`): of a pivot of the restricted
+# Seconds on one core, for estimates of work (`benchmarks.solvers`): of a pivot of the restricted
 # program for each of its entries, and of the same in a pairwise step.
 PIVOT, STEP = 3e-9, 3e-10
 PROJECTIONS, OVERHEAD = 300, 200_000
