@@ -71,11 +71,11 @@ docs: $(READY)
 
 bench: $(READY)
 	@$(INSTALL) '.[bench]'
-	$(BIN)/relaxboost bench --limit $(LIMIT) $(if $(DATA),--data $(DATA))
-	cp output/bench/suite.md docs/ && cp output/bench/images/suite.png docs/images/
+	$(BIN)/python -m benchmarks.solvers --limit $(LIMIT) $(if $(DATA),--data $(DATA))
+	cp output/bench/suite.md docs/
 
 figures: $(READY)
-	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out benchmarks/ablation.py,$(wildcard benchmarks/[a-z]*.py)); do $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) output site build dist .mypy_cache .ruff_cache .hypothesis

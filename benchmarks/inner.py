@@ -9,7 +9,7 @@ import numpy as np
 from common import cancer, machine, table
 
 import relaxboost as rb
-from relaxboost.solvers import Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective, TotallyCorrective
 
 
 def main() -> None:

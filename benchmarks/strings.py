@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from common import machine, table
+from solvers.suite import read_suite
 
 import relaxboost as rb
-from relaxboost.testing.bench.suite import read_suite
 
 NAMES = (
     "halfspace-2000x10-tenth",

@@ -44,6 +44,7 @@ MODULES = [
     "claims.attacking",
     "claims.checking",
     "claims.ledger",
+    "commands.bench",
     "claims.pictures",
     "claims.prose",
     "claims.report",
@@ -63,6 +64,7 @@ MODULES = [
     "relaxations.stacking",
     "solvers.pair",
     "solvers.plan",
+    "testing.bench",
     "testing.habits",
 ]
 OLD = [
@@ -82,6 +84,7 @@ OLD = [
     r"\bFrankWolfe\b",
     r"\bOPTIMISERS\b",
     r"\bplan eval\b",
+    r"\brelaxboost bench\b",
     r"(?<![\w-])--arcs\b",
     r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar|BellmanFord|BySign|Dijkstra)\b",
 ]

@@ -19,7 +19,6 @@ from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost.commands.style import complain, quietly
 
 VERBS = {
-    "bench": "Run solvers on a suite and compare the time to a certified gap.",
     "certify": "Write a certificate for checkers of other people.",
     "check": "Check whether a certificate proves its bracket.",
     "claims": "Check the claims of papers on certified instances.",

@@ -16,7 +16,6 @@ from relaxboost import claims, online, planning
 from relaxboost._core import MissingDependencyError
 from relaxboost.claims import check_all
 from relaxboost.commands.cli import main
-from relaxboost.testing.bench import BenchLimits, Report
 from relaxboost.views import page, plots
 from tests.claims import made
 from tests.claims.toys import HEAD
@@ -56,10 +55,8 @@ def test_every_picture_says_what_it_needs(monkeypatch):
     found = list(pictures())
     assert {f.__name__ for f in found} == set(CALLS)
     assert len(found) == len(CALLS)
-    report = Report([{"game": "g", "peer": "p", "points": []}], BenchLimits(1.0))
     calls = [lambda f=f: CALLS[f.__name__](f) for f in found]
     calls += [
-        report.picture,
         lambda: plots.check_plot("a.png"),
         lambda: page.check_report("a.html"),
     ]

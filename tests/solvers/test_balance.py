@@ -4,14 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from relaxboost.solvers.balance import Balance, may_balance
 from scipy import sparse
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.instances.generators import generate
 from relaxboost.solvers import Corrective, balance
-from relaxboost.solvers.balance import Balance, may_balance
-from relaxboost.solvers.boosters import lpboost
 from tests.solvers.test_interior import inners
 
 

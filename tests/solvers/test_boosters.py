@@ -13,7 +13,7 @@ import scipy.optimize as so
 import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
-from relaxboost.solvers import Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import Combined, Corrective
 from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
 from relaxboost.solvers.rounds import Rounds

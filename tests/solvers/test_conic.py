@@ -8,7 +8,7 @@ import relaxboost as rb
 from relaxboost import relaxations
 from relaxboost.relaxations.cone_bounds import ConeBounds
 from relaxboost.relaxations.cone_form import cone_form
-from relaxboost.solvers import Combined, InteriorPoint
+from relaxboost.solvers import InteriorPoint
 from relaxboost.solvers.interior_point import bordered, run
 from relaxboost.solvers.interior_point.cones import ExponentialCones, HalfLines, SecondOrderCones
 from relaxboost.solvers.interior_point.conic import Conic

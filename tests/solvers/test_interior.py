@@ -5,15 +5,15 @@ import sys
 import cvxpy as cp
 import numpy as np
 import pytest
+from relaxboost.solvers.boosters.totally_corrective import LinearRun
 from scipy import sparse
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
-from relaxboost.solvers import Combined, InteriorPoint, combined
+from relaxboost.solvers import InteriorPoint, combined
 from relaxboost.solvers.boosters.corrective import active_set
-from relaxboost.solvers.boosters.totally_corrective import LinearRun
 from relaxboost.solvers.interior_point import run
 from relaxboost.solvers.interior_point.barrier import Barrier
 from relaxboost.solvers.interior_point.iterate import Iterate

@@ -11,7 +11,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.highs import WarmProgram
 from relaxboost.relaxations import numerical
-from relaxboost.solvers import Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective
 from tests.conformance.families import FAMILIES
 
 ROOM = str(Path(rb.__file__).parent)

@@ -8,13 +8,13 @@ import time
 import cvxpy as cp
 import numpy as np
 import pytest
+from relaxboost.solvers.boosters.totally_corrective import exact_program
 
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
 from relaxboost.solvers import Corrective, TotallyCorrective
 from relaxboost.solvers.boosters import hull
 from relaxboost.solvers.boosters.corrective import CorrectiveRun
-from relaxboost.solvers.boosters.totally_corrective import exact_program
 from relaxboost.solvers.rounds import Rounds
 from tests.conformance.samples import Ball
 
@@ -372,9 +372,7 @@ def test_callbacks_see_dense_answers():
 
 
 @pytest.mark.parametrize("f", [rb.Capped(5), rb.KLPenalty(1.0)], ids=["linear", "curved"])
-@pytest.mark.parametrize(
-    "method", ["lpboost", "auto", "corrective", "interior-point"]
-)
+@pytest.mark.parametrize("method", ["lpboost", "auto", "corrective", "interior-point"])
 def test_time_that_is_up_at_once_leaves_a_bracket_where_w_is_never_zero(f, method, rng):
     game = rb.Game(rng.uniform(-1, 1, (40, 12)), f, over=rb.Simplex())
     found, whole = rb.solve(game, 1e-9, method, time_limit=1e-9), rb.solve(game, 1e-6)

@@ -12,7 +12,6 @@ import relaxboost as rb
 from relaxboost.game.solution import Basis
 from relaxboost.solvers import (
     METHODS,
-    Combined,
     Corrective,
     TotallyCorrective,
     totally_corrective,

@@ -1,4 +1,4 @@
-"""SUITE.toml: which games a benchmark plays, and how each is made."""
+"""Read a suite of games, such as `benchmarks/suite.toml`, and make its games."""
 
 from __future__ import annotations
 
@@ -23,19 +23,25 @@ from relaxboost.planning.readers.places import look
 from relaxboost.relaxations import HardMargin, MahalanobisBall, Relaxation
 from relaxboost.relaxations.expressions import read_relaxation
 
-_KINDS: dict[str, set[str]] = {
+KEYS: dict[str, set[str]] = {
     "generator": {"rows", "columns", "seed", "stored"},
     "labelled": {"rows", "features", "noise", "seed"},
     "bundled": set(),
     "data": {"format", "separator", "header", "label", "positive", "rows"},
     **{kind: {"label", "key", "max_cuts"} for kind in FILES},
 }
-_PLAYED = {"name", "group", "relaxation", "over", "ellipsoid"}
+"""The sources of a matrix, each with the other keys that it takes."""
+NEEDED_KEYS = {"generator": ("rows", "columns"), "labelled": ("rows", "features")}
+COMMON_KEYS = {"name", "group", "relaxation", "over", "ellipsoid"}
+"""The keys that every game may have."""
 
 
 @dataclass(frozen=True)
 class BenchGame:
-    """One game of a suite: what the file says of it, and where it looks for files."""
+    """One game of a suite.
+
+    `given` is its table in the file, `folder` that of the suite, `data` that of public data.
+    """
 
     given: dict[str, Any]
     folder: str
@@ -43,22 +49,22 @@ class BenchGame:
 
     @property
     def name(self) -> str:
-        """Its name, which results are kept under."""
+        """The name of the game, which also names its results."""
         return str(self.given["name"])
 
     @property
     def group(self) -> str:
-        """What it is counted with, such as dense, sparse or stumps."""
+        """The group over which its ratio is averaged, such as dense, sparse or stumps."""
         return str(self.given.get("group", "others"))
 
     @property
     def key(self) -> str:
-        """What the file says of it, as one text: another text is another game."""
+        """The table of the game as one text; two games with different texts differ."""
         return json.dumps(self.given, sort_keys=True)
 
     @property
     def missing(self) -> str:
-        """Why it cannot be played here, or ""."""
+        """The reason why the game cannot be made here, or ""."""
         if "data" not in self.given:
             return ""
         if self.data is None:
@@ -70,19 +76,19 @@ class BenchGame:
         A = as_matrix(self._matrix(self.given))
         return Game(A, self._relaxation(A.m), over=self._over)
 
-    def small(self, most: int) -> Game:
-        """Return a game of the same kind with few examples and columns.
+    def small(self, rows: int) -> Game:
+        """Return a game of the same kind with at most `rows` rows and 40 columns.
 
-        A solver plays it first, so that all is loaded and compiled when its clock starts.
+        A solver plays it first, so that its code is loaded and compiled when the clock starts.
         """
-        few = {"rows": min(self.given.get("rows", most), most), "columns": 40}
+        few = {"rows": min(self.given.get("rows", rows), rows), "columns": 40}
         try:
             A = as_matrix(self._matrix({**self.given, **few}))
-        except InputError:  # a plant that needs more room, or a sample of one class
-            A = as_matrix(generate("signs", most, 20, 0))
+        except InputError:  # a planted optimum needs more room, or a sample has one class only
+            A = as_matrix(generate("signs", rows, 20, 0))
         try:
             return Game(A, self._relaxation(A.m), over=self._over)
-        except InputError:  # a radius that is too small for so few examples
+        except InputError:  # the radius of f is too small for so few rows
             return Game(A, HardMargin(), over=self._over)
 
     @property
@@ -97,6 +103,7 @@ class BenchGame:
         return MahalanobisBall(Q, ellipsoid["radius"] * float(np.linalg.norm(Q.mean(axis=1))))
 
     def _matrix(self, given: dict[str, Any]) -> Any:
+        """Return the matrix that a table describes, which need not be that of the game."""
         if "generator" in given:
             options = {k: v for k, v in given.items() if k in OPTIONS[given["generator"]]}
             size = given["rows"], given["columns"], given.get("seed", 0)
@@ -107,24 +114,24 @@ class BenchGame:
                 return sparse.csc_array(A)
             return A.astype(np.int8) if given.get("stored") == "int8" else A
         if "labelled" in given:
-            return stumps(*_LABELLED[given["labelled"]](given))
+            return stumps(*LABELLED[given["labelled"]](given))
         if "bundled" in given:
             known = datasets.BUNDLED[given["bundled"]]()
             step = -(-len(known.y) // given.get("rows", len(known.y)))
             return stumps(known.X[::step], known.y[::step])
         if "data" in given:
-            return stumps(*self._read(given))
+            return stumps(*self._examples(given))
         if given is not self.given:
-            raise InputError("a file is read whole")
-        kinds = {*FILES, *_KINDS["csv"]}
+            raise InputError("a file of a matrix is always read whole")
+        kinds = {*FILES, *KEYS["csv"]}
         return Sources(Path(self.folder)).matrix({k: v for k, v in given.items() if k in kinds})
 
     def _path(self) -> Path | None:
         assert self.data is not None
         return look(Path(self.data), "", self.given["data"])
 
-    def _read(self, given: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the examples of a public file: tables of numbers with a column of labels."""
+    def _examples(self, given: dict[str, Any]) -> tuple[Any, Any]:
+        """Return the features and labels of a public file, or of a sample of its rows."""
         path, rows = self._path(), given.get("rows")
         if path is None:
             raise InputError(f"game {self.name!r}: {self.missing}")
@@ -137,10 +144,10 @@ class BenchGame:
             import pandas as pd
 
             header = 0 if given.get("header", True) else None
-            table = pd.read_csv(path, sep=given.get("separator", ","), header=header)
+            frame = pd.read_csv(path, sep=given.get("separator", ","), header=header)
             place = given.get("label", -1)
-            name = table.columns[place] if isinstance(place, int) else place
-            X, label = table.drop(columns=[name]).to_numpy(), table[name].to_numpy()
+            name = frame.columns[place] if isinstance(place, int) else place
+            X, label = frame.drop(columns=[name]).to_numpy(), frame[name].to_numpy()
         positive = given.get("positive")
         y = datasets.labels(label).signs if positive is None else np.where(label == positive, 1, -1)
         if rows is None or rows >= len(y):
@@ -150,7 +157,7 @@ class BenchGame:
 
 
 def _halfspace(given: dict[str, Any]) -> tuple[Any, Any]:
-    """Return normal examples on two sides of a plane, with a share `noise` of labels turned."""
+    """Return normal examples on two sides of a plane; a share `noise` of labels is flipped."""
     rng = np.random.default_rng(given.get("seed", 0))
     X = rng.normal(size=(given["rows"], given["features"]))
     y = np.where(X @ rng.normal(size=given["features"]) > 0.0, 1.0, -1.0)
@@ -158,7 +165,7 @@ def _halfspace(given: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _waveform(given: dict[str, Any]) -> tuple[Any, Any]:
-    """Return Breiman's waveforms to two decimals, the first kind against the other two."""
+    """Return Breiman's waveforms to two decimals, the first class against the other two."""
     rng = np.random.default_rng(given.get("seed", 0))
     at = np.arange(1, 22)
     bumps = [np.maximum(6 - np.abs(at - centre), 0) for centre in (11, 15, 7)]
@@ -169,25 +176,22 @@ def _waveform(given: dict[str, Any]) -> tuple[Any, Any]:
     return np.round(X, 2), np.where(kind == 0, 1.0, -1.0)
 
 
-_LABELLED = {"halfspace": _halfspace, "waveform": _waveform}
+LABELLED = {"halfspace": _halfspace, "waveform": _waveform}
+"""The generators of examples with labels, by name."""
 
 
 def read_suite(
     path: str | os.PathLike[str], data: str | os.PathLike[str] | None = None
 ) -> list[BenchGame]:
-    """Return the games of a suite, each checked as far as it can be without making it.
+    """Return the games of a suite. Each is checked as far as possible without making it.
 
-    Parameters
-    ----------
-    path : path
-        A TOML file with a table ``[[game]]`` for each; docs/benchmarks.md lists the keys.
-    data : path, optional
-        The folder of public data that games with ``data`` are of.
+    The file has a table ``[[game]]`` for each game; docs/benchmarks.md lists the keys. `data` is
+    the folder of public data, for games with the key ``data``.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, and for a key, kind, relaxation or name that is wrong.
+        If the file cannot be read, or a key, a name, a source or a relaxation is wrong.
     """
     path = check_input(path)
     try:
@@ -197,12 +201,11 @@ def read_suite(
     listed = content.pop("game", [])
     if content or not listed or not isinstance(listed, list):
         raise InputError(f"the suite {path} is a table [[game]] for each game, and nothing else")
-    games = [
-        BenchGame(
-            _checked(f"{path}, game {place}", given), str(path.parent), str(data) if data else None
-        )
-        for place, given in enumerate(listed, 1)
-    ]
+    folder = None if data is None else str(data)
+    games = []
+    for place, given in enumerate(listed, 1):
+        _check(f"{path}, game {place}", given)
+        games.append(BenchGame(given, str(path.parent), folder))
     names = [game.name for game in games]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -210,33 +213,26 @@ def read_suite(
     return games
 
 
-def _checked(where: str, given: dict[str, Any]) -> dict[str, Any]:
+def _check(where: str, given: dict[str, Any]) -> None:
+    """Raise an InputError if the table of a game is wrong."""
     if not NAME.fullmatch(str(given.get("name", ""))):
         raise InputError(f"{where} needs a name of letters, digits, dots and dashes")
     where = f"{where} ({given['name']!r})"
-    kinds = [kind for kind in _KINDS if kind in given]
+    kinds = [kind for kind in KEYS if kind in given]
     if len(kinds) != 1:
-        raise InputError(f"{where} needs one of {', '.join(_KINDS)}, to say where A comes from")
+        raise InputError(f"{where} needs one of {', '.join(KEYS)}, to say where A comes from")
     kind = kinds[0]
-    named: dict[str, Any] = {
-        "labelled": _LABELLED,
-        "bundled": datasets.BUNDLED,
-        "generator": OPTIONS,
-    }
-    if kind in named and given[kind] not in named[kind]:
-        raise InputError(
-            f"{where}: no {kind} is called {given[kind]!r}; known: {', '.join(named[kind])}"
-        )
-    options = {k: v for k, v in given.items() if k not in _PLAYED | _KINDS[kind] | {kind}}
+    known: Any = {"labelled": LABELLED, "bundled": datasets.BUNDLED, "generator": OPTIONS}
+    if kind in known and given[kind] not in known[kind]:
+        names = ", ".join(known[kind])
+        raise InputError(f"{where}: no {kind} is called {given[kind]!r}; choose one of {names}")
+    options = {k: v for k, v in given.items() if k not in COMMON_KEYS | KEYS[kind] | {kind}}
     if kind == "generator":
         check_options(where, given[kind], options)
     elif options:
-        raise InputError(
-            f"{where} does not know {', '.join(options)}; {kind} takes "
-            f"{', '.join(sorted(_KINDS[kind])) or 'nothing'}"
-        )
-    needed = {"generator": ("rows", "columns"), "labelled": ("rows", "features")}.get(kind, ())
-    for key in needed:
+        takes = ", ".join(sorted(KEYS[kind])) or "nothing"
+        raise InputError(f"{where} does not know {', '.join(options)}; {kind} takes {takes}")
+    for key in NEEDED_KEYS.get(kind, ()):
         if type(given.get(key)) is not int or given[key] < 1:
             raise InputError(f"{where}: {key} must be a whole number from 1 on")
     try:
@@ -244,4 +240,3 @@ def _checked(where: str, given: dict[str, Any]) -> dict[str, Any]:
         read_over(given.get("over", "L1Ball(1)"))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    return given

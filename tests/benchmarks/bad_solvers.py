@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from relaxboost.testing.bench.baselines import PeerPoints
+from benchmarks.solvers.peers import Points
 
 
 def crashes(game):
@@ -25,7 +25,7 @@ def hangs(game):
             Path(os.environ["BENCH_PIDS"]).write_text(f"{os.getpid()} {child.pid}")
             while True:
                 pass
-        return PeerPoints(None, None)
+        return Points(None, None)
 
     return run
 
@@ -41,13 +41,13 @@ def devours(game):
 
 def boasts(game):
     """Call anything an optimum: numbers that are none for d, and a w far outside the ball."""
-    return lambda tol, seconds: PeerPoints(np.full(game.m, np.nan), np.full(game.n, 1e9))
+    return lambda tol, seconds: Points(np.full(game.m, np.nan), np.full(game.n, 1e9))
 
 
 def misleads(game):
-    """Claim by its history that the gap is closed."""
+    """Return points that are feasible and far from optimal."""
     d, w = np.full(game.m, 1.0 / game.m), np.zeros(game.n)
-    return lambda tol, seconds: PeerPoints(d, w, [(0.1, 0.3, 0.3)])
+    return lambda tol, seconds: Points(d, w)
 
 
 def refuses(game):

@@ -12,9 +12,11 @@ from relaxboost._core.errors import InputError
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 
-EDGES, TWICE = "edges", "twice"
-"""Shapes: the edges as variables, A once, which suits interior points and the simplex method; or A
-with both signs and nothing more, which suits first-order methods."""
+EDGES = "edges"
+"""The shape with the edges as variables and A once; it suits sparse interior points and simplex."""
+TWICE = "twice"
+"""The shape with A once for each sign and no more variables; it suits first-order methods and
+dense interior points, whose equations then have the order of the examples."""
 
 
 class Program(NamedTuple):
@@ -34,7 +36,7 @@ def written(game: Game) -> Any:
     Raises
     ------
     MemoryError
-        Where A and a solver's own copy, 12 bytes an entry each, are more than the process may have.
+        If A and a solver's own copy, 12 bytes an entry each, exceed the memory of the process.
     """
     matrix = game.matrix
     if matrix.n is None:

@@ -1,0 +1,1 @@
+"""A benchmark of solvers on games: each runs in its own process, and one bracket scores all."""
