@@ -6,19 +6,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.online.schedules import Constants, Horizon, Schedule, as_schedule
-from relaxboost.solvers.boosters.corrective import starting_point
-from relaxboost.solvers.hypothesis import MovingHypothesis
+from relaxboost.solvers.boosters.hedge import LEAST_RANGE, HedgeRun, rounds_with_means
 from relaxboost.solvers.method import Method
-from relaxboost.solvers.rounds import Booster
-
-_GROWTH = 1.1
-"""The mean of the d so far is looked at whenever there are so many times as many."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +23,8 @@ class Hedge(Method):
     The gap is at most the mean regret of d, with w̄ and either the mean of the d or the best of
     them; see docs/mathematics.md.
 
-    Hand it to `solve` as an object, ``method=rb.online.Hedge()``.
+    Hand it to `solve` as an object, ``method=rb.online.Hedge()``. The name ``"hedge"`` stands for
+    `rb.solvers.Hedge`, whose β is the constant that tol asks for.
 
     Parameters
     ----------
@@ -69,8 +62,10 @@ class Hedge(Method):
         """Accept every game."""
 
     def start(self, game: Game, tol: float, clock: Clock) -> HedgeRun:
-        run = HedgeRun(game, self.chosen(game, tol).schedule)
-        run.label = f"hedge ({run.schedule.name or type(run.schedule).__name__.lower()})"
+        schedule: Schedule = self.chosen(game, tol).schedule
+        known = _constants(game)
+        run = HedgeRun(game, lambda t, squares: schedule.temperature(t, squares, known))
+        run.named(f"hedge ({schedule.name or type(schedule).__name__.lower()})")
         return run
 
     def rounds_bound(self, game: Game, tol: float) -> float:
@@ -93,63 +88,11 @@ class Hedge(Method):
             rounds = ((first * known.largest + L * L / first) / tol) ** 2
         else:
             return math.nan
-        looks = max(0.0, math.log(max(rounds, 1.0)) / math.log(_GROWTH))
-        return 2.0 + math.ceil(rounds + looks) if rounds < 2.0**52 else rounds
-
-
-class HedgeRun(Booster):
-    """d_t against its best answers, whose mean is the combined hypothesis.
-
-    Now and then the d shown is the mean of those so far; nothing is learned from the answer.
-    """
-
-    inner = "hedge"
-    active: MovingHypothesis
-
-    def __init__(self, game: Game, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self.learned = 0
-        """t, the answers learned from."""
-        self._f, self._known = game.relaxation, _constants(game)
-        self.active = starting_point(game)
-        self._squares = self._spent = 0.0
-        self._last = self._beta = schedule.temperature(0, 0.0, self._known)
-        self.d = self._next = self._f.distribution(np.zeros(game.m), self._beta)
-        self._mean: Vector = np.zeros(game.m)
-        self._due = 2
-
-    @property
-    def regret_bound(self) -> float:
-        """A bound of the regret so far: β_{t−1} D + Σ ‖A w_s‖²/(2 β_{s−1}), norms half ranges."""
-        return self._last * self._known.largest + self._spent
-
-    def advance(self, best: Any) -> Booster:
-        """Learn from the answer `best`, unless it is that to the mean."""
-        if self.d is not self._next:
-            self.d = self._next
-            return self
-        self.learned = t = self.learned + 1
-        active = self.active
-        v, _ = active.direction(best)
-        margins = v + active.u
-        active.move(best, 1.0 / t, active.u + (1.0 / t) * v)
-        self.step = 1.0 / t
-        square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
-        self._squares += square
-        self._spent += square / (2.0 * self._beta)
-        self._last = self._beta
-        self._beta = self.schedule.temperature(t, self._squares, self._known)
-        self._mean = self._mean + (self.d - self._mean) / t
-        share = 1.0 / (t + 1)
-        self.d = self._next = self._f.distribution(active.u * (t * share), self._beta * share)
-        if t >= self._due:
-            self._due = int(_GROWTH * t) + 1
-            self.d = self._f.repair(self._mean)
-        return self
+        return rounds_with_means(rounds)
 
 
 def _constants(game: Game) -> Constants:
     """Return L for half ranges of margins, and D for the entropy, whose modulus in l1 is 1."""
     spread = game.relaxation.entropy_range(game.m)
     # One distribution only (m = 1, or k = m) leaves no regret, whatever β.
-    return Constants(game.over.reach(game.n), 1.0, max(spread, 1e-200))
+    return Constants(game.over.reach(game.n), 1.0, max(spread, LEAST_RANGE))

@@ -7,8 +7,14 @@ program of a few columns, `walk` the way between neighbouring games, in a `table
 """
 
 from relaxboost.solvers.auto import Automatic
-from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
+from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
 from relaxboost.solvers.boosters.corrective import STEPS, Corrective
+from relaxboost.solvers.boosters.hedge import Hedge
+from relaxboost.solvers.boosters.mlpboost import FRANK_WOLFE_STEPS, MLPBoost
+from relaxboost.solvers.boosters.smoothboost import SmoothBoost
+from relaxboost.solvers.boosters.softboost import SoftBoost
+from relaxboost.solvers.boosters.totalboost import TotalBoost
 from relaxboost.solvers.boosters.totally_corrective import TotallyCorrective
 from relaxboost.solvers.combined import Combined
 from relaxboost.solvers.external import SOLVERS
@@ -22,6 +28,7 @@ from relaxboost.solvers.strings import TautStrings
 
 __all__ = [
     "ADABOOST_STEPS",
+    "FRANK_WOLFE_STEPS",
     "METHODS",
     "SOLVERS",
     "STEPS",
@@ -31,11 +38,16 @@ __all__ = [
     "Booster",
     "Combined",
     "Corrective",
+    "Hedge",
     "InteriorPoint",
+    "MLPBoost",
     "Method",
     "RoundState",
+    "SmoothBoost",
     "SmoothedMethod",
+    "SoftBoost",
     "TautStrings",
+    "TotalBoost",
     "TotallyCorrective",
     "path",
     "reference",

@@ -1,0 +1,150 @@
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007): entropy projections below a cap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best
+from relaxboost.relaxations import Capped, HardMargin
+from relaxboost.solvers.boosters.accuracy import count_steps, working_accuracy
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
+from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.method import Method
+from relaxboost.solvers.restricted_master import RestrictedMaster
+from relaxboost.solvers.rounds import Booster
+
+PROJECTION_SHARE = 0.01
+"""The share of ν by which edges may exceed their level. The round bound holds for any share."""
+
+
+@dataclass(frozen=True)
+class SoftBoost(Method):
+    """SoftBoost: the distribution nearest to the uniform one whose edges are all small.
+
+    d_{t+1} minimises the relative entropy to the uniform distribution among the d with
+    d_i <= 1/k whose edge is at most min over r <= t of γ_r − ν for every column so far, where γ_r
+    is the edge of column r when the weak learner found it. If there is no such d, the weights of
+    the columns so far prove a margin of more than min γ − ν, and the run ends.
+
+    The paper returns the w of the linear program over the columns at the end. This class solves
+    that program every round, so that the bracket is as good as the columns allow and
+    infeasibility is noticed exactly. The paper's ν (the cap is 1/ν) is k here, and its accuracy is
+    ν here, tol divided by the size of the atoms.
+
+    References
+    ----------
+    Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
+    2 ln(m/k)/ν² rounds. `SoftBoostRun` says why.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> game = rb.Game([[1, -1], [0.5, 1], [-1, 1]], rb.Capped(2))
+    >>> solution = rb.solve(game, 0.1, "softboost")
+    >>> solution.gap <= 0.1 and solution.rounds <= solution.bound
+    True
+    """
+
+    name = "softboost"
+    cold = "SoftBoost and TotalBoost begin with the uniform distribution and no column"
+    accepts: ClassVar[tuple[type, ...]] = (HardMargin, Capped)
+    purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
+
+    def check(self, game: Game) -> None:
+        """Raise an InputError for other relaxations, and for domains without atoms."""
+        what = f"{type(self).__name__}()"
+        if not isinstance(game.relaxation, self.accepts):
+            instead = "softboost" if isinstance(game.relaxation, Capped) else "corrective"
+            raise InputError(
+                f"{what} {self.purpose}, and this game has {game.relaxation!r}; "
+                f'use method="{instead}"'
+            )
+        if not isinstance(game.over, AtomicSet):
+            raise InputError(
+                f"{what} is for games over L1Ball, Simplex and FullSimplex, and this one is over "
+                f'{game.over!r}; use method="corrective"'
+            )
+
+    def rounds_bound(self, game: Game, tol: float) -> float:
+        """Return 2 log(m/k)/ν² rounded up, one round for infeasibility, and one to look."""
+        if game.over.value(game.matrix.slack) >= tol:
+            return math.nan
+        spread = game.relaxation.entropy_range(game.m)
+        return 2.0 + count_steps(spread, working_accuracy(game, tol))
+
+    def start(self, game: Game, tol: float, clock: Clock) -> Booster:
+        return SoftBoostRun(game, working_accuracy(game, tol), clock).named(self.name)
+
+
+class SoftBoostRun(Booster):
+    """Projections of the uniform distribution onto fewer and fewer distributions.
+
+    The dual D_t of the projection in round t is at most Δ(d, uniform) <= log(m/k) for any d that
+    meets the constraints. A round raises it by ν²/2: the new column has an edge of at least
+    level + ν at d_t, so D has a slope of at least ν along its multiplier, and the slope falls by
+    at most η over a step of η, which gains η ν − η²/2 at η = ν. The search for the
+    multipliers begins there, so the bound holds however early the search ends.
+    """
+
+    inner = "projection"
+    active: ActiveSet
+
+    def __init__(self, game: Game, accuracy: float, clock: Clock) -> None:
+        self._game = game
+        self._accuracy = accuracy
+        self._clock = clock
+        self._project = game.relaxation.projector(1.0)
+        self._least = math.inf  # the smallest edge so far
+        self._slots: list[int] = []  # the columns, in the order of the program's rows
+        self._multipliers = np.zeros(0)
+        self._infeasible = False
+        self.active = active_set(game)
+        form = game.linear_form
+        assert form is not None
+        self._master = RestrictedMaster(form, game.m, self.active.over)
+        self.d = game.relaxation.center(game.m)
+
+    def advance(self, best: Best) -> Booster | None:
+        """Add the column `best`, weigh the columns, and project; None once that is infeasible."""
+        if self._infeasible:
+            return None
+        self._least = min(self._least, best.edge)
+        place = self._include(best)
+        d, weights = self._master.solve(self._clock)
+        self._set_weights(weights)
+        level = self._least - self._accuracy
+        margin = self._game.relaxation.relaxed_margin(self.active.u)[0] / self.active.over.scale
+        self._infeasible = margin >= level
+        if self._infeasible:
+            # The margin proves the accuracy; the program's d has the least upper bound here.
+            self.d = self._game.relaxation.repair(d)
+            return self
+        self._multipliers[place] += self._accuracy
+        dual = ProjectionDual(self.active.columns[:, self._slots], level, self._project)
+        self._multipliers = dual.maximise(self._multipliers, PROJECTION_SHARE * self._accuracy)
+        self.d = dual.distribution(self._multipliers)
+        return self
+
+    def _include(self, best: Best) -> int:
+        """Return the place of the column among those of the run, where it is put if it is new."""
+        slot = self.active.slot(best)
+        if slot not in self._slots:
+            self._slots.append(slot)
+            self._multipliers = np.append(self._multipliers, 0.0)
+            self._master.add(self.active.columns[:, [slot]])
+        return self._slots.index(slot)
+
+    def _set_weights(self, multipliers: np.ndarray) -> None:
+        """Give the columns of the run these weights, and all others none."""
+        weights = np.zeros(len(self.active))
+        weights[self._slots] = multipliers
+        self.active.set_weights(weights)
