@@ -49,8 +49,8 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
             {"method": TotallyCorrective(inner="smoothed")},
         ),
         ("totally corrective, lp", {"method": TotallyCorrective(inner="lp")}),
-        ("hedge, growing", {"method": rb.online.Hedge()}),
-        ("hedge, horizon", {"method": rb.online.Hedge("horizon")}),
+        ("hedge, growing", {"method": rb.online.ScheduledHedge()}),
+        ("hedge, horizon", {"method": rb.online.ScheduledHedge("horizon")}),
     ]
     rows = []
     for name, options in runs:

@@ -14,7 +14,7 @@ from relaxboost.solvers.method import Method
 
 
 @dataclass(frozen=True)
-class Hedge(Method):
+class ScheduledHedge(Method):
     """Mirror descent of the d player against best answers; for f = 0 it is Hedge (EG).
 
     Round t has the loss <d, A w_t> + f(d), where w_t is the best answer to d_t. The next d has
@@ -23,8 +23,8 @@ class Hedge(Method):
     The gap is at most the mean regret of d, with w̄ and either the mean of the d or the best of
     them; see docs/mathematics.md.
 
-    Hand it to `solve` as an object, ``method=rb.online.Hedge()``. The name ``"hedge"`` stands for
-    `rb.solvers.Hedge`, whose β is the constant that tol asks for.
+    Hand it to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name ``"hedge"``
+    stands for `rb.solvers.Hedge`, whose β is the constant that tol asks for.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Hedge(Method):
         if self.schedule != "horizon":
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
-    def chosen(self, game: Game, tol: float) -> Hedge:
+    def chosen(self, game: Game, tol: float) -> ScheduledHedge:
         """Return the method with the horizon that the gap asks for, 2 D (L/tol)² rounds."""
         if self.schedule != "horizon":
             return self

@@ -1,5 +1,7 @@
 """`solve`, its methods, one file each, and `reference`, which asks general solvers.
 
+`boosters` has the boosters of the literature under their names, and `comparison` runs several.
+
 `method` and `rounds` are what all methods share, `starts` and `checkpoints` where runs begin. The w
 of a run is in `active`, or `dense`; `smoothing` and `steps` make the next. `master` is the linear
 program of a few columns, `walk` the way between neighbouring games, in a `tableau` by `pivots`.
@@ -17,6 +19,7 @@ from relaxboost.solvers.boosters.softboost import SoftBoost
 from relaxboost.solvers.boosters.totalboost import TotalBoost
 from relaxboost.solvers.boosters.totally_corrective import TotallyCorrective
 from relaxboost.solvers.combined import Combined
+from relaxboost.solvers.comparison import MethodComparison, MethodResult, compare_methods
 from relaxboost.solvers.external import SOLVERS
 from relaxboost.solvers.interior_point.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
@@ -42,6 +45,8 @@ __all__ = [
     "InteriorPoint",
     "MLPBoost",
     "Method",
+    "MethodComparison",
+    "MethodResult",
     "RoundState",
     "SmoothBoost",
     "SmoothedMethod",
@@ -49,6 +54,7 @@ __all__ = [
     "TautStrings",
     "TotalBoost",
     "TotallyCorrective",
+    "compare_methods",
     "path",
     "reference",
     "solve",

@@ -35,7 +35,7 @@ class Hedge(Method):
     w is the mean of the answers. The gap is at most the regret of d, a round, which is at most
     β R/t + L²/(2β) after t answers: R is the range of the relative entropy over the distributions
     that f allows, log(m/k) for `Capped(k)`, and L bounds the margins of an answer, 1 over the unit
-    l1 ball. β = L²/tol makes that tol after 2 R (L/tol)² answers. `rb.online.Hedge` has
+    l1 ball. β = L²/tol makes that tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has
     other schedules, which need not know tol.
 
     References

@@ -9,14 +9,14 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
+from relaxboost.solvers.boosters.atoms import check_atoms
 from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.lp_weights import LPWeights
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
-from relaxboost.solvers.restricted_master import RestrictedMaster
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 from relaxboost.solvers.warm_start import WarmStart
@@ -45,8 +45,8 @@ class MLPBoost(SmoothedMethod):
 
     References
     ----------
-    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831: Algorithm 2 and
-    the rate O(log(m/k)/ε²) of its theorem. `rounds_bound` derives the constant.
+    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831, which states
+    the rate O(log(m/k)/ε²). `rounds_bound` derives the constant.
 
     Examples
     --------
@@ -66,11 +66,7 @@ class MLPBoost(SmoothedMethod):
     def check(self, game: Game) -> None:
         """Raise an InputError for f without a linear program, and for domains without atoms."""
         super().check(game)
-        if not isinstance(game.over, AtomicSet):
-            raise InputError(
-                "MLPBoost() is for games over L1Ball, Simplex and FullSimplex, and this one is "
-                f'over {game.over!r}; use method="corrective"'
-            )
+        check_atoms(self, game)
         if game.linear_form is None:
             raise InputError(
                 f"MLPBoost() solves a linear program, and {game.relaxation!r} is not polyhedral; "
@@ -89,11 +85,9 @@ class MLPBoost(SmoothedMethod):
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, tol)
-        project = smoother.projector(beta)
-        objective = SmoothedMargin(game.relaxation, project, beta, self.smoothing)
-        return MLPBoostRun(game, objective, self.step, clock).named(
-            f"mlpboost ({self.step}{suffix})"
-        )
+        objective = SmoothedMargin(game.relaxation, smoother, beta, self.smoothing)
+        run = MLPBoostRun(game, objective, self.step, clock)
+        return run.named(f"mlpboost ({self.step}{suffix})")
 
 
 class MLPBoostRun(Booster):
@@ -103,19 +97,16 @@ class MLPBoostRun(Booster):
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
-        assert game.linear_form is not None
         self._objective = objective
         self._step_rule = step
-        self._clock = clock
-        self._slots: list[int] = []  # the columns, in the order of the program's rows
         self._vain = 0
         self.active = active_set(game)
-        self._master = RestrictedMaster(game.linear_form, game.m, self.active.over)
+        self._program = LPWeights(game, self.active, clock)
         self._value = -inf
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start; its columns enter the program with the first answer."""
+        """Load the w of a start; its columns join the program with the first answer."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
@@ -123,15 +114,15 @@ class MLPBoostRun(Booster):
 
     def advance(self, best: Best) -> Booster | None:
         """Take the better of the two updates; None if neither has gained for many rounds."""
-        active, before = self.active, self._value
+        active = self.active
+        before = self._value
         self._step_towards(best)
         self._reweigh()
         corrected = active.weights.copy(), active.u, self.d, self._value
-        self._include(best)
-        _, multipliers = self._master.solve(self._clock)
-        weights = np.zeros(len(active))
-        weights[self._slots] = multipliers
-        active.set_weights(weights)
+        # The columns with weight are the new one, old ones, and those of a start.
+        weighty = np.flatnonzero(active.weights[: len(active)]).tolist()
+        self._program.include([active.slot(best), *weighty])
+        self._program.optimise()
         self._reweigh()
         if not self._value > corrected[3]:
             active.weights, active.u, self.d, self._value = corrected
@@ -149,14 +140,6 @@ class MLPBoostRun(Booster):
             segment = Segment(active.u, v, slope, size=size)
             self.step = line_search(objective.project, objective.beta, segment).eta
         active.move(best, self.step, kernels.along(active.u, v, self.step))
-
-    def _include(self, best: Best) -> None:
-        """Add `best`, and columns of a start, to the program."""
-        weighty = np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
-        new = [s for s in (self.active.slot(best), *weighty) if s not in self._slots]
-        if new:
-            self._slots += list(dict.fromkeys(new))
-            self._master.add(self.active.columns[:, list(dict.fromkeys(new))])
 
     def _reweigh(self) -> None:
         """Set d and D to those of the present margins."""

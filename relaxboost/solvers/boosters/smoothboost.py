@@ -11,9 +11,9 @@ import numpy as np
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import positive
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, HardMargin
+from relaxboost.solvers.boosters.atoms import check_atoms
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
@@ -83,11 +83,7 @@ class SmoothBoost(Method):
                 "SmoothBoost() is for HardMargin() and Capped(k), and this game has "
                 f'{game.relaxation!r}; use method="corrective"'
             )
-        if not isinstance(game.over, AtomicSet):
-            raise InputError(
-                "SmoothBoost() is for games over L1Ball, Simplex and FullSimplex, and this one is "
-                f'over {game.over!r}; use method="corrective"'
-            )
+        check_atoms(self, game)
 
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         return SmoothBoostRun(game, self.gamma).named(self.name)

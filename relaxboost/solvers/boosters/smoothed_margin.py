@@ -8,14 +8,14 @@ from scipy.special import xlog1py, xlogy
 
 from relaxboost._core.arrays import Vector
 from relaxboost.relaxations import Relaxation
-from relaxboost.solvers.smoothing import Projector
+from relaxboost.solvers.smoothing import Smoother
 
 
 class SmoothedMargin:
     """D(u) = min over d of <d, u> + f(d) + β h(d), and the d that attains it."""
 
-    def __init__(self, f: Relaxation, project: Projector, beta: float, smoothing: str) -> None:
-        self.project = project
+    def __init__(self, f: Relaxation, smoother: Smoother, beta: float, smoothing: str) -> None:
+        self.project = smoother.projector(beta)
         self.beta = beta
         self._f = f
         self._binary = smoothing == "binary-entropy"

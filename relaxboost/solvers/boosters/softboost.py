@@ -10,16 +10,16 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.solvers.boosters.accuracy import count_steps, working_accuracy
+from relaxboost.solvers.boosters.atoms import check_atoms
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
+from relaxboost.solvers.boosters.lp_weights import LPWeights
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
-from relaxboost.solvers.restricted_master import RestrictedMaster
 from relaxboost.solvers.rounds import Booster
 
 PROJECTION_SHARE = 0.01
@@ -68,11 +68,7 @@ class SoftBoost(Method):
                 f"{what} {self.purpose}, and this game has {game.relaxation!r}; "
                 f'use method="{instead}"'
             )
-        if not isinstance(game.over, AtomicSet):
-            raise InputError(
-                f"{what} is for games over L1Ball, Simplex and FullSimplex, and this one is over "
-                f'{game.over!r}; use method="corrective"'
-            )
+        check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return 2 log(m/k)/ν² rounded up, one round for infeasibility, and one to look."""
@@ -101,16 +97,12 @@ class SoftBoostRun(Booster):
     def __init__(self, game: Game, accuracy: float, clock: Clock) -> None:
         self._game = game
         self._accuracy = accuracy
-        self._clock = clock
         self._project = game.relaxation.projector(1.0)
         self._least = math.inf  # the smallest edge so far
-        self._slots: list[int] = []  # the columns, in the order of the program's rows
         self._multipliers = np.zeros(0)
         self._infeasible = False
         self.active = active_set(game)
-        form = game.linear_form
-        assert form is not None
-        self._master = RestrictedMaster(form, game.m, self.active.over)
+        self._program = LPWeights(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
@@ -118,9 +110,9 @@ class SoftBoostRun(Booster):
         if self._infeasible:
             return None
         self._least = min(self._least, best.edge)
-        place = self._include(best)
-        d, weights = self._master.solve(self._clock)
-        self._set_weights(weights)
+        slot = self.active.slot(best)
+        self._program.include([slot])
+        d = self._program.optimise()
         level = self._least - self._accuracy
         margin = self._game.relaxation.relaxed_margin(self.active.u)[0] / self.active.over.scale
         self._infeasible = margin >= level
@@ -128,23 +120,10 @@ class SoftBoostRun(Booster):
             # The margin proves the accuracy; the program's d has the least upper bound here.
             self.d = self._game.relaxation.repair(d)
             return self
-        self._multipliers[place] += self._accuracy
-        dual = ProjectionDual(self.active.columns[:, self._slots], level, self._project)
-        self._multipliers = dual.maximise(self._multipliers, PROJECTION_SHARE * self._accuracy)
+        slots = self._program.slots
+        dual = ProjectionDual(self.active.columns[:, slots], level, self._project)
+        start = np.append(self._multipliers, np.zeros(len(slots) - self._multipliers.size))
+        start[slots.index(slot)] += self._accuracy
+        self._multipliers = dual.maximise(start, PROJECTION_SHARE * self._accuracy)
         self.d = dual.distribution(self._multipliers)
         return self
-
-    def _include(self, best: Best) -> int:
-        """Return the place of the column among those of the run, where it is put if it is new."""
-        slot = self.active.slot(best)
-        if slot not in self._slots:
-            self._slots.append(slot)
-            self._multipliers = np.append(self._multipliers, 0.0)
-            self._master.add(self.active.columns[:, [slot]])
-        return self._slots.index(slot)
-
-    def _set_weights(self, multipliers: np.ndarray) -> None:
-        """Give the columns of the run these weights, and all others none."""
-        weights = np.zeros(len(self.active))
-        weights[self._slots] = multipliers
-        self.active.set_weights(weights)
