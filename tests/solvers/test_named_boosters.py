@@ -135,13 +135,13 @@ def test_each_projection_raises_the_dual_by_half_of_the_squared_accuracy(rng):
     run = SoftBoostRun(game, nu, Clock())
     values = []
     for _ in islice(Rounds(game, run), 60):
-        level = run._least - nu
-        if not run._infeasible and math.isfinite(level):
-            columns = run.active.columns[:, run._program.slots]
+        level = run.least - nu
+        if not run.infeasible and math.isfinite(level):
+            columns = run.active.columns[:, run.program.slots]
             dual = ProjectionDual(columns, level, game.relaxation.projector(1.0))
-            values.append(dual.evaluate(run._multipliers)[0])
+            values.append(dual.evaluate(run.multipliers)[0])
     assert len(values) > 5
-    assert run._infeasible
+    assert run.infeasible
     assert (np.diff([0.0, *values]) >= nu**2 / 2 - 1e-9).all()
     assert values[-1] <= math.log(25 / 4) + 1e-9
 
@@ -200,7 +200,7 @@ def test_smoothboost_finds_gamma(rng):
         run = SmoothBoost().start(game, 1e-9, Clock())
         last = list(islice(Rounds(game, run), 20_000))[-1]
         value = rb.solve(game, 1e-9).upper / radius
-        assert run._ended
+        assert run.ended
         assert value / 4 <= run.gamma <= 0.5
         assert np.sum(last.active.u / radius <= run.theta) < 6
 
@@ -234,9 +234,9 @@ def test_mlpboost_gains_what_the_step_of_fig_1_gains(f, smoothing, rng):
     run = method.start(game, 0.05, Clock())
     least = -math.inf
     for state in islice(Rounds(game, run), 12):
-        assert run._value >= least - 1e-12
-        gap, beta = state.smoothed_gap, run._objective.beta
-        least = run._value + min(gap / 2, beta * gap**2 / 8)
+        assert run.value >= least - 1e-12
+        gap, beta = state.smoothed_gap, run.objective.beta
+        least = run.value + min(gap / 2, beta * gap**2 / 8)
 
 
 def test_mlpboost_starts_where_a_solution_is(rng):

@@ -97,12 +97,14 @@ class MLPBoostRun(Booster):
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
-        self._objective = objective
+        self.objective = objective
+        """The smoothed margin D."""
         self._step_rule = step
         self._vain = 0
         self.active = active_set(game)
-        self._program = LPWeights(game, self.active, clock)
-        self._value = -inf
+        self.program = LPWeights(game, self.active, clock)
+        self.value = -inf
+        """D at w_t."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
@@ -115,23 +117,23 @@ class MLPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take the better of the two updates; None if neither has gained for many rounds."""
         active = self.active
-        before = self._value
+        before = self.value
         self._step_towards(best)
         self._reweigh()
-        corrected = active.weights.copy(), active.u, self.d, self._value
+        corrected = active.weights.copy(), active.u, self.d, self.value
         # The columns with weight are the new one, old ones, and those of a start.
         weighty = np.flatnonzero(active.weights[: len(active)]).tolist()
-        self._program.include([active.slot(best), *weighty])
-        self._program.optimise()
+        self.program.include([active.slot(best), *weighty])
+        self.program.optimise()
         self._reweigh()
-        if not self._value > corrected[3]:
-            active.weights, active.u, self.d, self._value = corrected
-        self._vain = 0 if self._value > before else self._vain + 1
+        if not self.value > corrected[3]:
+            active.weights, active.u, self.d, self.value = corrected
+        self._vain = 0 if self.value > before else self._vain + 1
         return self if self._vain < MAX_VAIN_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
         """Take the Frank-Wolfe step, which gains at least what the minorant of Fig. 1 does."""
-        active, objective = self.active, self._objective
+        active, objective = self.active, self.objective
         v, size = active.direction(best)
         slope = active.gap(self.d, best)
         if self._step_rule == "short":
@@ -143,5 +145,5 @@ class MLPBoostRun(Booster):
 
     def _reweigh(self) -> None:
         """Set d and D to those of the present margins."""
-        self.d = self._objective.project(self.active.u)
-        self._value = self._objective.value(self.active.u, self.d)
+        self.d = self.objective.project(self.active.u)
+        self.value = self.objective.value(self.active.u, self.d)

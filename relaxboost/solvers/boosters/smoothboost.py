@@ -112,7 +112,8 @@ class SmoothBoostRun(Booster):
         self.taken = 0
         """The answers that w is the mean of."""
         self._excess = np.zeros(game.m)  # N
-        self._ended = False
+        self.ended = False
+        """Whether the measure has fallen below k, which ends the run."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
@@ -123,7 +124,7 @@ class SmoothBoostRun(Booster):
 
     def advance(self, best: Any) -> Booster | None:
         """Add `best` to the mean, and reweigh; None once the measure is below k."""
-        if self._ended or best.edge <= 0.0:
+        if self.ended or best.edge <= 0.0:
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             self.gamma = min(best.edge / 2.0, self.gamma / 2.0, LARGEST_GAMMA)
@@ -138,6 +139,6 @@ class SmoothBoostRun(Booster):
         self._excess = self._excess + answer - self.theta
         measure = (1.0 - self.gamma) ** (0.5 * np.maximum(self._excess, 0.0))
         total = float(measure.sum())
-        self._ended = total < self._k
+        self.ended = total < self._k
         self.d = self._relaxation.repair(measure / total)
         return self

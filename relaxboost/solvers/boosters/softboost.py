@@ -98,32 +98,35 @@ class SoftBoostRun(Booster):
         self._game = game
         self._accuracy = accuracy
         self._project = game.relaxation.projector(1.0)
-        self._least = math.inf  # the smallest edge so far
-        self._multipliers = np.zeros(0)
-        self._infeasible = False
+        self.least = math.inf
+        """The smallest edge so far, from which ν is taken for the level of the edges."""
+        self.multipliers = np.zeros(0)
+        """The multipliers of the last projection, one for each column of the program."""
+        self.infeasible = False
+        """Whether no distribution meets the constraints, which proves the accuracy."""
         self.active = active_set(game)
-        self._program = LPWeights(game, self.active, clock)
+        self.program = LPWeights(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best`, weigh the columns, and project; None once that is infeasible."""
-        if self._infeasible:
+        if self.infeasible:
             return None
-        self._least = min(self._least, best.edge)
+        self.least = min(self.least, best.edge)
         slot = self.active.slot(best)
-        self._program.include([slot])
-        d = self._program.optimise()
-        level = self._least - self._accuracy
+        self.program.include([slot])
+        d = self.program.optimise()
+        level = self.least - self._accuracy
         margin = self._game.relaxation.relaxed_margin(self.active.u)[0] / self.active.over.scale
-        self._infeasible = margin >= level
-        if self._infeasible:
+        self.infeasible = margin >= level
+        if self.infeasible:
             # The margin proves the accuracy; the program's d has the least upper bound here.
             self.d = self._game.relaxation.repair(d)
             return self
-        slots = self._program.slots
+        slots = self.program.slots
         dual = ProjectionDual(self.active.columns[:, slots], level, self._project)
-        start = np.append(self._multipliers, np.zeros(len(slots) - self._multipliers.size))
+        start = np.append(self.multipliers, np.zeros(len(slots) - self.multipliers.size))
         start[slots.index(slot)] += self._accuracy
-        self._multipliers = dual.maximise(start, PROJECTION_SHARE * self._accuracy)
-        self.d = dual.distribution(self._multipliers)
+        self.multipliers = dual.maximise(start, PROJECTION_SHARE * self._accuracy)
+        self.d = dual.distribution(self.multipliers)
         return self
