@@ -118,7 +118,7 @@ FRONT_DOORS = [
     "choose.md", "verify.md", "x_and_y.md",
 ]  # fmt: skip
 PAGES = [
-    *FRONT_DOORS, "margin_estimators.md", "guide.md", "relaxations.md",
+    *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "checking-claims.md",
     "functional.md", "online.md", "planning.md",
 ]  # fmt: skip

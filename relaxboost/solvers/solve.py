@@ -65,16 +65,19 @@ def solve(
         1e-8 where `rtol` is given.
     method : str or Method
         ``"auto"`` chooses by the game. ``"combined"``, ``"corrective"``, ``"totally-corrective"``,
-        ``"interior-point"``, ``"taut-strings"``, ``"adaboost"`` and ``"adaboost-star"`` stand for
-        objects with their defaults. The objects are `Combined`, `Corrective`, `TotallyCorrective`,
-        `InteriorPoint`, `TautStrings`, `AdaBoost` and `AdaBoostStar` of `relaxboost.solvers`, as in
-        ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
+        ``"interior-point"``, ``"taut-strings"``, ``"adaboost"``, ``"adaboost-star"``,
+        ``"totalboost"``, ``"softboost"``, ``"smoothboost"``, ``"mlpboost"`` and ``"hedge"`` stand
+        for objects with their defaults. The objects are `Combined`, `Corrective`,
+        `TotallyCorrective`, `InteriorPoint`, `TautStrings`, `AdaBoost`, `AdaBoostStar`,
+        `TotalBoost`, `SoftBoost`, `SmoothBoost`, `MLPBoost` and `Hedge` of `relaxboost.solvers`, as
+        in ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
         it has.
     rtol : float, optional
         Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
         gap is compared with the end of it that is nearer to 0, and is never narrow enough around
         0. `Solution.message` says which test ended the run. Methods that smooth throughout
-        (`Corrective`, ``inner="smoothed"``) and `AdaBoostStar` work at the accuracy `tol`.
+        (`Corrective`, ``inner="smoothed"``, `MLPBoost`) and those with a margin guarantee
+        (`AdaBoostStar`, `TotalBoost`, `SoftBoost`, `Hedge`) work at the accuracy `tol`.
     start : Solution, or pair (d, w), optional
         Where to begin. The result is never worse, unless Fig. 1's own test ends the run. A
         Solution may be of another f or domain, or of other data with the same hypotheses in the
