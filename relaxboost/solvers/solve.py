@@ -70,8 +70,8 @@ def solve(
         for objects with their defaults. The objects are `Combined`, `Corrective`,
         `TotallyCorrective`, `InteriorPoint`, `TautStrings`, `AdaBoost`, `AdaBoostStar`,
         `TotalBoost`, `SoftBoost`, `SmoothBoost`, `MLPBoost` and `Hedge` of `relaxboost.solvers`, as
-        in ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which options
-        it has.
+        in ``method=rb.solvers.Corrective(step="pairwise")``; each says what it does and which
+        options it has.
     rtol : float, optional
         Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
         gap is compared with the end of it that is nearer to 0, and is never narrow enough around

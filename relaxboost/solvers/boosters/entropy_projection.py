@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import seconds_left
 from relaxboost.solvers.smoothing import Projector
 
 MAX_EVALUATIONS = 500
@@ -55,10 +56,16 @@ class ProjectionDual:
 
         The search ends once no edge is above the level by more than `accuracy`, and none of a
         column with a positive multiplier is below by more.
+
+        Raises
+        ------
+        TimeUp
+            If the deadline of the run passes.
         """
         from scipy.optimize import minimize
 
         def falling(w: Vector) -> tuple[float, Vector]:
+            seconds_left()
             value, gradient = self.evaluate(w)
             return -value, -gradient
 
