@@ -115,7 +115,8 @@ def compare_methods(
     chosen = [as_method(method) for method in methods]
     for method in chosen:
         method.chosen(game, tol).check(game)
-    solutions, rows = [], []
+    solutions: list[Solution] = []
+    rows: list[MethodResult] = []
     for method in chosen:
         begun = time.process_time()
         found = solve(game, tol, method, max_rounds=max_rounds, time_limit=time_limit)

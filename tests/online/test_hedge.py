@@ -52,7 +52,7 @@ def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
                 upper = f.penalty(f.repair(mean / t)) + over.value(answer.edge)
                 # F(A w̄) − g*(w̄) is at least what the best fixed d pays, each round.
                 assert max(upper, least) - lower <= total / t - lower + 1e-9
-                assert total - t * lower <= run.regret_bound + 1e-9
+                assert total - t * lower <= run.account.bound + 1e-9
             if t == 30:
                 break
             if state.d is run._next:
@@ -84,8 +84,8 @@ def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng)
     twins = [kind("inner", over=rb.Simplex(), schedule=schedule).start(8) for kind in kinds]
     for state in Rounds(game, run):
         if run.learned == 25:
-            later = (run._beta - run._last) * math.log(8)  # Eq. 11's bound has β_t in it
-            assert run.regret_bound + later == pytest.approx(twins[0].regret_bound(), rel=1e-12)
+            later = (run._beta - run.account.beta) * math.log(8)  # Eq. 11's bound has β_t in it
+            assert run.account.bound + later == pytest.approx(twins[0].regret_bound(), rel=1e-12)
             return
         if state.d is run._next:
             for twin in twins:

@@ -38,20 +38,28 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     without negative entries has no minimum: the risk falls all the way, and the step is 18.7, or
     artanh of the edge if that is longer, so that it gains no less than the classical one.
     """
-    up, down = column > 0.0, column < 0.0
+    up = column > 0.0
+    down = column < 0.0
     if not down.any():
         return max(LONGEST, artanh_edge(edge, column, raw) if column.max() <= 1.0 else 0.0)
-    a, b = column[up], -column[down]
-    at_a, at_b = np.log(a) - raw[up], np.log(b) - raw[down]
+    a = column[up]
+    b = -column[down]
+    at_a = np.log(a) - raw[up]
+    at_b = np.log(b) - raw[down]
 
     def excess(eta: float) -> tuple[float, float]:
         """Return the difference of the logarithms and its slope."""
-        high, low = at_a - eta * a, at_b + eta * b
-        top, bottom = log_sum_exp(high), log_sum_exp(low)
+        high = at_a - eta * a
+        low = at_b + eta * b
+        top = log_sum_exp(high)
+        bottom = log_sum_exp(low)
         slope = -float(np.exp(high - top) @ a) - float(np.exp(low - bottom) @ b)
         return top - bottom, slope
 
-    left, right, eta, previous = 0.0, math.inf, 0.0, math.inf
+    left = 0.0
+    right = math.inf
+    eta = 0.0
+    previous = math.inf  # |value| of the last step
     for _ in range(400):
         value, slope = excess(eta)
         if value > 0.0:

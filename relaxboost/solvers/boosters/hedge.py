@@ -14,6 +14,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
 from relaxboost.solvers.boosters.corrective import starting_point
+from relaxboost.solvers.boosters.regret_account import RegretAccount
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -98,21 +99,15 @@ class HedgeRun(Booster):
         self.learned = 0
         """t, the answers learned from."""
         self._f = game.relaxation
-        self._range = max(game.relaxation.entropy_range(game.m), LEAST_RANGE)
         self.active = starting_point(game)
-        self._squares = 0.0
-        self._spent = 0.0
         self._beta = temperature(0, 0.0)
-        self._last = self._beta
+        spread = max(game.relaxation.entropy_range(game.m), LEAST_RANGE)
+        self.account = RegretAccount(spread, self._beta)
+        """What bounds the regret so far."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
         self._due = 2
-
-    @property
-    def regret_bound(self) -> float:
-        """A bound of the regret so far: β_{t−1} R + Σ ‖A w_s‖²/(2 β_{s−1}), norms half ranges."""
-        return self._last * self._range + self._spent
 
     def advance(self, best: Any) -> Booster:
         """Learn from the answer `best`, unless it is the answer to the mean."""
@@ -120,16 +115,13 @@ class HedgeRun(Booster):
             self.d = self._next
             return self
         self.learned += 1
-        t, active = self.learned, self.active
+        t = self.learned
+        active = self.active
         v, _ = active.direction(best)
-        margins = v + active.u
+        self.account.add(v + active.u, self._beta)
         self.step = 1.0 / t
         active.move(best, self.step, active.u + self.step * v)
-        square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
-        self._squares += square
-        self._spent += square / (2.0 * self._beta)
-        self._last = self._beta
-        self._beta = self._temperature(t, self._squares)
+        self._beta = self._temperature(t, self.account.squares)
         self._mean = self._mean + (self.d - self._mean) / t
         share = 1.0 / (t + 1)
         self._next = self._f.distribution(active.u * (t * share), self._beta * share)

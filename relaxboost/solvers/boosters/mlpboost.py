@@ -133,7 +133,8 @@ class MLPBoostRun(Booster):
 
     def _step_towards(self, best: Best) -> None:
         """Take the Frank-Wolfe step, which gains at least what the minorant of Fig. 1 does."""
-        active, objective = self.active, self.objective
+        active = self.active
+        objective = self.objective
         v, size = active.direction(best)
         slope = active.gap(self.d, best)
         if self._step_rule == "short":
