@@ -49,8 +49,8 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
             {"method": ERLPBoost()},
         ),
         ("totally corrective, lp", {"method": LPBoost()}),
-        ("hedge, growing", {"method": rb.online.Hedge()}),
-        ("hedge, horizon", {"method": rb.online.Hedge("horizon")}),
+        ("hedge, growing", {"method": rb.online.ScheduledHedge()}),
+        ("hedge, horizon", {"method": rb.online.ScheduledHedge("horizon")}),
     ]
     rows = []
     for name, options in runs:

@@ -23,7 +23,7 @@ from relaxboost.relaxations.expressions import families
 from tests.conformance.families import FAMILIES
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 35_000  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 36_000  # of the README, CONTRIBUTING and docs, but for generated pages
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 # Stumps that tie are chosen by the last bits, which differ from CPU to CPU.
 LOOSE = {"x_and_y.md": 0.02}
@@ -118,7 +118,7 @@ FRONT_DOORS = [
     "choose.md", "verify.md", "x_and_y.md",
 ]  # fmt: skip
 PAGES = [
-    *FRONT_DOORS, "margin_estimators.md", "guide.md", "relaxations.md",
+    *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "checking-claims.md",
     "functional.md", "online.md", "planning.md",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import atanh, ceil, exp, log
 
+import cvxpy as cp
 import numpy as np
 from flint import arb, ctx, fmpq
 from scipy.optimize import linprog
@@ -131,6 +132,17 @@ def average_of_smallest(u: np.ndarray, k: Fraction | float) -> Fraction:
     if k != whole:
         total += (k - whole) * ordered[ceil(k) - 1]
     return total / k
+
+
+def entropy_projection(columns: np.ndarray, level: float, k: float) -> np.ndarray:
+    """Return the d nearest to the uniform one with d <= 1/k and no edge above the level."""
+    m = columns.shape[0]
+    d = cp.Variable(m, nonneg=True)
+    below = [columns.T @ d <= level, d <= 1.0 / k, cp.sum(d) == 1]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(d, np.full(m, 1.0 / m)))), below)
+    problem.solve(solver="CLARABEL")
+    assert problem.status == "optimal"
+    return np.asarray(d.value)
 
 
 class AdaBoostTwin:

@@ -14,7 +14,9 @@ from relaxboost.claims import Bracket, Instance, Matrix, Space, Whole, assume
 from relaxboost.claims.fields import Rng, Sizes
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.adaboost import AdaBoostRun, AdaBoostStarRun, Votes
+from relaxboost.solvers.boosters.adaboost import AdaBoostRun
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStarRun
+from relaxboost.solvers.boosters.votes import Votes
 from relaxboost.solvers.rounds import Rounds
 
 RUNS = Space(sizes={"m": (1, 6), "n": (1, 6)}, A=Matrix(), t=Whole(1, 12))

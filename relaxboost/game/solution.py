@@ -64,7 +64,8 @@ class RoundRecord(NamedTuple):
     inner: str
     """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
     "balance", or "lost" where a walk came to nothing and something else goes on, or no solver lets
-    a method begin; AdaBoost: "exponential"."""
+    a method begin; AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost:
+    "measure"; Hedge: "hedge"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,8 @@ class Solution(Bracketed):
     its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for the steps
     "fig1" and "line-search" and for the smoothed totally corrective update; a yardstick for the
     rest. nan where beta was chosen by hand or the weak learner has slack. For AdaBoost*,
-    2 log(m) / tol² rounded up and a round to look; nan for AdaBoost."""
+    2 log(m) / tol² rounded up and a round to look; nan for AdaBoost and SmoothBoost. TotalBoost,
+    SoftBoost, MLPBoost and Hedge have the bounds of their own theorems (`Method.rounds_bound`)."""
     message: str = ""
     """The status in a sentence."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)

@@ -5,7 +5,7 @@ from .comparators import hindsight as hindsight
 from .growing import Arrival as Arrival
 from .growing import GrowingClass as GrowingClass
 from .growing import GrowingLearner as GrowingLearner
-from .hedge import Hedge as Hedge
+from .hedge import ScheduledHedge as ScheduledHedge
 from .laboratory import Law as Law
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod

@@ -2,15 +2,22 @@
 
 Read `solve` first, then `rounds` (what every method shares), `portfolio` (which methods the default
 runs, in which order) and the file of the method that you care about: `boosters/` has one file for
-each published algorithm, `interior_point/` the workhorse.
+each published algorithm, `interior_point/` the workhorse. `comparison` runs several methods.
 """
 
 from relaxboost.solvers.automatic import Automatic
-from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost, AdaBoostStar
+from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
 from relaxboost.solvers.boosters.corrective import STEPS, Corrective
 from relaxboost.solvers.boosters.erlpboost import ERLPBoost
 from relaxboost.solvers.boosters.fully_corrective import FullyCorrective
+from relaxboost.solvers.boosters.hedge import Hedge
 from relaxboost.solvers.boosters.lpboost import LPBoost
+from relaxboost.solvers.boosters.mlpboost import FRANK_WOLFE_STEPS, MLPBoost
+from relaxboost.solvers.boosters.smoothboost import SmoothBoost
+from relaxboost.solvers.boosters.softboost import SoftBoost
+from relaxboost.solvers.boosters.totalboost import TotalBoost
+from relaxboost.solvers.comparison import MethodComparison, MethodResult, compare_methods
 from relaxboost.solvers.external import SOLVERS
 from relaxboost.solvers.interior_point.method import InteriorPoint
 from relaxboost.solvers.method import METHODS, Method, SmoothedMethod
@@ -22,6 +29,7 @@ from relaxboost.solvers.stopping import Tolerance
 
 __all__ = [
     "ADABOOST_STEPS",
+    "FRANK_WOLFE_STEPS",
     "METHODS",
     "SOLVERS",
     "STEPS",
@@ -32,12 +40,20 @@ __all__ = [
     "Corrective",
     "ERLPBoost",
     "FullyCorrective",
+    "Hedge",
     "InteriorPoint",
     "LPBoost",
+    "MLPBoost",
     "Method",
+    "MethodComparison",
+    "MethodResult",
     "RoundState",
+    "SmoothBoost",
     "SmoothedMethod",
+    "SoftBoost",
     "Tolerance",
+    "TotalBoost",
+    "compare_methods",
     "path",
     "reference",
     "solve",

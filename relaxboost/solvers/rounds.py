@@ -47,7 +47,7 @@ class RoundState:
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
     """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk", "lost",
-    "balance"; "exponential", "hedge"."""
+    "balance"; "exponential", "hedge", "projection", "measure"."""
     witness: Witness | None = None
     """What proves `lower`, where that is not F(A w_t)."""
 
@@ -61,7 +61,7 @@ class Booster(ABC):
     """Its word for smoothed rounds there; none where it has one kind of rounds only."""
     inner: str
     """How d_t is made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
-    "lost", "balance", "exponential" or "hedge"."""
+    "lost", "balance", "exponential", "hedge", "projection" or "measure"."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

@@ -21,6 +21,7 @@ from relaxboost._core.files import check_output, write_atomically
 from relaxboost.game.solution import Solution
 from relaxboost.online.regrets import Regret
 from relaxboost.relaxations import Relaxation
+from relaxboost.solvers.comparison import MethodComparison
 
 SUFFIXES = (".png", ".pdf", ".svg")
 _MARKERS = "os^Dv"
@@ -278,6 +279,35 @@ def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
         fontsize="medium",
     )
     _legend(axes)
+    return axes
+
+
+def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = None) -> Any:
+    """Draw both bounds of each method against rounds; return the Axes.
+
+    Parameters
+    ----------
+    comparison : MethodComparison
+        What `rb.solvers.compare_methods` returned. A method has one colour: its upper bound falls
+        and its lower bound rises towards the value of the game.
+    title : str
+    axes : Axes, optional
+    """
+    if not isinstance(comparison, MethodComparison):
+        raise InputError(
+            "bounds_by_round needs what solvers.compare_methods returns, "
+            f"got {type(comparison).__name__}"
+        )
+    (axes,) = _panels(axes, 1, (7.5, 4.8))
+    for index, solution in enumerate(comparison.solutions):
+        rounds = [record.round for record in solution.history]
+        marker = "o" if len(rounds) == 1 else ""
+        for bound, label in (("upper", solution.method), ("lower", None)):
+            values = [getattr(record, bound) for record in solution.history]
+            axes.plot(rounds, values, label=label, marker=marker, **_style(index))
+    axes.set(xlabel="round", ylabel="bounds on the value", xscale="log")
+    axes.set_title(title)
+    _legend(axes, columns=2)
     return axes
 
 

@@ -97,11 +97,16 @@ def _why_none(s: Solution, upper: str) -> str:
     return f"{than}; where equal examples carry opposite labels, {remedy}"
 
 
+_WITH_OWN_BOUND = ("adaboost-star", "totalboost", "softboost", "mlpboost", "hedge")
+"""The methods whose theorem gives the bound on the rounds; the others show that of Fig. 1."""
+
+
 def _rounds(s: Solution) -> str:
     rounds = number_of(s.rounds, "round")
     if np.isnan(s.bound):
         return rounds
-    who = "it" if s.method == "adaboost-star" else "Fig. 1"
+    own = s.method.split(" (")[0] in _WITH_OWN_BOUND
+    who = "it" if own else "Fig. 1"
     return f"{rounds} ({who} needs at most {s.bound:.3g})"
 
 

@@ -11,7 +11,13 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.errors import SolverError
 from relaxboost._core.loop import Clock
-from relaxboost.online import Constant, ExponentiatedGradient, Growing, Hedge, MirrorDescent
+from relaxboost.online import (
+    Constant,
+    ExponentiatedGradient,
+    Growing,
+    MirrorDescent,
+    ScheduledHedge,
+)
 from relaxboost.solvers.rounds import Rounds
 
 DOMAINS = (
@@ -36,7 +42,7 @@ def games(rng, f, over):
 def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
     """Of the mean d and of the best d, in each round, with the bounds of the package."""
     for game, schedule in zip(games(rng, f, over), rng.permutation(len(SCHEDULES)), strict=False):
-        run = Hedge(SCHEDULES[schedule]).start(game, 0.1, Clock())
+        run = ScheduledHedge(SCHEDULES[schedule]).start(game, 0.1, Clock())
         f, total, mean, least = game.relaxation, 0.0, np.zeros(game.m), math.inf
         for state in Rounds(game, run):
             t = run.learned
@@ -46,7 +52,7 @@ def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
                 upper = f.penalty(f.repair(mean / t)) + over.value(answer.edge)
                 # F(A w̄) − g*(w̄) is at least what the best fixed d pays, each round.
                 assert max(upper, least) - lower <= total / t - lower + 1e-9
-                assert total - t * lower <= run.regret_bound + 1e-9
+                assert total - t * lower <= run.account.bound + 1e-9
             if t == 30:
                 break
             if state.d is run._next:
@@ -57,7 +63,7 @@ def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
 @pytest.mark.parametrize("f", RELAXATIONS, ids=repr)
 def test_d_is_the_minimiser_that_the_theory_asks_for(f, rng):
     game = rb.Game(rng.uniform(-1, 1, (5, 4)), f)
-    run = Hedge(Constant(0.4)).start(game, 0.1, Clock())
+    run = ScheduledHedge(Constant(0.4)).start(game, 0.1, Clock())
     for state in Rounds(game, run):
         d = cp.Variable(5, nonneg=True)
         penalty, constraints = game.relaxation.cvxpy_penalty(d)
@@ -73,13 +79,13 @@ def test_d_is_the_minimiser_that_the_theory_asks_for(f, rng):
 def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng):
     """Eq. 11 of Juditsky et al. with linear losses A w_t, and for constant β it is EG."""
     game = rb.Game(np.sign(rng.normal(size=(8, 5))))
-    run = Hedge(schedule).start(game, 0.1, Clock())
+    run = ScheduledHedge(schedule).start(game, 0.1, Clock())
     kinds = (MirrorDescent,) if schedule == "growing" else (MirrorDescent, ExponentiatedGradient)
     twins = [kind("inner", over=rb.Simplex(), schedule=schedule).start(8) for kind in kinds]
     for state in Rounds(game, run):
         if run.learned == 25:
-            later = (run._beta - run._last) * math.log(8)  # Eq. 11's bound has β_t in it
-            assert run.regret_bound + later == pytest.approx(twins[0].regret_bound(), rel=1e-12)
+            later = (run._beta - run.account.beta) * math.log(8)  # Eq. 11's bound has β_t in it
+            assert run.account.bound + later == pytest.approx(twins[0].regret_bound(), rel=1e-12)
             return
         if state.d is run._next:
             for twin in twins:
@@ -88,7 +94,7 @@ def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng)
 
 
 def test_now_and_then_the_mean_is_shown(rng):
-    run = Hedge().start(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), 0.1, Clock())
+    run = ScheduledHedge().start(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), 0.1, Clock())
     learned, looks = [], 0
     for state in Rounds(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), run):
         if state.d is run._next:
@@ -106,7 +112,7 @@ def test_now_and_then_the_mean_is_shown(rng):
 def test_rounds_stay_under_the_bound(schedule, over, rng):
     for game in games(rng, RELAXATIONS[int(rng.integers(2))], over):
         tol = 0.2 * over.reach(game.n)
-        found = rb.solve(game, tol, Hedge(schedule))
+        found = rb.solve(game, tol, ScheduledHedge(schedule))
         assert found.status == "optimal"
         assert found.rounds <= found.bound
         assert found.method == f"hedge ({schedule})"
@@ -116,24 +122,24 @@ def test_rounds_stay_under_the_bound(schedule, over, rng):
 def test_the_bound_of_a_constant_temperature():
     """Below it the regret need not vanish: L²/(2β) a round is what β costs."""
     game = rb.Game(np.eye(4))
-    assert math.isnan(Hedge(Constant(1.0)).rounds_bound(game, 0.5))
-    assert Hedge(Constant(2.0)).rounds_bound(game, 0.5) < 40
-    both = [Hedge(name).rounds_bound(game, 0.01) for name in ("growing", "adaptive")]
+    assert math.isnan(ScheduledHedge(Constant(1.0)).rounds_bound(game, 0.5))
+    assert ScheduledHedge(Constant(2.0)).rounds_bound(game, 0.5) < 40
+    both = [ScheduledHedge(name).rounds_bound(game, 0.01) for name in ("growing", "adaptive")]
     assert both[0] == both[1] == pytest.approx(4 * math.log(4) / 1e-4, rel=3e-3)
-    horizon = Hedge("horizon").rounds_bound(game, 0.1)
+    horizon = ScheduledHedge("horizon").rounds_bound(game, 0.1)
     assert 2 * math.log(4) / 0.01 < horizon < 1.3 * 2 * math.log(4) / 0.01
 
 
 @pytest.mark.parametrize("game", [rb.Game([[0.3, -0.4]]), rb.Game(np.eye(3), rb.Capped(3))])
 def test_where_there_is_one_distribution_only(game):
-    found = rb.solve(game, 1e-9, Hedge())
+    found = rb.solve(game, 1e-9, ScheduledHedge())
     assert found.status == "optimal"
     assert found.rounds == 2
 
 
 def test_stumps_and_weak_learners(cancer_stumps):
     game = rb.Game(cancer_stumps, rb.Capped(fraction=0.1))
-    found = rb.solve(game, 0.02, Hedge())
+    found = rb.solve(game, 0.02, ScheduledHedge())
     assert found.status == "optimal"
     assert found.rounds < 1500  # Fig. 1 takes some ten thousand
     assert {record.inner for record in found.history} == {"hedge"}
@@ -144,16 +150,16 @@ def test_stumps_and_weak_learners(cancer_stumps):
 
     X = np.sign(np.random.default_rng(0).normal(size=(20, 6)))
     learner = rb.matrices.oracle(fit, X, np.where(X[:, 0] + X[:, 1] > 0, 1, -1), slack=0.1)
-    found = rb.solve(rb.Game(learner), 0.3, Hedge())
+    found = rb.solve(rb.Game(learner), 0.3, ScheduledHedge())
     assert found.status == "optimal"
     assert math.isnan(found.bound)
 
 
 def test_what_is_refused():
     with pytest.raises(rb.InputError, match="unknown schedule 'fast'"):
-        Hedge("fast")
-    with pytest.raises(rb.InputError, match=r"write Hedge\(\)"):
-        rb.solve(rb.Game(np.eye(2)), 0.1, Hedge)
+        ScheduledHedge("fast")
+    with pytest.raises(rb.InputError, match=r"write ScheduledHedge\(\)"):
+        rb.solve(rb.Game(np.eye(2)), 0.1, ScheduledHedge)
 
 
 @pytest.mark.parametrize("step", ["classical", "line-search", "lecture"])
@@ -181,7 +187,7 @@ def test_a_method_without_a_name_that_cannot_begin_leaves_a_bracket(monkeypatch)
     def begin(*_):
         raise SolverError("no solver answers")
 
-    monkeypatch.setattr(rb.online.Hedge, "start", begin)
-    found = rb.solve(rb.Game([[1, -1], [1, 1]]), method=rb.online.Hedge())
-    assert (found.status, found.method) == ("failed", "Hedge")
+    monkeypatch.setattr(rb.online.ScheduledHedge, "start", begin)
+    found = rb.solve(rb.Game([[1, -1], [1, 1]]), method=rb.online.ScheduledHedge())
+    assert (found.status, found.method) == ("failed", "ScheduledHedge")
     assert found.lower <= 1.0 <= found.upper

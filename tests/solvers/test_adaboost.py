@@ -12,7 +12,7 @@ import relaxboost as rb
 from relaxboost.claims.rds04.cycles import EIGHT
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
-from relaxboost.solvers.boosters.adaboost import AdaBoostStarRun, star_rounds
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStarRun, stage_steps
 from relaxboost.solvers.rounds import Rounds
 from tests.twins import AdaBoostTwin
 
@@ -129,10 +129,10 @@ def test_adaboost_star_ends_within_its_theorem(rng, entries):
         assert exact.lower - tol <= solution.lower <= exact.upper
     # The proof to the letter: after its number of steps the margins are those edges less ν.
     game, nu = rb.Game(entries(rng, 12, 20)), 0.25
-    states = islice(Rounds(game, AdaBoostStarRun(game, nu)), int(star_rounds(12, nu)))
+    states = islice(Rounds(game, AdaBoostStarRun(game, nu)), int(1 + stage_steps(12, nu)))
     *edges, (_, margin) = [(state.best.edge, state.lower) for state in states]
     assert margin >= min(edge for edge, _ in edges) - nu - 1e-12
-    assert star_rounds(1, 0.5) == rb.solve(rb.Game([[0.3]]), 0.1, "adaboost-star").rounds == 2
+    assert 1 + stage_steps(1, 0.5) == rb.solve(rb.Game([[0.3]]), 0.1, "adaboost-star").rounds == 2
 
 
 def test_a_gap_that_is_tol_but_for_rounding_does_not_break_the_bound():

@@ -9,7 +9,8 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.adaboost import LONGEST, Votes, artanh_edge, line_search
+from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge, line_search
+from relaxboost.solvers.boosters.votes import Votes
 
 
 def test_steps_in_the_log_domain():

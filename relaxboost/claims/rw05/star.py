@@ -9,6 +9,7 @@ from relaxboost.claims.language import *
 from relaxboost.claims.rw05.source import SOURCE
 from relaxboost.claims.votes import Vote, adaboost_star, all_signs
 from relaxboost.game.game import Game
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
 from relaxboost.solvers.solve import solve
 
 UNSEEN = "JMLR 6:2131-2152; only the abstract is at hand, numbers of theorems are not verified"
@@ -81,6 +82,30 @@ def _rounds(x: Instance) -> Iterator[tuple[Vote, float, float]]:
             return
         least = min(least, edge)
         yield vote, edge, least - x.nu
+
+
+@SOURCE.claim(
+    "adaptive",
+    ("AdaBoost* with an accuracy that is halved", "not in the paper"),
+    "AdaBoost* whose ν is halved from stage to stage reaches ρ − ν in the sum of the stages.",
+    formula="T ≤ Σ_j ⌈2 log(m)/(2^j ν)²⌉ ≤ 8 log(m)/(3ν²) + number of stages",
+    given="A in [−1, 1]^(m×n), m ≥ 2; a stage begins with the multiple of w in [0, 1] of least "
+    "potential Σ exp(ρ_t‖w‖_1 − (Aw)_i), and ends once the bracket is as narrow as its ν",
+    space=GAMES,
+).checked(trials=40)
+def adaptive(x: Instance) -> Slacks:
+    """The potential of w = 0 is m, which is where the proof of RW05-invariant begins."""
+    rho, m = x.optimum(Game(x.A)), len(x.A)
+    found = solve(Game(x.A), method=AdaBoostStar(nu="adaptive"), tol=x.nu)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    yield at_least(found.lower, rho - x.nu, "lower of `solve`, ρ − ν")
+    nu, steps, stages = x.nu * (1.0 - 1e-9), 0.0, 0
+    while nu <= 0.999:
+        steps, stages, nu = steps + math.ceil(2.0 * math.log(m) / nu**2), stages + 1, 2.0 * nu
+    yield at_most(found.rounds, steps + 1, "rounds of `solve`, sum of the stages")
+    most = 8.0 * math.log(m) / 3.0 / (x.nu * (1.0 - 1e-9)) ** 2 + stages
+    yield at_most(steps, most, "sum of the stages, 8 log(m)/(3ν²) + stages")
 
 
 @SOURCE.claim(

@@ -1,0 +1,5 @@
+"""Freund & Schapire (1999), Adaptive Game Playing Using Multiplicative Weights."""
+
+from relaxboost.claims.registry import gather
+
+SOURCE = gather(__name__, "")

@@ -1,0 +1,73 @@
+"""SoftBoost: the number of its rounds, and why projections need not be exact."""
+
+import math
+
+import numpy as np
+
+from relaxboost.claims.language import *
+from relaxboost.claims.wgr07.source import SOURCE
+from relaxboost.game.game import Game
+from relaxboost.relaxations import Capped
+from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
+from relaxboost.solvers.solve import solve
+
+GAMES = Space(
+    sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), nu=Real(0.05, 0.5, log=True)
+)
+
+
+@SOURCE.claim(
+    "T",
+    ("Theorem on SoftBoost", "Abstract, which shows the order of the number of rounds"),
+    "SoftBoost reaches the soft margin ρ − ν within 2 log(m/k)/ν² rounds.",
+    formula="AvgMin_k(A w_T) ≥ ρ − ν, T ≤ 2 log(m/k)/ν² + 1",
+    printed="We employ relative entropy projection methods to prove an O(ln N/δ²) iteration bound "
+    "for our algorithm, where N is number of examples.",
+    given="A in [−1, 1]^(m×n), 1 ≤ k ≤ m, ν in (0, 1); ρ the value of the game with d ≤ 1/k. The "
+    "paper's cap is 1/ν, and its accuracy δ",
+    space=GAMES,
+).checked(trials=40)
+def theorem(x: Instance) -> Slacks:
+    """WGR07-dual, and D ≤ log(m/k). One round finds the infeasibility, one looks at the last w."""
+    game = Game(x.A, Capped(x.k))
+    rho = x.optimum(game)
+    found = solve(game, method="softboost", tol=x.nu)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    soft = float(np.sort(found.margins)[: x.k].mean())
+    yield at_least(soft, rho - x.nu, "soft margin of `solve`, ρ − ν")
+    most = 2.0 * math.log(len(x.A) / x.k) / (x.nu * (1.0 - 1e-9)) ** 2
+    yield at_most(found.rounds, most + 2.0, "rounds of `solve`, 2 log(m/k)/ν² + 2")
+
+
+@SOURCE.claim(
+    "dual",
+    ("The dual of the projection", "not in the paper"),
+    "A step ν along the multiplier of a column with an edge of level + ν raises the dual by ν²/2.",
+    formula="D(w + ν e_j) ≥ D(w) + ν²/2 for ⟨d(w), a_j⟩ ≥ level + ν, and D(w) ≤ log(m/k) if some "
+    "d ≤ 1/k has no edge above the level",
+    given="D(w) = min over d ≤ 1/k of Δ(d, u) + ⟨d, A w⟩ − level Σ w, w ≥ 0",
+    space=GAMES.but(w=Vector("n", 0.0, 5.0)),
+)
+def dual(x: Instance) -> Slacks:
+    """So the bound of SoftBoost holds for multipliers that only begin with that step.
+
+    D has the gradient ⟨d(w), a_j⟩ − level, which changes by at most η over a step η, as Δ is
+    1-strongly convex in ℓ1 and |a| ≤ 1: the step gains at least ην − η²/2. The level here is that
+    at which the best column has exactly level + ν.
+    """
+    m = len(x.A)
+    project = Capped(x.k).resolve(m).projector(1.0)
+    edges = x.A.T @ project(x.A @ x.w)
+    j = int(np.argmax(edges))
+    level = float(edges[j]) - x.nu
+    one = ProjectionDual(x.A, level, project)
+    before, _ = one.evaluate(x.w)
+    step = np.zeros(x.w.size)
+    step[j] = x.nu
+    after, _ = one.evaluate(x.w + step)
+    yield at_least(after, before + x.nu**2 / 2.0, "D(w + ν e_j), D(w) + ν²/2")
+    # At this level d(w) itself has the edges, so that no more than Δ(d(w), u) bounds D below it.
+    feasible = ProjectionDual(x.A, float(edges[j]), project)
+    value, _ = feasible.evaluate(x.w)
+    yield at_most(value, math.log(m / x.k), "D(w), log(m/k)")
