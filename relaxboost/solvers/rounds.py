@@ -87,7 +87,8 @@ class Booster(ABC):
         """Return the method and, where they may differ, the kinds of rounds there were."""
         if not self.steps:
             return self.label
-        ran = [self.steps if kind == "smoothed" else kind for kind in kinds if kind != "lost"]
+        named = [kind for kind in kinds if kind not in ("start", "lost")]
+        ran = [self.steps if kind == "smoothed" else kind for kind in named]
         return f"{self.label} ({', '.join(ran)})" if ran else self.label
 
     @property
