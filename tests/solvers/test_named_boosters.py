@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse as sp
 
 import relaxboost as rb
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.solvers import (
     AdaBoostStar,
     Hedge,
@@ -144,6 +144,13 @@ def test_each_projection_raises_the_dual_by_half_of_the_squared_accuracy(rng):
     assert run.infeasible
     assert (np.diff([0.0, *values]) >= nu**2 / 2 - 1e-9).all()
     assert values[-1] <= math.log(25 / 4) + 1e-9
+
+
+def test_a_projection_looks_at_the_clock(rng):
+    A = reals(rng, 9, 4)
+    dual = ProjectionDual(A, 0.1, rb.HardMargin().projector(1.0))
+    with until(0.0), pytest.raises(TimeUp):
+        dual.maximise(np.zeros(4), 1e-8)
 
 
 def test_one_distribution_only_and_one_example():

@@ -41,6 +41,9 @@ class SoftBoost(Method):
     infeasibility is noticed exactly. The paper's ν (the cap is 1/ν) is k here, and its accuracy is
     ν here, tol divided by the size of the atoms.
 
+    With a small tol the first projections hardly move d, since edges need only fall by ν:
+    the bound on the rounds holds, and a larger tol, or ``"auto"``, is faster.
+
     References
     ----------
     Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
