@@ -238,7 +238,7 @@ def test_mlpboost_gains_what_the_step_of_fig_1_gains(f, smoothing, rng):
         with pytest.raises(rb.InputError, match="binary_distribution"):
             method.check(game)
         return
-    run = method.start(game, 0.05, Clock())
+    run = method.start(game, Tolerance(0.05), Clock())
     least = -math.inf
     for state in islice(Rounds(game, run), 12):
         assert run.value >= least - 1e-12

@@ -54,6 +54,11 @@ POLISHING_STEPS = 3
 
 def unfit(game: Game) -> str:
     """Return why no interior point method is for this game, "" where it is."""
+    return _unfit_matrix(game) or _unfit_relaxation(game)
+
+
+def _unfit_matrix(game: Game) -> str:
+    """Return what about w or A keeps the method from a game."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -72,15 +77,22 @@ def unfit(game: Game) -> str:
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
             "largest; use LPBoost()"
         )
-    if game.linear_form is None and game.m > MAX_CONE_EXAMPLES:
+    return ""
+
+
+def _unfit_relaxation(game: Game) -> str:
+    """Return what about f keeps the method from a game."""
+    if game.linear_form is not None:
+        return ""
+    if game.m > MAX_CONE_EXAMPLES:
         return (
             f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
             f"program for up to {MAX_CONE_EXAMPLES} examples; use Corrective()"
         )
-    if game.linear_form is None and game.cone_form is None:
+    if game.cone_form is None:
         return (
             f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
-            "ones; use LPBoost()"
+            'ones; use method="auto"'
         )
     return ""
 
