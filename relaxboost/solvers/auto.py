@@ -9,6 +9,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.solvers.combined import Combined
 from relaxboost.solvers.corrective import Corrective
+from relaxboost.solvers.interior.method import InteriorPoint
 from relaxboost.solvers.interior.run import unfit
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -26,9 +27,9 @@ class Automatic(Method):
       `TotallyCorrective`, which there optimises d over the hull of the worst distributions.
     * Where f is not polyhedral, `InteriorPoint` does not fit the game, and m is above 3000:
       `Corrective` with pairwise steps.
-    * Where a cone solver makes the distributions (`Relaxation.from_solver`), so that a smoothed
-      step costs as much as a round of the exact program: `TotallyCorrective` with that program, if
-      f is polyhedral or `InteriorPoint` does not fit; it may take over from the linear program.
+    * If a cone solver makes the distributions (`Relaxation.from_solver`), a smoothed step costs as
+      much as a round of an exact program. A polyhedral f then gets `InteriorPoint`. If that does
+      not fit the game, `TotallyCorrective` solves the exact program.
     """
 
     name = "auto"
@@ -42,7 +43,7 @@ class Automatic(Method):
         if exact == "conic" and game.m > _CONIC_SIZE:
             return Corrective(step="pairwise")
         if game.relaxation.from_solver:
-            return TotallyCorrective(inner=exact, interior=True)
+            return TotallyCorrective(inner=exact) if unfit(game) else InteriorPoint()
         return Combined()
 
     def check(self, game: Game) -> None:

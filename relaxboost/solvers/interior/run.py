@@ -13,6 +13,8 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
+from relaxboost.relaxations import LinearForm, numerical
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.active import ActiveSet, FullWeights
 from relaxboost.solvers.corrective import active_set
 from relaxboost.solvers.interior.additive import MULTIPLY, seconds_dense, seconds_of_passes
@@ -243,8 +245,8 @@ class InteriorRun(Booster):
         clock: Clock,
         fallback: Booster | None = None,
     ) -> None:
-        form, over = game.linear_form or game.cone_form, game.over
-        assert form is not None
+        over = game.over
+        form, self._proves = _form(game)
         assert isinstance(over, AtomicSet)
         self._game, self._tol, self._clock, self._over = game, tol, clock, over
         self._fallback = fallback and fallback.rested()
@@ -260,7 +262,7 @@ class InteriorRun(Booster):
             whole = bulk = game.matrix.bulk()
             columns = np.arange(bulk.n)
         # Bounds are dear where f is a cone program; a sieve asks for those of every step.
-        dear = game.linear_form is None or game.relaxation.from_solver
+        dear = self._proves or game.relaxation.from_solver
         self._dear = dear and self._sieve is None
         self._goal = np.inf
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
@@ -288,12 +290,12 @@ class InteriorRun(Booster):
         enough = self._show()
         for _ in range(0 if self._iterate.by_passes else _POLISH):
             active = self.active
-            shown = self.d, self.witness, active.columns, active.w, active.u
+            shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             if enough or not self._step():
                 break
             enough = self._show()
             if self._upper - self._lower > self._tol:
-                self.d, self.witness, active.columns, active.w, active.u = shown
+                self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
                 break
         self._aim()
         return self
@@ -336,14 +338,15 @@ class InteriorRun(Booster):
         Else those go that have a quarter of tol together. Return False where the gap is as small
         as asked only so.
         """
-        f, over, w = self._game.relaxation, self._over, self._iterate.w
-        self.d = f.repair(self._iterate.d)
-        self._upper, used = f.penalty(self.d) + over.value(self._priced()), self._iterate.in_use
+        over, w = self._over, self._iterate.w
+        used, penalty = self._iterate.in_use, self._repair()
+        self._upper = penalty + over.value(self._priced())
+        self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
         early = self._dear and self._iterate.product > self._tol
-        for quick in (False,) if self._iterate.proof is None else (True, False):
+        for quick in (True, False) if self._proves else (False,):
             for mask in (heavy,) if early else (used, heavy):
                 if not mask.any():
                     continue
@@ -351,25 +354,53 @@ class InteriorRun(Booster):
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
-                known = self._bound(quick, early)
+                known = self._bound(quick, early, penalty)
                 if early:
                     return True
                 if known and self._upper - self._lower <= self._tol:
                     return mask is used
         return True
 
-    def _bound(self, quick: bool, early: bool) -> bool:
+    def _repair(self) -> float:
+        """Take the nearest d at which f is finite, and return f(d) or a number that is not below.
+
+        The iterate has the variables of f besides d, which prove such a number without a solver.
+        """
+        f, proof = self._game.relaxation, self._iterate.proof
+        known = None
+        if f.from_solver and self._proves and proof is not None:
+            known = numerical.programs(f, self._game.m).near_point(proof)
+        self.d = f.repair(self._iterate.d if known is None else known[0])
+        return f.penalty(self.d) if known is None else known[1]
+
+    def _bound(self, quick: bool, early: bool, penalty: float) -> bool:
         """Bound F(A w): where it is to be `quick`, by the multipliers; return whether that is so.
 
         Else exactly, which may take a cone solver, and is left to whoever asks where it is `early`.
+        `penalty` is f(d), or not below it.
         """
         f, u, proof = self._game.relaxation, self.active.u, self._iterate.proof
         self.witness = f.near_witness(u, proof) if quick and proof is not None else None
         if self.witness is not None:
             self._lower = f.lower_bound(u, self.witness)
+            self.evaluated = self._lower, penalty
         elif not (quick or early):
             self._lower = f.relaxed_margin(u)[0]
+            self.evaluated = self._lower, penalty
         return not quick or self.witness is not None
+
+
+def _form(game: Game) -> tuple[LinearForm | ConeForm, bool]:
+    """Return the program of f to work on, and whether its multipliers prove bounds on F.
+
+    If f is solved by cvxpy, the linear program is that of its cone form, whose multipliers
+    `Relaxation.near_witness` takes. Families with closed forms have a shorter program.
+    """
+    cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
+    if cones is not None:
+        return cones.linear(game.m) or cones, True
+    assert game.linear_form is not None
+    return game.linear_form, False
 
 
 class Opening(Booster):
