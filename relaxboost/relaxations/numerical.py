@@ -240,9 +240,9 @@ class Programs:
         """
         settled = self.known("point", d)
         if settled is not None:
-            at = self._last["point"][0]
             self.keep("unmet", d, "")
-            return settled, math.fsum(np.abs(at - d).tolist()) + 8.0 * UNIT
+            moved = np.abs(self._last["point"][0] - d)
+            return settled, math.fsum(moved.tolist()) + 8.0 * UNIT
         pointwise, value, near = self._pointwise, self.penalty(d), d
         if not math.isfinite(value):
             near = self._relaxation.repair(d)
@@ -318,9 +318,16 @@ class Programs:
         program = self._get("penalty")
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
+            found: tuple[float, Vector] | None = self.known("penalty", d)
+            if found is not None:
+                self._pointwise.put(found[1])
+                return found[0]
             program.parameters[0].value = d
             status, value = solve_problem(program.problem)
-            return value if status in SOLVED else math.inf
+            if status not in SOLVED:
+                return math.inf
+            self.keep("penalty", d, (value, self._pointwise.joint(d)))
+            return value
         variable.value = d
         if any(np.max(violation(c), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
@@ -474,27 +481,3 @@ def check(relaxation: Any, m: int) -> None:
     if relaxation.level == "numerical":
         dcp.parts(pair, m, owner)
     check_returns(relaxation, m)  # before `resolve` of a family asks them
-
-
-def split(total: Any, u: Vector) -> Vector:
-    """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
-
-    The sum is minimised with a copy of d for each term: the multipliers λ of d1 = d2 give
-    v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
-    the minimum of f2(d2) − <λ, d2> over all of R^m.
-    """
-    cache, m = vars(total).setdefault("_programs", {}), len(u)
-    if ("split", m) not in cache:
-        d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
-        first, some = total.first.cvxpy_penalty(d1)
-        second, more = total.second.cvxpy_penalty(d2)
-        equal = d1 == d2
-        goal = cp.Minimize(at @ d1 + first + second)
-        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *some, *more])
-        cache["split", m] = _Program(problem, d1, (at,), equal)
-    program = cache["split", m]
-    program.parameters[0].value = u
-    status, _ = solve_problem(program.problem)
-    if status not in SOLVED:
-        raise SolverError(f"cvxpy ended with status {status} on F(u) of {total!r}")
-    return u + np.asarray(program.simplex.dual_value)
