@@ -338,6 +338,11 @@ class Iterate:
         small = bulk.levels is None or bulk.n <= LARGEST
         if diagonal and small and before is not None and type(before[0]) is ByColumns:
             return ByColumns(bulk, block, made, (before[0], before[1]))
+        if block.written and not self._tied and m <= LARGEST:
+            try:
+                return ByColumns(bulk, block, made)
+            except np.linalg.LinAlgError:  # K⁻¹ lost digits that its Schur complement in d keeps
+                return ByExamples(bulk, block, made)
         if bulk.levels is None or not diagonal:
             return ByColumns(bulk, block, made)
         features = len(bulk.levels.codes)

@@ -29,7 +29,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of a cone form, and its point; None for other forms."""
+        """The multipliers of the rows of the form, and its point; None where it has no rows."""
         return None
 
     @property

@@ -8,6 +8,8 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.relaxations import LinearForm, numerical
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
@@ -165,10 +167,9 @@ class InteriorRun(Booster):
     active: FullWeights
 
     def __init__(self, game: Game, tol: float, clock: Clock) -> None:
-        form = game.linear_form or game.cone_form
         over = game.over
-        assert form is not None
         assert isinstance(over, AtomicSet)
+        form, self._has_proof = _program_of(game)
         self._game = game
         self._tol = tol
         self._clock = clock
@@ -197,8 +198,8 @@ class InteriorRun(Booster):
     @property
     def _are_bounds_expensive(self) -> bool:
         """Whether bounds take a cone program. With a sieve every step needs them all the same."""
-        is_curved = self._game.linear_form is None or self._game.relaxation.from_solver
-        return is_curved and self._sieve is None
+        asks_solver = self._has_proof or self._game.relaxation.from_solver
+        return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or several; return None where rounding no longer lets anything shrink.
@@ -218,12 +219,12 @@ class InteriorRun(Booster):
         is_enough = self._show()
         for _ in range(0 if self._iterate.by_passes else POLISHING_STEPS):
             active = self.active
-            shown = self.d, self.witness, active.columns, active.w, active.u
+            shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             if is_enough or not self._step():
                 break
             is_enough = self._show()
             if self._upper - self._lower > self._tol:
-                self.d, self.witness, active.columns, active.w, active.u = shown
+                self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
                 break
         return self
 
@@ -266,17 +267,17 @@ class InteriorRun(Booster):
         Else those go that have a quarter of tol together. Return False where the gap is as small
         as asked only so.
         """
-        f = self._game.relaxation
         over = self._over
         w = self._iterate.w
-        self.d = f.repair(self._iterate.d)
-        self._upper = f.penalty(self.d) + over.value(self._priced())
         used = self._iterate.in_use
+        penalty = self._repair()
+        self._upper = penalty + over.value(self._priced())
+        self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
         early = self._are_bounds_expensive and self._iterate.product > self._tol
-        for quick in (False,) if self._iterate.proof is None else (True, False):
+        for quick in (True, False) if self._has_proof else (False,):
             for mask in (heavy,) if early else (used, heavy):
                 if not mask.any():
                     continue
@@ -284,17 +285,34 @@ class InteriorRun(Booster):
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
-                known = self._bound(quick, early)
+                known = self._bound(quick, early, penalty)
                 if early:
                     return True
                 if known and self._upper - self._lower <= self._tol:
                     return mask is used
         return True
 
-    def _bound(self, quick: bool, early: bool) -> bool:
-        """Bound F(A w): where it is to be `quick`, by the multipliers; return whether that is so.
+    def _repair(self) -> float:
+        """Take the nearest d at which f is finite, and return f(d) or a number that is not below.
 
-        Else exactly, which may take a cone solver, and is left to whoever asks where it is `early`.
+        The iterate has the variables of f besides d, which prove such a number without a solver.
+        """
+        f = self._game.relaxation
+        proof = self._iterate.proof
+        known = None
+        if f.from_solver and self._has_proof and proof is not None:
+            known = numerical.programs(f, self._game.m).near_point(proof)
+        if known is None:
+            self.d = f.repair(self._iterate.d)
+            return f.penalty(self.d)
+        self.d, penalty = known
+        return penalty
+
+    def _bound(self, quick: bool, early: bool, penalty: float) -> bool:
+        """Bound F(A w) by the multipliers if it is to be `quick`; return whether that was possible.
+
+        Else the bound is exact, which may take a cone solver; if it is `early`, whoever asks for it
+        pays. `penalty` is f(d) or a number that is not below.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -302,9 +320,24 @@ class InteriorRun(Booster):
         self.witness = f.near_witness(u, proof) if quick and proof is not None else None
         if self.witness is not None:
             self._lower = f.lower_bound(u, self.witness)
+            self.evaluated = self._lower, penalty
         elif not (quick or early):
             self._lower = f.relaxed_margin(u)[0]
+            self.evaluated = self._lower, penalty
         return not quick or self.witness is not None
+
+
+def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
+    """Return the program of f to work on, and whether its multipliers prove bounds on F.
+
+    If f is solved by cvxpy, the linear program is that of its cone form, whose multipliers
+    `Relaxation.near_witness` takes. Families with closed forms have a shorter program.
+    """
+    cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
+    if cones is not None:
+        return cones.linear(game.m) or cones, True
+    assert game.linear_form is not None
+    return game.linear_form, False
 
 
 class Opening(Booster):
