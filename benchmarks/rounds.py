@@ -16,7 +16,7 @@ from common import best_time, cancer, machine, table
 
 import relaxboost as rb
 from relaxboost.matrices import DenseMatrix, MarginMatrix, kernels, stumps
-from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 
 TOL = 0.01
 LIMIT = 400_000
