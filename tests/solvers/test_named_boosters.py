@@ -23,6 +23,7 @@ from relaxboost.solvers import (
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.softboost import SoftBoostRun
 from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers.stopping import Tolerance
 from relaxboost.views.plots import bounds_by_round
 from tests.twins import entropy_projection
 
@@ -204,7 +205,7 @@ def test_smoothboost_finds_gamma(rng):
     A = np.clip(reals(rng, 30, 20) + 0.1, -1, 1)
     for radius in (1, 3):
         game = rb.Game(A, rb.Capped(6), over=rb.L1Ball(radius))
-        run = SmoothBoost().start(game, 1e-9, Clock())
+        run = SmoothBoost().start(game, Tolerance(1e-9), Clock())
         last = list(islice(Rounds(game, run), 20_000))[-1]
         value = rb.solve(game, 1e-9).upper / radius
         assert run.ended

@@ -43,8 +43,8 @@ def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
 def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, storage):
     A = margins(300, 150)
     truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
-    monkeypatch.setattr(run, "MOST_ENTRIES", 40_000)
-    monkeypatch.setattr(run, "_FEWEST", 100)
+    monkeypatch.setattr(run, "MAX_ENTRIES", 40_000)
+    monkeypatch.setattr(run, "MIN_IN_PLAY", 100)
     game, sizes = rb.Game(storage(A), rb.Capped(40)), []
 
     def written(self):
@@ -261,7 +261,7 @@ def test_a_matrix_is_not_widened_beyond_the_largest(monkeypatch):
 
 def room(monkeypatch, count):
     """Let so many columns be in play, and matrices of that order be factorised."""
-    for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):
+    for where, name in ((run, "LARGEST"), (run, "MAX_CUTS"), (iterate, "LARGEST")):
         monkeypatch.setattr(where, name, count)
 
 
