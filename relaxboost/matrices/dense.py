@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relaxboost._core.arrays import Vector, Whole, no_number
-from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
@@ -61,12 +60,6 @@ class DenseMatrix(MarginMatrix):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._A.flags.writeable = False  # pickle does not keep it
-
-    @property
-    def unshared(self) -> NDArray[Any] | None:
-        """The entries, where a pass is `kernels.dots` by one thread; None in a subclass."""
-        alone = self._dots is kernels.dots or thread_pool()[1] == 1
-        return self._A if type(self) is DenseMatrix and alone else None
 
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]

@@ -177,12 +177,6 @@ class ActiveSet(MovingHypothesis):
             self.weights[slot] = abs(c)
         self.u = self.matrix.margins(support, coefficients)
 
-    def with_room(self, more: int) -> tuple[NDArray[np.int64], Vector, Vector]:
-        """Return copies of numbers, signs and weights, with zeros for more of them."""
-        used, none = len(self.keys), np.zeros(more)
-        signs, weights = (np.append(x[:used], none) for x in (self._signs, self.weights))
-        return np.append(self._numbers[:used], none.astype(np.int64)), signs, weights
-
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""
         if self._H is not None and slot < self._made:

@@ -17,7 +17,6 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.solvers.active import ActiveSet, MovingHypothesis, worst_in_use
-from relaxboost.solvers.ahead import Ahead, ahead
 from relaxboost.solvers.dense import DensePoint
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -90,7 +89,6 @@ class Corrective(SmoothedMethod):
     def start(self, game: Game, tol: float, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
-        run.look_ahead(game)
         return run.named(f"corrective ({self.step}{suffix})")
 
 
@@ -118,8 +116,6 @@ class CorrectiveRun(Booster):
     """Whether pairwise searches begin with Newton's step, where the projection tells it."""
     edges: Vector | None = None
     """Those of the atoms in use at d, once known."""
-    _ahead: Ahead | None = None
-    _answer: Best | None = None  # to d, where it was found ahead
 
     def __init__(
         self,
@@ -139,16 +135,8 @@ class CorrectiveRun(Booster):
         self._stretches = dict.fromkeys(("towards", "away", "pairwise"), 1.0)
         self.d = self._project(self.active.u)
 
-    def look_ahead(self, game: Game) -> None:
-        """Make rounds ahead where that can be done; for runs that take nothing but these steps."""
-        accuracy = {"fig1": inf, "pairwise": _LOOSE}.get(self._rule)
-        if accuracy is not None:
-            self._ahead = ahead(game, self._project, accuracy)
-
     def ask(self, game: Game) -> Best | Dense:
         """Return the answer to d_t; the same pass prices the atoms in use where steps ask it."""
-        if self._answer is not None:
-            return self._answer
         if self._rule not in EXCHANGING:
             return super().ask(game)
         best, self.edges = self.atoms.priced(self.d)
@@ -159,8 +147,6 @@ class CorrectiveRun(Booster):
         self._round += 1
         if self._stuck(best):
             return None
-        if self._ahead is not None and self._go_ahead(self._ahead, best):
-            return self
         if self._rule == "pairwise":
             self._pairwise(best)
         elif self._rule == "away":
@@ -183,24 +169,6 @@ class CorrectiveRun(Booster):
         before, self._used = self._used, self.active.used
         self._same = self._same + 1 if self._used == before else 0
         return self._same > _VAIN
-
-    def _go_ahead(self, ahead: Ahead, best: Any) -> bool:
-        """Go to the next round, where it is made ahead; return whether it was."""
-        active, self._answer, self.evaluated = self.atoms, None, None
-        found = ahead.after(active, self.d, best)
-        if found is None:
-            self._ahead = None  # which would be in vain again
-            if self._rule in EXCHANGING:  # edges of another pass may be of sums in another order
-                self.edges = active.priced(self.d)[1]
-            return False
-        if self._rule == "fig1":
-            active.move(best, found.eta, found.u)
-        else:
-            active.exchange(best, found.worst, found.eta, found.u)
-        self.step, self.edges, self.evaluated = found.eta, None, (found.value, 0.0)
-        self.d, self._answer = found.d, found.answer
-        active.product = found.d, found.u, found.product
-        return True
 
     def warmed(self, start: WarmStart) -> Booster:
         """Go on from its w; its d says nothing that w does not."""
