@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Vector, Whole, no_number
+from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
@@ -66,9 +66,6 @@ class DenseMatrix(MarginMatrix):
 
     def _edges(self, d: Vector) -> Vector:
         return self._dots(self._A, self._A.shape[1], d)
-
-    def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        return kernels.sum_columns(self._A, support, coefficients)
 
     def toarray(self) -> Vector:
         """Return A in double precision."""

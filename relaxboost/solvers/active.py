@@ -9,28 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-# After a pass over a matrix little of NumPy is left in the cache: these are quicker.
-@njit()
-def _shrink(weights: Vector, kept: float, slot: int, more: float) -> None:
-    for i in range(weights.shape[0]):
-        weights[i] *= kept
-    weights[slot] += more
-
-
-@njit()
-def _count(weights: Vector) -> int:
-    used = 0
-    for i in range(weights.shape[0]):
-        used += weights[i] != 0.0
-    return used
-
-
-@njit()
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
@@ -38,15 +20,15 @@ def worst_in_use(
 
     The slot is -1 for w = 0, which has the weight up to `scale` that slots do not have.
     """
-    slot, total = -1, 0.0
-    for place in range(weights.shape[0]):
-        total += weights[place]
-        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
-            slot = place
-    unused = scale - total
-    if slot < 0 or (holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0):
+    slots = np.flatnonzero(weights > 0.0)
+    unused = scale - float(weights.sum())
+    if not slots.size:
         return -1, 0.0, unused
-    return slot, edges[slot], weights[slot]
+    slot = int(slots[edges[slots].argmin()])
+    edge = float(edges[slot])
+    if holds_zero and unused > 1e-12 * scale and edge >= 0.0:
+        return -1, 0.0, unused
+    return slot, edge, float(weights[slot])
 
 
 class CombinedHypothesis(ABC):
@@ -129,7 +111,7 @@ class ActiveSet(MovingHypothesis):
     def used(self) -> int:
         """Number of atoms with weight, but w = 0."""
         zero = self._slots.get((0, 0))
-        count = _count(self.weights)  # beyond len(self) are none
+        count = int(np.count_nonzero(self.weights))  # beyond len(self) are none
         return count if zero is None else count - int(self.weights[zero] > 0.0)
 
     @property
@@ -202,7 +184,8 @@ class ActiveSet(MovingHypothesis):
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
         slot = self.slot(best)  # first: room for a new one replaces the weights
-        _shrink(self.weights, 1.0 - eta, slot, eta * self.over.scale)
+        self.weights *= 1.0 - eta
+        self.weights[slot] += eta * self.over.scale
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
