@@ -121,13 +121,13 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
 
 def _four_rows(offsets: Whole) -> Array:
     """Return room for the levels of four features."""
-    return np.empty((4, int(np.diff(offsets).max()) + 1))
+    return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
     """Return the edges of all stumps; `codes` has a row for each feature."""
     out = np.empty(offsets[-1])
-    _stump_edges(codes, offsets, yd, float(yd.sum()), _four_rows(offsets), out)
+    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
     return out
 
 
@@ -148,7 +148,7 @@ def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
     """Return the `first_largest` of `stump_edges`, and those of some columns; the rest is lost."""
-    total, some = float(yd.sum()), np.empty(columns.size)
+    total, some = float(np.add.reduce(yd)), np.empty(columns.size)
     if math.isnan(total):  # then so are all edges
         some[:] = total
         return (0, total), some
@@ -166,15 +166,20 @@ def _stump_best(
     columns: Whole,
     some: Array,
 ) -> tuple[int, float]:
-    best, peak, size = 0, 0.0, 0.0
+    best, peak, size = 0, 0.0, np.int64(0)  # as bits: see `apart`
     for f in range(codes.shape[0]):
         if f % 4 == 0:
             _four_sums(codes, offsets, f, yd, levels)
         below, start, stop = levels[f % 4], offsets[f], offsets[f + 1]
+        most = np.int64(0)
         for k in range(stop - start):
-            edge = total - 2.0 * below[k]
-            if abs(edge) > size:
-                best, peak, size = start + k, edge, abs(edge)
+            here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
+            most = here if here > most else most
+        if most > size:  # for few features: so the place is sought only here
+            k, size = 0, most
+            while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
+                k += 1
+            best, peak = start + k, total - 2.0 * below[k]
         for place in range(columns.shape[0]):
             if start <= columns[place] < stop:
                 some[place] = total - 2.0 * below[columns[place] - start]
@@ -436,6 +441,15 @@ def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> f
         here = np.float64(abs(out[i])).view(np.int64)
         bits = here if here > bits else bits
     return np.int64(bits).view(np.float64)
+
+
+@njit(error_model="numpy")
+def within(d: Array, most: float) -> bool:
+    """Return whether no entry is above `most` or below −most, or nan."""
+    inside = 0
+    for i in range(d.shape[0]):
+        inside += abs(d[i]) <= most
+    return inside == d.shape[0]
 
 
 def largest(v: Array) -> float:

@@ -17,6 +17,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
+from relaxboost.matrices.kernels import within
 from relaxboost.relaxations._projections import (
     CappedFollower,
     MeanFollower,
@@ -136,8 +137,7 @@ class Capped(WithK):
 
     def penalty(self, d: Vector) -> float:
         d = np.asarray(d, dtype=np.float64)
-        most = self._most
-        return 0.0 if d.min() >= -most and d.max() <= most else math.inf
+        return 0.0 if within(d, self._most) else math.inf
 
     @property
     def traits(self) -> Traits:

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
 from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
+@njit()
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
@@ -20,15 +22,15 @@ def worst_in_use(
 
     The slot is -1 for w = 0, which has the weight up to `scale` that slots do not have.
     """
-    slots = np.flatnonzero(weights > 0.0)
-    unused = scale - float(weights.sum())
-    if not slots.size:
+    slot, total = -1, 0.0
+    for place in range(weights.shape[0]):
+        total += weights[place]
+        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
+            slot = place
+    unused = scale - total
+    if slot < 0 or (holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0):
         return -1, 0.0, unused
-    slot = int(slots[edges[slots].argmin()])
-    edge = float(edges[slot])
-    if holds_zero and unused > 1e-12 * scale and edge >= 0.0:
-        return -1, 0.0, unused
-    return slot, edge, float(weights[slot])
+    return slot, edges[slot], weights[slot]
 
 
 class CombinedHypothesis(ABC):

@@ -189,6 +189,22 @@ def _nearest(level: float, grid: float) -> float:
     return math.floor(count + 0.5) * grid if abs(count) < 2.0**52 else math.nan
 
 
+@njit()
+def _near(u: Vector, left: float, right: float, near: Vector) -> tuple[int, int, float]:
+    """Gather the u from `left` to `right`; return how many, how many are less, and Σ [left − u]_+.
+
+    Sums are in order, so that they do not depend on the CPU.
+    """
+    found, below, short = 0, 0, 0.0
+    for i in range(u.shape[0]):
+        near[found] = u[i]  # is overwritten by the next one if it is not among them
+        found += (u[i] >= left) & (u[i] <= right)
+        less = u[i] < left
+        below += less
+        short += left - u[i] if less else 0.0
+    return found, below, short
+
+
 class MeanFollower:
     """AvgMin_k as a function of finite margins, quickest where they are near the last.
 
@@ -201,17 +217,24 @@ class MeanFollower:
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        before, gamma = self._gamma, self._margin(u)
+        before, (gamma, short) = self._gamma, self._search(u)
         moved = abs(gamma - before)
         self._gamma = gamma
         self._width = max(0.8 * self._width, 2.0 * moved) if moved < math.inf else 0.0
-        return gamma - float((gamma - u[u < gamma]).sum()) / self._k
+        return gamma - short / self._k
 
-    def _margin(self, u: Vector) -> float:
-        """Return the margin of the rank, which is sought first where it most likely is now."""
-        left, right = self._gamma - self._width, self._gamma + self._width
-        near = u[(u >= left) & (u <= right)]
-        rank = self.rank - int(np.count_nonzero(u < left))
-        if not 0 <= rank < near.size:
-            near, rank = u, self.rank
-        return float(np.partition(near, rank)[rank])
+    def _search(self, u: Vector) -> tuple[float, float]:
+        """Return γ, the margin of the rank, and Σ [γ − u]_+.
+
+        The margin is sought first among those near the last one: no others need an order then.
+        """
+        left, room = self._gamma - self._width, np.empty(u.size + 1)
+        found, below, short = _near(u, left, self._gamma + self._width, room)
+        near, rank = room[:found], self.rank - below
+        if not 0 <= rank < found:
+            near, rank, below, short = u, self.rank, 0, 0.0
+        ordered = np.partition(near, rank)
+        gamma = float(ordered[rank])
+        if below:
+            short += below * (gamma - left)
+        return gamma, short + float(np.add.reduce(gamma - ordered[:rank]))
