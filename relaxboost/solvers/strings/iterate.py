@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost.matrices.bulk import CutLevels
-from relaxboost.solvers.strings.pull import Room, begin, gather, nearest, pull
+from relaxboost.solvers.strings.pull import Room, begin, gather, nearest, pull, room_for
 
 _RELAXATION = 1.7
 """Steps go beyond their end by this factor, below 2: more than half as fast again as 1."""
@@ -74,8 +74,7 @@ class Strings:
         self._sums = np.empty((len(self._groups), d.size))
         self._strings = np.empty(self._counts.size)
         self._sides = np.zeros(self._counts.size, dtype=np.int8)
-        longest = int(np.diff(self._offsets).max())
-        self._rooms = [(np.empty((2, longest), int), np.empty((7, longest))) for _ in self._groups]
+        self._rooms = [room_for(self._offsets) for _ in self._groups]
         self.restart()
 
     def begin(self, d: Vector) -> None:

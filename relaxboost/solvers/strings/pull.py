@@ -34,6 +34,12 @@ _SPARSE, _PINNED = 8, 20
 """A string is pinned where it has so many levels for each bend; and how often pins may go."""
 
 
+def room_for(offsets: Whole) -> Room:
+    """Return room for features whose levels begin at `offsets`."""
+    levels = int(np.diff(offsets).max())
+    return np.empty((2, levels), dtype=np.int64), np.empty((7, levels))
+
+
 @njit(error_model="numpy", nogil=True)
 def _first_slope(c: Array, r: Array, tube: float, start: float, back: bool) -> tuple[float, float]:
     """Return the first slope of a string, from the back if asked, and how it rises with `start`."""
@@ -270,7 +276,7 @@ def pull(
         On which side of the tube the last string bends after the level, as a sign, else 0.
     sums : array of shape (m,)
     room : (integers of shape (2, levels), numbers of shape (7, levels))
-        For the feature with the most levels; what they hold is of no use to the caller.
+        See `room_for`. What they hold is of no use to the caller.
     """
     (codes, offsets, c), (start, tube, relaxation) = of, steps
     features, m = codes.shape
