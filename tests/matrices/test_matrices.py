@@ -152,12 +152,11 @@ def test_sums_are_the_same_wherever_a_column_stands(kind, rng):
     assert not kernels.combine(H, 9, np.zeros(9)).any()
 
 
-def test_the_least_and_the_largest_are_found_by_their_bits(rng):
+def test_the_largest_has_either_sign(rng):
     for size in (1e308, 1.0, 5e-324):
         for m in (1, 2, 70):
             for v in (size * rng.uniform(-1.0, 1.0, m), np.full(m, size), np.zeros(m)):
                 for u in (v, -v):
-                    assert kernels.least(u) == u.min()
                     assert kernels.largest(u) == np.abs(u).max()
 
 

@@ -17,7 +17,7 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.strings.iterate import Strings
-from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
+from relaxboost.solvers.strings.pull import begin, gather, nearest, pull, room_for
 from relaxboost.solvers.strings.run import PASSES_PER_STEP, StringsRun, unfit
 from tests.solvers.test_interior import noisy_stumps
 
@@ -67,7 +67,7 @@ def test_the_step_in_w_is_exact(seed):
     gather(codes, offsets, counts, g, s, sigma, r)
     start = begin(counts, r, offsets, tube, m, o, 0.0)
     sides = np.zeros(g.size, dtype=np.int8)
-    pull((codes, offsets, counts), r, moved, (start, tube, 0.5), sides, sums)
+    pull((codes, offsets, counts), r, moved, (start, tube, 0.5), sides, sums, room_for(offsets))
     assert r == pytest.approx(wanted, abs=1e-5)
     assert o + 6.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
     assert moved == pytest.approx((g + r) / 2, abs=1e-14)
@@ -82,7 +82,9 @@ def strings(c, r, tube, sides):
     n = c.size
     codes, offsets = np.arange(n)[None, :], np.array([0, n])
     r, sides = r.copy(), sides.copy()
-    pull((codes, offsets, c), r, np.zeros(n), (0.0, tube, 1.0), sides, np.empty(n))
+    pull(
+        (codes, offsets, c), r, np.zeros(n), (0.0, tube, 1.0), sides, np.empty(n), room_for(offsets)
+    )
     return r, sides
 
 
