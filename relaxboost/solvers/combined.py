@@ -39,9 +39,9 @@ from relaxboost.solvers.interior_point.run import (
 )
 from relaxboost.solvers.loose import EASIER, EASY, LooseRun
 from relaxboost.solvers.method import SmoothedMethod, default_beta
+from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother, Unsmoothed
-from relaxboost.solvers.walking import Walking, walkable
 from relaxboost.solvers.warm_start import WarmStart, ended_as
 
 _MANY = 0.3
@@ -204,7 +204,8 @@ class CombinedRun(LooseRun):
         gap = (start.upper - start.lower) / (2.0 * self._target)
         begun = partial(self._begun, start, gap)
         if self.rival and gap <= _FAR and walkable(self._game, start):
-            return Walking(self._game, self._clock, start, walk_limit(self._game), begun)
+            passes = walk_limit(self._game) / self._pass
+            return Walking(self._game, self._clock, start, passes, begun)
         return begun()
 
     def _begun(self, start: WarmStart, gap: float) -> Booster:

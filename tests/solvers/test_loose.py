@@ -8,7 +8,7 @@ from relaxboost.instances.generators import generate
 from relaxboost.solvers import Combined, Corrective
 from relaxboost.solvers.combined import CombinedRun
 from relaxboost.solvers.loose import LooseRun, _room
-from relaxboost.solvers.walk import Lost
+from relaxboost.solvers.parametric_simplex.program import Lost
 from tests.solvers.test_interior import margins, noisy_stumps
 
 GAMES = {
@@ -122,7 +122,7 @@ def test_steps_take_the_answer_of_a_walk_that_came_to_nothing(monkeypatch):
     def lost(*_):
         raise Lost
 
-    monkeypatch.setattr("relaxboost.solvers.walking.Walk", lost)
+    monkeypatch.setattr("relaxboost.solvers.parametric_simplex.booster.ParametricSimplex", lost)
     matrix = noisy_stumps(200, 3)
     near = rb.solve(rb.Game(matrix, rb.Capped(60)), 0.01)
     solution = rb.solve(rb.Game(matrix, rb.Capped(40)), 0.01, start=near)

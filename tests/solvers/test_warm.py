@@ -15,8 +15,8 @@ from relaxboost.solvers import (
     Combined,
     Corrective,
     TotallyCorrective,
-    totally_corrective,
 )
+from relaxboost.solvers.boosters import totally_corrective
 from relaxboost.solvers.restricted_master import RestrictedMaster
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_every_method import DOMAINS, RELAXATIONS, fits

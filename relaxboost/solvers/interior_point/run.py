@@ -18,10 +18,10 @@ from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
 from relaxboost.solvers.interior_point.additive import MULTIPLY, seconds_dense, seconds_of_passes
 from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
 from relaxboost.solvers.interior_point.sieve import Sieve
+from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.strings.run import Following, StringsRun, seconds_of_round
 from relaxboost.solvers.strings.run import unfit as strings_unfit
-from relaxboost.solvers.walking import Walking, walkable
 from relaxboost.solvers.warm_start import WarmStart
 
 MOST_CUTS = 1_000_000
@@ -393,7 +393,8 @@ class Opening(Booster):
         """Show its d first, and walk from its game to this one where there is a walk."""
         self.d = self.d if start.d is None else start.d
         if walkable(self._game, start):
-            return Walking(self._game, self._clock, start, walk_limit(self._game), self._following)
+            passes = walk_limit(self._game) / (PASS * self._game.matrix.entries)
+            return Walking(self._game, self._clock, start, passes, self._following)
         return self
 
     def successor(self, best: Best) -> Booster | None:
