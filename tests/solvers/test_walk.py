@@ -13,7 +13,6 @@ from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.solvers.parametric_simplex import kernels
 from relaxboost.solvers.parametric_simplex.program import GameProgram, Lost
 from relaxboost.solvers.parametric_simplex.simplex import ParametricSimplex
-from relaxboost.solvers.parametric_simplex.tableau import Tableau
 
 PACKAGE = "relaxboost.solvers.parametric_simplex"
 
@@ -110,28 +109,18 @@ def test_a_walk_begins_where_no_vertex_is(rng):
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
 @pytest.mark.parametrize("kind", ["stumps", "thirds", "none"])
 def test_what_is_out_of_play_enters_where_it_is_missed(rng, kind, over, monkeypatch):
-    """With next to nothing beside the basis, which leaves again: the optimum is the same."""
-    entered, left = [], []
-    grow, shrink = ParametricSimplex._grow, ParametricSimplex._shrink
-
-    def shrinking(simplex):
-        before = simplex._tableau.size
-        shrink(simplex)
-        left.append(simplex._tableau.size < before)
-
-    monkeypatch.setattr(ParametricSimplex, "_shrink", shrinking)
+    """Only one variable more than the basis needs may enter at a time: the optimum is the same."""
+    entered, grow = [], ParametricSimplex._grow
     monkeypatch.setattr(
         ParametricSimplex, "_grow", lambda *a: entered.append(grow(*a)) or entered[-1]
     )
     monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
-    monkeypatch.setattr(f"{PACKAGE}.simplex.MAX_GROWTH", 1)
     first = rb.Game(tied(kind, rng), rb.Capped(fraction=0.3), over)
     simplex = ParametricSimplex(first, rb.solve(first, 1e-6, "interior-point"), 1e6)
     for part in (0.28, 0.33, 0.2):
         game = rb.Game(first.matrix, rb.Capped(fraction=part), over)
         assert gap(game, *simplex.solve(game, Clock(None), 1e6)) <= 1e-11
     assert sum(entered) > 3
-    assert sum(left) > 0
 
 
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.FullSimplex()], ids=repr)
@@ -256,17 +245,17 @@ def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
 def test_a_tableau_solves_its_equations(rng):
     """Before and after exchanges are applied, by rows, by columns and as a whole."""
     T = rng.normal(size=(12, 17))
-    tableau = Tableau(T.copy())
+    tableau = kernels.Tableau.of(T.copy())
     for _ in range(100):
         r = int(rng.integers(12))
         q = int(np.argmax(np.abs(T[r])))
-        row = kernels.row_of(tableau.factors, r)
-        column = kernels.column_of(tableau.factors, q)
-        kernels.append_update(tableau.factors, r, q, row, column)
+        row = kernels.row_of(tableau, r)
+        column = kernels.column_of(tableau, q)
+        kernels.append_update(tableau, r, q, row, column)
         T = exchanged(T, r, q)
-        assert np.allclose(kernels.row_of(tableau.factors, 5), T[5], atol=1e-8)
-        assert np.allclose(kernels.column_of(tableau.factors, 5), T[:, 5], atol=1e-8)
-        if tableau.pending == len(tableau.factors.left):
+        assert np.allclose(kernels.row_of(tableau, 5), T[5], atol=1e-8)
+        assert np.allclose(kernels.column_of(tableau, 5), T[:, 5], atol=1e-8)
+        if tableau.pending[0] == len(tableau.left):
             tableau.apply()
     assert np.allclose(tableau.apply(), T, atol=1e-8)
 
@@ -352,6 +341,19 @@ def test_a_path_goes_on_with_one_walk(monkeypatch):
         assert solution.gap <= 1e-11
         assert [record.inner for record in solution.history] == ["walk", "walk"]
         assert rb.compare(solution, rb.solve(solution.game, 1e-6))
+
+
+def test_a_tableau_that_has_grown_is_replaced(monkeypatch):
+    """A path then continues from a new first basis, and still without any other method."""
+    monkeypatch.setattr(f"{PACKAGE}.simplex.MAX_GROWTH", 1)
+    made, own = [], ParametricSimplex.__init__
+    monkeypatch.setattr(ParametricSimplex, "__init__", lambda *a: made.append(1) or own(*a))
+    A = signs(np.random.default_rng(5), 300, 100)
+    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-6, "interior-point", k=[60, 66, 73, 80])
+    assert len(made) > 1
+    for solution in found[:-1]:
+        assert [record.inner for record in solution.history] == ["walk", "walk"]
+        assert solution.gap <= 1e-11
 
 
 @pytest.mark.parametrize("fault", ["lost", "wrong"])

@@ -24,18 +24,8 @@ class Walking(Booster):
     """A round at the d of the start, and one at the optimum that the simplex method reaches.
 
     Afterwards the booster that would run without a neighbour continues. If the simplex method fails
-    or uses up its budget, `inner` is "lost" and d stays at the start.
-
-    Parameters
-    ----------
-    game : Game
-    clock : Clock
-    start : WarmStart
-        A start for which `walkable` holds.
-    budget_passes : float
-        The passes over A that the first basis, and then the moves from it, may cost.
-    fallback : callable
-        Returns the booster that continues.
+    or uses up its budget, `inner` is "lost" and d stays at the start. `budget_passes` counts
+    the passes over A that the first basis may cost, and again those of the moves from there.
     """
 
     inner = "walk"

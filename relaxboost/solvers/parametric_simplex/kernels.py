@@ -6,9 +6,13 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
+
+BLOCK = 32
+"""Rank-one updates that are applied together; more of them make each row and column slower."""
 
 
 class Tolerances(NamedTuple):
@@ -21,13 +25,11 @@ class Tolerances(NamedTuple):
     slope: float = 1e-15
     """The kernels treat a smaller slope in t as zero."""
     pivot: float = 1e-9
-    """A smaller pivot counts as singular."""
+    """A smaller pivot, or weight of a hypothesis, counts as zero."""
     drift: float = 1e-6
     """The relative error at which the row and the column of a pivot contradict each other."""
     residual: float = 1e-13
     """A larger residual of the equations is removed by iterative refinement."""
-    weight: float = 1e-9
-    """A smaller weight does not put its hypothesis into the first basis."""
     independent: float = 1e-6
     """The least diagonal entry of R in the QR factorisation that selects the first basis."""
     shift_x: float = 1e-3
@@ -39,7 +41,7 @@ class Tolerances(NamedTuple):
 TOLERANCES = Tolerances()
 
 
-class Outcome(IntEnum):
+class PivotOutcome(IntEnum):
     """The reason why `follow` returns."""
 
     DONE = 0
@@ -54,20 +56,36 @@ class Outcome(IntEnum):
     """The basis is singular, or rounding errors have grown too large."""
 
 
-class Factors(NamedTuple):
-    """A dense tableau with pending rank-one updates: ``table + left[:k].T @ right[:k]``."""
+class Tableau(NamedTuple):
+    """The dense tableau T of x_B = T x_N: ``table + left[:k].T @ right[:k]`` for k = pending[0].
+
+    Each pivot appends a rank-one update. `apply` adds them as one product, which reads T once.
+    """
 
     table: Array
-    """The tableau T of x_B = T x_N before the pending updates, shape (rows, columns)."""
     left: Array
-    """The column factor of each pending update, shape (block, rows)."""
     right: Array
-    """The row factor of each pending update, shape (block, columns)."""
     pending: Whole
-    """The number k of pending updates, shape (1,)."""
+
+    @classmethod
+    def of(cls, table: Array) -> Tableau:
+        """Return a tableau without pending updates, which modifies the array."""
+        rows, columns = table.shape
+        left, right = np.empty((BLOCK, rows)), np.empty((BLOCK, columns))
+        return cls(np.ascontiguousarray(table), left, right, np.zeros(1, dtype=np.int64))
+
+    def apply(self) -> Array:
+        """Apply the pending updates, and return the entries."""
+        k = int(self.pending[0])
+        if k:
+            # BLAS sees the transpose of an array in the order of rows, and writes to it in place.
+            left, right = self.left[:k].T, self.right[:k].T
+            dgemm(1.0, right, left, 1.0, self.table.T, trans_b=1, overwrite_c=1)
+            self.pending[0] = 0
+        return self.table
 
 
-class State(NamedTuple):
+class SimplexState(NamedTuple):
     """The variables of the program by number, and those that the tableau contains.
 
     Vectors over all variables have shape (2, variables): a value and a slope in t.
@@ -87,78 +105,78 @@ class State(NamedTuple):
 
 
 @njit()
-def row_of(factors: Factors, r: int) -> Array:
+def row_of(tableau: Tableau, r: int) -> Array:
     """Return row r of the tableau, with the pending updates."""
-    row = factors.table[r].copy()
-    for k in range(factors.pending[0]):
-        scale = factors.left[k, r]
+    row = tableau.table[r].copy()
+    for k in range(tableau.pending[0]):
+        scale = tableau.left[k, r]
         for q in range(row.size):
-            row[q] += scale * factors.right[k, q]
+            row[q] += scale * tableau.right[k, q]
     return row
 
 
 @njit()
-def column_of(factors: Factors, q: int) -> Array:
+def column_of(tableau: Tableau, q: int) -> Array:
     """Return column q of the tableau, with the pending updates."""
-    column = factors.table[:, q].copy()
-    for k in range(factors.pending[0]):
-        scale = factors.right[k, q]
+    column = tableau.table[:, q].copy()
+    for k in range(tableau.pending[0]):
+        scale = tableau.right[k, q]
         for r in range(column.size):
-            column[r] += scale * factors.left[k, r]
+            column[r] += scale * tableau.left[k, r]
     return column
 
 
 @njit()
-def append_update(factors: Factors, r: int, q: int, row: Array, column: Array) -> None:
+def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
     """Append the pivot on (r, q) to the pending updates.
 
     A pivot changes T by the rank-one matrix (column + e_r)(e_q − row) / row[q].
     """
-    k = factors.pending[0]
-    factors.left[k] = column
-    factors.left[k, r] += 1.0
-    factors.right[k] = -row / row[q]
-    factors.right[k, q] += 1.0 / row[q]
-    factors.pending[0] += 1
+    k = tableau.pending[0]
+    tableau.left[k] = column
+    tableau.left[k, r] += 1.0
+    tableau.right[k] = -row / row[q]
+    tableau.right[k, q] += 1.0 / row[q]
+    tableau.pending[0] += 1
 
 
 @njit()
-def follow(factors: Factors, state: State, t: float) -> tuple[Outcome, float]:
+def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
     """Pivot at each breakpoint below t, until t is 0 or the pending updates fill their block.
 
     Return the reason for the return, and the t that was reached. The arrays are modified.
     """
-    while factors.pending[0] < len(factors.left):
+    while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
         dual_t, q = _dual_breakpoint(state)
         if max(primal_t, dual_t) <= 0.0:
-            return Outcome.DONE, 0.0
+            return PivotOutcome.DONE, 0.0
         t = min(t, max(primal_t, dual_t))
         if primal_t >= dual_t:
             # A dual simplex step: basic variable r leaves to a bound, and q replaces it.
-            row = row_of(factors, r)
+            row = row_of(tableau, r)
             q = _dual_ratio_test(row, to_upper, state, t)
             if q < 0:
-                return Outcome.NO_COLUMN, t
-            column = column_of(factors, q)
+                return PivotOutcome.NO_COLUMN, t
+            column = column_of(tableau, q)
         else:
             # A primal simplex step: nonbasic variable q moves until some r reaches a bound.
-            column = column_of(factors, q)
+            column = column_of(tableau, q)
             r, to_upper = _primal_ratio_test(column, q, state, t)
             if r < 0:
-                return Outcome.NO_ROW, t
+                return PivotOutcome.NO_ROW, t
             if r == column.size:
                 # The variable q reaches its own other bound first, and the basis stays.
                 _flip_bound(column, q, state)
                 continue
-            row = row_of(factors, r)
+            row = row_of(tableau, r)
         # The pivot was computed twice, by row and by column; a difference shows rounding errors.
         error = abs(row[q] - column[r]) / (1.0 + abs(row[q]))
         if abs(row[q]) < TOLERANCES.pivot or error > TOLERANCES.drift:
-            return Outcome.SINGULAR, t
+            return PivotOutcome.SINGULAR, t
         _exchange(row, column, r, q, to_upper, state)
-        append_update(factors, r, q, row, column)
-    return Outcome.FULL, t
+        append_update(tableau, r, q, row, column)
+    return PivotOutcome.FULL, t
 
 
 @njit()
@@ -170,7 +188,7 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 
 @njit()
-def _primal_breakpoint(state: State) -> tuple[float, int, bool]:
+def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
     """Return the largest t at which a basic variable reaches a bound, its row, and the bound."""
     best, row, to_upper = 0.0, -1, False
     for r in range(state.basic.size):
@@ -186,7 +204,7 @@ def _primal_breakpoint(state: State) -> tuple[float, int, bool]:
 
 
 @njit()
-def _dual_breakpoint(state: State) -> tuple[float, int]:
+def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
     """Return the largest t at which a reduced cost changes its sign, and its column."""
     best, column = 0.0, -1
     for q in range(state.nonbasic.size):
@@ -216,7 +234,7 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 
 
 @njit()
-def _dual_ratio_test(row: Vector, to_upper: bool, state: State, t: float) -> int:
+def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float) -> int:
     """Return the column that enters so that all reduced costs stay feasible, or -1."""
     rates, rooms = np.empty(row.size), np.empty(row.size)
     direction = -1.0 if to_upper else 1.0
@@ -228,7 +246,7 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: State, t: float) -> int
 
 
 @njit()
-def _primal_ratio_test(column: Vector, q: int, state: State, t: float) -> tuple[int, bool]:
+def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
     """Return the row that reaches a bound first as variable q moves, and whether it is the upper.
 
     The row is -1 if no bound is reached, and one beyond the last if q reaches its own other bound.
@@ -252,7 +270,7 @@ def _primal_ratio_test(column: Vector, q: int, state: State, t: float) -> tuple[
 
 
 @njit()
-def _flip_bound(column: Vector, q: int, state: State) -> None:
+def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
     """Move nonbasic variable q to its other bound."""
     j = state.nonbasic[q]
     for k in range(2):
@@ -264,7 +282,9 @@ def _flip_bound(column: Vector, q: int, state: State) -> None:
 
 
 @njit()
-def _exchange(row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: State) -> None:
+def _exchange(
+    row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: SimplexState
+) -> None:
     """Let the variable of column q enter the basis, and that of row r leave to a bound."""
     leaving, entering = state.basic[r], state.nonbasic[q]
     for k in range(2):

@@ -8,6 +8,7 @@ the end of each run from t = 1 to t = 0, and those that violate a bound enter th
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.parametric_simplex import kernels
-from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, Outcome
+from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, PivotOutcome, Tableau
 from relaxboost.solvers.parametric_simplex.program import (
     MAX_ENTRIES,
     GameProgram,
@@ -30,8 +31,8 @@ RESERVE = 50
 """The fewest variables that enter the tableau together: each time costs several passes over A."""
 
 
-MAX_GROWTH = 4
-"""The size of a tableau, in multiples of its core, beyond which it is reduced to half."""
+MAX_GROWTH = 20
+"""The largest size of a tableau with which a new game is begun, in multiples of its basis."""
 
 
 class ParametricSimplex:
@@ -70,8 +71,13 @@ class ParametricSimplex:
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether `solve` accepts a game with this matrix and domain."""
-        return game.matrix is self._program.matrix and game.over == self._program.over
+        """Return whether `solve` should continue with a game, which needs this matrix and domain.
+
+        A first basis with a small tableau is better than a tableau that has grown on a long path.
+        """
+        core = int(np.count_nonzero(self._state.nonbasic > self._program.m))
+        is_small = max(self._tableau.table.shape) <= MAX_GROWTH * max(core, RESERVE)
+        return is_small and game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
         """Return an optimal pair (d, w) of a game.
@@ -93,17 +99,16 @@ class ParametricSimplex:
         if new is None:
             raise Lost
         self._program.budget = budget
-        self._shrink()
-        outcome = Outcome.DONE
+        outcome = PivotOutcome.DONE
         while True:
             # Without another variable, a tableau that could not continue would stop again.
-            if not self._grow(outcome) and outcome != Outcome.DONE:
+            if not self._grow(outcome) and outcome != PivotOutcome.DONE:
                 raise Lost
             self._start_at_one(old, new)
             outcome, t = self._follow(clock)
             old = _interpolate(old, new, t)
             self._evaluate(old, t)
-            if outcome == Outcome.DONE and self._violation() <= TOLERANCES.optimal:
+            if outcome == PivotOutcome.DONE and self._violation() <= TOLERANCES.optimal:
                 self._form = new
                 weights = self._state.z[0, self._program.m + 1 : self._program.total]
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
@@ -111,62 +116,55 @@ class ParametricSimplex:
     def _violation(self) -> float:
         """Return the largest violation of a bound or of the sign of a reduced cost."""
         _, _, side, x, z, lower, upper = self._state
-        return float(max((lower - x)[0].max(), (x - upper)[0].max(), (-side * z[0]).max()))
+        primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
+        return float(max(primal, (-side * z[0]).max()))
 
     # The variables of the tableau
 
-    def _shrink(self) -> None:
-        """Take the rows and columns that are far from a pivot out of a tableau that has grown.
-
-        The core, which stays, are the basic examples and v, and the nonbasic slacks and Σd.
-        """
-        m = self._program.m
-        basic, nonbasic, side, x, z, _, _ = self._state
-        core = max(int(np.count_nonzero(nonbasic >= m)), RESERVE)
-        if max(basic.size, nonbasic.size) > MAX_GROWTH * core:
-            keep = core * max(1, MAX_GROWTH // 2)
-            row_rooms = np.where(basic > m, x[0, basic], -1.0)
-            column_rooms = np.where(nonbasic < m, (side * z[0])[nonbasic], -1.0)
-            rows = np.sort(np.argsort(row_rooms, kind="stable")[:keep])
-            columns = np.sort(np.argsort(column_rooms, kind="stable")[:keep])
-            self._tableau.replace(self._tableau.apply()[np.ix_(rows, columns)])
-            self._state = self._state._replace(basic=basic[rows], nonbasic=nonbasic[columns])
-
-    def _grow(self, outcome: Outcome) -> bool:
+    def _grow(self, outcome: PivotOutcome) -> bool:
         """Let the variables that violate a bound enter the tableau; return whether any entered.
 
         If the last run lacked a row or a column, those that are nearest to a violation enter too.
         """
         m = self._program.m
-        _, _, side, x, z, _, _ = self._state
-        examples = self._worst(0, side[:m] * z[0, :m], outcome == Outcome.NO_COLUMN)
+        basic, nonbasic, side, x, z, _, _ = self._state
+        examples = self._worst(
+            0, side[:m] * z[0, :m], nonbasic < m, outcome == PivotOutcome.NO_COLUMN
+        )
         if examples.size:
             self._add_examples(examples)
         slack = x[0, m + 1 : -1]
         if self._program.over.two_sided:
             # Of h and -h only the one with the positive edge can become tight soon.
             slack = np.where(slack < x[0, m], slack, np.inf)
-        slacks = self._worst(m + 1, slack, outcome == Outcome.NO_ROW)
+        slacks = self._worst(m + 1, slack, basic > m, outcome == PivotOutcome.NO_ROW)
         if slacks.size:
             self._add_slacks(slacks)
         return bool(examples.size or slacks.size)
 
-    def _worst(self, first: int, rooms: Vector, at_least_some: bool) -> Whole:
-        """Return the variables outside the tableau with the least room, numbered from `first`."""
+    def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
+        """Return the variables outside the tableau with the least room, numbered from `first`.
+
+        `loose` marks the variables of this kind in the tableau that do not belong to its basis.
+        """
         basic, nonbasic = self._state[:2]
+        size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), RESERVE)
         rooms = rooms.copy()
         inside = np.concatenate([basic, nonbasic]) - first
         inside = inside[(inside >= 0) & (inside < rooms.size)]
         rooms[inside] = np.inf
+        # As many as the basis has columns are kept ready, which saves runs from t = 1 to 0.
+        count = size - int(np.count_nonzero(loose))
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
-        if not violated and not at_least_some:
-            return inside[:0]
-        # At most as many as the basis has columns, so that the tableau grows gradually.
-        count = min(max(violated, RESERVE), max(nonbasic.size, RESERVE))
+        if violated or at_least_some:
+            # Many violations at once are resolved gradually, since most disappear with the first.
+            count = max(count, min(max(violated, RESERVE), size))
         count = min(count, int(np.isfinite(rooms).sum()))
-        if self._tableau.size + count * max(self._tableau.factors.table.shape) > MAX_ENTRIES:
+        if count <= 0:
+            return inside[:0]
+        if self._tableau.table.size + count * max(self._tableau.table.shape) > MAX_ENTRIES:
             raise Lost
-        return first + np.sort(np.argpartition(rooms, count - 1)[:count]) if count else inside[:0]
+        return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
         """Append columns for examples, which stay nonbasic."""
@@ -179,7 +177,7 @@ class ParametricSimplex:
         columns -= table[:, nonbasic == total]
         slack = np.flatnonzero((basic > m) & (basic < total))
         columns[slack] -= self._program.part(new, basic[slack] - m - 1).T
-        self._tableau.replace(np.hstack([table, columns]))
+        self._tableau = Tableau.of(np.hstack([table, columns]))
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
@@ -195,7 +193,7 @@ class ParametricSimplex:
         columns = new - m - 1
         rows = row_of_v - self._program.part(basic[inner], columns).T @ table[inner]
         rows[:, outer] -= self._program.part(nonbasic[outer], columns).T
-        self._tableau.replace(np.vstack([table, rows]))
+        self._tableau = Tableau.of(np.vstack([table, rows]))
         self._state = self._state._replace(basic=np.append(basic, new))
 
     # Values of the variables
@@ -216,12 +214,12 @@ class ParametricSimplex:
 
     def _place_nonbasic(self, k: int) -> None:
         """Set values (k = 0) or slopes (k = 1) of nonbasic variables to those of their bounds."""
-        state = self._state
-        is_nonbasic = np.arange(state.side.size) < self._program.m
-        is_nonbasic[state.nonbasic] = True
-        is_nonbasic[state.basic] = False
-        bounds = np.where(state.side < 0.0, state.upper[k], state.lower[k])
-        state.x[k, is_nonbasic] = bounds[is_nonbasic]
+        m = self._program.m
+        basic, nonbasic, side, x, _, lower, upper = self._state
+        is_nonbasic = np.ones(m, dtype=bool)
+        is_nonbasic[basic[basic < m]] = False
+        ids = np.append(np.flatnonzero(is_nonbasic), nonbasic[nonbasic >= m])
+        x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
         """Compute s and Σd from d and v; return the errors of those that are nonbasic."""
@@ -281,30 +279,32 @@ class ParametricSimplex:
         program, factors = self._program, self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
         # All bounds widen. The sum Σd = 1 has side 0 and stays.
-        shift = TOLERANCES.shift_x / program.m * factors
+        shift = TOLERANCES.shift_x / program.m
         for j in (basic, nonbasic):
-            lower[1, j] -= shift[j]
-            upper[1, j] += shift[j]
-        away = side[nonbasic] * shift[nonbasic]
+            lower[1, j] -= shift * factors[j]
+            upper[1, j] += shift * factors[j]
+        away = shift * side[nonbasic] * factors[nonbasic]
         x[1, nonbasic] -= away
         x[1, basic] -= self._tableau.apply() @ away
         # Violated bounds widen further, each by another factor so that they meet at distinct t.
-        lower[1, basic] += factors[basic] * np.minimum((x - lower)[:, basic].sum(axis=0), 0.0)
-        upper[1, basic] -= factors[basic] * np.minimum((upper - x)[:, basic].sum(axis=0), 0.0)
+        below = (x[:, basic] - lower[:, basic]).sum(axis=0)
+        above = (upper[:, basic] - x[:, basic]).sum(axis=0)
+        lower[1, basic] += factors[basic] * np.minimum(below, 0.0)
+        upper[1, basic] -= factors[basic] * np.minimum(above, 0.0)
         excess = TOLERANCES.shift_z - np.minimum(side[nonbasic] * z[0, nonbasic], 0.0)
         z[1] = 0.0
         z[1, nonbasic] = side[nonbasic] * factors[nonbasic] * excess
 
-    def _follow(self, clock: Clock) -> tuple[Outcome, float]:
+    def _follow(self, clock: Clock) -> tuple[PivotOutcome, float]:
         """Pivot from t = 1 towards 0; return the reason for the end, and the t that was reached."""
         t = 1.0
-        outcome = Outcome.FULL
-        while outcome == Outcome.FULL:
+        outcome = PivotOutcome.FULL
+        while outcome == PivotOutcome.FULL:
             clock.check()
             self._tableau.apply()
-            outcome, t = kernels.follow(self._tableau.factors, self._state, t)
-            self._program.spend_pivots(self._tableau.pending, self._tableau.size)
-        if outcome == Outcome.SINGULAR:
+            outcome, t = kernels.follow(self._tableau, self._state, t)
+            self._program.spend_pivots(int(self._tableau.pending[0]), self._tableau.table.size)
+        if outcome == PivotOutcome.SINGULAR:
             raise Lost
         return outcome, t
 

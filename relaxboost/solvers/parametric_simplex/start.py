@@ -8,7 +8,7 @@ from scipy.linalg import qr
 from relaxboost._core.arrays import Array, Whole
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
-from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, State
+from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, SimplexState, Tableau
 from relaxboost.solvers.parametric_simplex.program import (
     MAX_ENTRIES,
     GameProgram,
@@ -16,10 +16,11 @@ from relaxboost.solvers.parametric_simplex.program import (
     bound_distances,
     near_vertex,
 )
-from relaxboost.solvers.parametric_simplex.tableau import Tableau
 
 
-def crash_basis(program: GameProgram, form: LinearForm, near: Solution) -> tuple[State, Tableau]:
+def crash_basis(
+    program: GameProgram, form: LinearForm, near: Solution
+) -> tuple[SimplexState, Tableau]:
     """Return a state and its tableau, with the examples between bounds and v as basic variables.
 
     The slacks of as many hypotheses with weight, and Σd, are nonbasic. The point need not be
@@ -29,7 +30,7 @@ def crash_basis(program: GameProgram, form: LinearForm, near: Solution) -> tuple
     edges = program.edges(near.d)
     weights = program.separate(near.w)
     excess, inside = bound_distances(form, near.d, form.cost + program.margins(weights))
-    used = np.where(weights > TOLERANCES.weight, weights, 0.0)
+    used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
     size = max(1, min(int(np.count_nonzero(used)), m))
     if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
         raise Lost
@@ -44,7 +45,7 @@ def crash_basis(program: GameProgram, form: LinearForm, near: Solution) -> tuple
     M: Array = np.ones((examples.size + 1, examples.size + 1))
     M[:-1, :-1] = -program.part(examples, columns).T
     M[-1, -1] = 0.0
-    state = State(
+    state = SimplexState(
         basic=np.append(examples, m),
         nonbasic=np.append(m + 1 + columns, total),
         side=np.append(np.where(excess < 0.0, -1.0, 1.0), np.ones(program.signed + 2)),
@@ -59,7 +60,7 @@ def crash_basis(program: GameProgram, form: LinearForm, near: Solution) -> tuple
     state.lower[0, total] = state.upper[0, total] = 1.0
     state.x[0, examples] = near.d[examples]
     state.z[0, m + 1 + columns] = weights[columns]
-    return state, Tableau(np.linalg.inv(M).astype(np.float64))
+    return state, Tableau.of(np.linalg.inv(M).astype(np.float64))
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
