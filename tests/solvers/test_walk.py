@@ -109,12 +109,13 @@ def test_a_walk_begins_where_no_vertex_is(rng):
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
 @pytest.mark.parametrize("kind", ["stumps", "thirds", "none"])
 def test_what_is_out_of_play_enters_where_it_is_missed(rng, kind, over, monkeypatch):
-    """Only one variable more than the basis needs may enter at a time: the optimum is the same."""
+    """Only one example and one slack may enter at a time: the optimum is the same."""
     entered, grow = [], ParametricSimplex._grow
     monkeypatch.setattr(
         ParametricSimplex, "_grow", lambda *a: entered.append(grow(*a)) or entered[-1]
     )
-    monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
+    worst = ParametricSimplex._worst
+    monkeypatch.setattr(ParametricSimplex, "_worst", lambda *a: worst(*a)[:1])
     first = rb.Game(tied(kind, rng), rb.Capped(fraction=0.3), over)
     simplex = ParametricSimplex(first, rb.solve(first, 1e-6, "interior-point"), 1e6)
     for part in (0.28, 0.33, 0.2):
@@ -341,19 +342,6 @@ def test_a_path_goes_on_with_one_walk(monkeypatch):
         assert solution.gap <= 1e-11
         assert [record.inner for record in solution.history] == ["walk", "walk"]
         assert rb.compare(solution, rb.solve(solution.game, 1e-6))
-
-
-def test_a_tableau_that_has_grown_is_replaced(monkeypatch):
-    """A path then continues from a new first basis, and still without any other method."""
-    monkeypatch.setattr(f"{PACKAGE}.simplex.MAX_GROWTH", 1)
-    made, own = [], ParametricSimplex.__init__
-    monkeypatch.setattr(ParametricSimplex, "__init__", lambda *a: made.append(1) or own(*a))
-    A = signs(np.random.default_rng(5), 300, 100)
-    found = rb.path(rb.Game(A, rb.Capped(1)), 1e-6, "interior-point", k=[60, 66, 73, 80])
-    assert len(made) > 1
-    for solution in found[:-1]:
-        assert [record.inner for record in solution.history] == ["walk", "walk"]
-        assert solution.gap <= 1e-11
 
 
 @pytest.mark.parametrize("fault", ["lost", "wrong"])

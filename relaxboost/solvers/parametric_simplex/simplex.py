@@ -31,10 +31,6 @@ RESERVE = 50
 """The fewest variables that enter the tableau together: each time costs several passes over A."""
 
 
-MAX_GROWTH = 20
-"""The largest size of a tableau with which a new game is begun, in multiples of its basis."""
-
-
 class ParametricSimplex:
     """An optimal basis of a game, and the moves from there to games with other caps or costs.
 
@@ -71,13 +67,8 @@ class ParametricSimplex:
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether `solve` should continue with a game, which needs this matrix and domain.
-
-        A first basis with a small tableau is better than a tableau that has grown on a long path.
-        """
-        core = int(np.count_nonzero(self._state.nonbasic > self._program.m))
-        is_small = max(self._tableau.table.shape) <= MAX_GROWTH * max(core, RESERVE)
-        return is_small and game.matrix is self._program.matrix and game.over == self._program.over
+        """Return whether `solve` accepts a game with this matrix and domain."""
+        return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
         """Return an optimal pair (d, w) of a game.
