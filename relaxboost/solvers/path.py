@@ -11,8 +11,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
+from relaxboost.solvers.parametric_simplex.program import near_vertex
 from relaxboost.solvers.solve import solve
-from relaxboost.solvers.walk import near_vertex
 from relaxboost.solvers.warm_start import Relay, ended_as
 
 
