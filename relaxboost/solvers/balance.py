@@ -67,7 +67,6 @@ class Balance(Booster):
         # Written down, also where it is made of stumps: they take three times as long to multiply.
         matrix = game.matrix
         self._bulk = DenseBulk(matrix.toarray()) if matrix.implicit else matrix.bulk()
-        self._bulk.single = False  # equal columns have no factor of it
         self.active = run.active
         self._factor: Factor | None = None
         self._free = game.relaxation.center(game.m)  # d before it is clipped

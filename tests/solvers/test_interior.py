@@ -304,11 +304,11 @@ def test_what_it_is_not_for_is_refused(game, said):
 
 
 def test_what_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(run, "LARGEST", 3)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 3)
     with_rows = rb.relaxations.SpectralRisk([2, 4], [0.5, 0.5])
     with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
-    monkeypatch.setattr(run, "LARGEST", 100)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
     monkeypatch.setattr(run, "MOST_ENTRIES", 19)
     with pytest.raises(rb.InputError, match="writes columns down"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())

@@ -8,14 +8,12 @@ lines and second-order cones H is that of Nesterov and Todd; for exponential con
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
-
-_NEAR, _TRIES = 1.05, 60
-"""How near the longest step is found, and with how many trials at most."""
 
 
 class Cones(ABC):
@@ -85,19 +83,12 @@ class Cones(ABC):
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return about the longest step that keeps s and z inside, 1 at most."""
+        """Return a step within 5 % of the longest one that keeps s and z inside, at most 1."""
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
             out = ~inside(x + step * dx)
-            if not out.any():
-                continue
-            x, dx, low, high = x[out], dx[out], 0.0, step
-            for _ in range(_TRIES):
-                if high <= _NEAR * low:
-                    break
-                middle = 0.5 * (low + high)
-                low, high = (middle, high) if inside(x + middle * dx).all() else (low, middle)
-            step = low
+            if out.any():
+                step = _bisected(x[out], dx[out], inside, step)
         return step
 
     def matrices(self) -> Array:
@@ -105,6 +96,21 @@ class Cones(ABC):
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
+
+
+def _bisected(
+    x: Array, dx: Array, inside: Callable[[Array], NDArray[np.bool_]], outside: float
+) -> float:
+    """Return a step that keeps all x inside, and is within 5 % of the longest one."""
+    low = 0.0
+    high = outside
+    while high > 1.05 * low and high > float(np.finfo(np.float64).tiny):
+        middle = 0.5 * (low + high)
+        if inside(x + middle * dx).all():
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 class HalfLines(Cones):

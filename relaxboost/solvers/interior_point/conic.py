@@ -22,8 +22,9 @@ from relaxboost.solvers.interior_point.cones import (
 )
 from relaxboost.solvers.interior_point.part import Aim, Part
 
-_SMALL_CONE = 3
-"""Second-order cones up to this size have their H written down."""
+MAX_WRITTEN_CONE = 3
+"""Second-order cones up to this size have their H written down: larger ones have fewer entries as a
+multiple of the identity with two more columns in the border."""
 
 
 class _Change(NamedTuple):
@@ -202,7 +203,7 @@ class Conic(Part):
 
 
 def _large(cones: Cones) -> bool:
-    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > _SMALL_CONE
+    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > MAX_WRITTEN_CONE
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:

@@ -60,10 +60,10 @@ class Part(ABC):
     def longest(self, change: Any) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
 
-    def bent(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
-        """Return what to add to a `centre` where the two steps bring products far from it.
+    def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
+        """Return what to add to products that two steps bring far from `centre`.
 
-        None where `aim` takes a single number.
+        None if `aim` takes a single number for all products, as the targets of cones do.
         """
         return None
 

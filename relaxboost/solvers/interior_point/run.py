@@ -15,8 +15,13 @@ from relaxboost.matrices import Best
 from relaxboost.matrices.bulk import PASS
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
-from relaxboost.solvers.interior_point.additive import MULTIPLY, seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
+from relaxboost.solvers.interior_point.additive import (
+    MULTIPLICATIONS_PER_READ,
+    factor_work,
+    passes_work,
+)
+from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
+from relaxboost.solvers.interior_point.iterate import Iterate
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.strings.run import Following, StringsRun, seconds_of_round
@@ -89,10 +94,10 @@ def unfit(game: Game) -> str:
             return (
                 f"InteriorPoint() writes columns down, and {matrix!r} is too large; use Combined()"
             )
-    elif matrix.implicit and game.m > LARGEST and not _of_columns(game):
+    elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _of_columns(game):
         return (
-            f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
-            "largest; use Combined()"
+            f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
+            "is the largest; use Combined()"
         )
     if game.linear_form is None and game.m > MOST_CONES:
         return (
@@ -118,15 +123,15 @@ def _sifts(game: Game) -> bool:
     matrix = game.matrix
     if matrix.implicit:
         return _of_columns(game) and (matrix.n or 0) > _ALL
-    return matrix.entries > MOST_ENTRIES or min(game.m, matrix.n or 0) > LARGEST
+    return matrix.entries > MOST_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
 def _most(game: Game) -> int:
     """Return how many columns may be in play; equations of the order of the examples do too."""
     matrix, n = game.matrix, game.n or 0
     if matrix.implicit:
-        return n if game.m <= LARGEST else min(n, game.m, MOST_CUTS)
-    most = n if game.m <= LARGEST else LARGEST
+        return n if game.m <= MAX_FACTOR_ORDER else min(n, game.m, MOST_CUTS)
+    most = n if game.m <= MAX_FACTOR_ORDER else MAX_FACTOR_ORDER
     return min(most, MOST_ENTRIES * n // max(matrix.entries, 1))
 
 
@@ -142,17 +147,18 @@ def expected(game: Game, order: int | None = None) -> float:
         most = min(m, matrix.n, _most(game))
         iterations = _ITERATIONS if order is None else _MORE
         order = most // 6 if order is None else min(order, most)
-        normal = MULTIPLY * (m * order**2 + order**3 / 3)
+        normal = PASS / MULTIPLICATIONS_PER_READ * (m * order**2 + order**3 / 3)
         if matrix.implicit:
             features = (matrix.entries - matrix.n) // m
-            normal = min(normal, seconds_dense(features, m, order))
-            normal = min(normal, seconds_of_passes(features, m, iterations))
+            normal = min(normal, PASS * factor_work(features, m, order))
+            normal = min(normal, PASS * passes_work(features, m, iterations))
         return _SIFTED * (normal + _PASSES * PASS * matrix.entries + _ROW * m + _STEP)
     order = m if matrix.implicit and not _of_columns(game) else min(m, matrix.n)
     # Half of a Gram matrix is made, of doubles; the kernel of stumps is no product of matrices.
     multiplications = order * (matrix.entries * (2.0 if matrix.implicit else 1.0) + order**2 / 1.5)
     cones = _CONES * m if game.linear_form is None else 0.0
-    return _STEPS * (_PASSES * PASS * matrix.entries + MULTIPLY * multiplications + _STEP + cones)
+    reads = _PASSES * matrix.entries + multiplications / MULTIPLICATIONS_PER_READ
+    return _STEPS * (PASS * reads + _STEP + cones)
 
 
 def walk_limit(game: Game) -> float:
@@ -286,7 +292,7 @@ class InteriorRun(Booster):
                 break
             taken += 1
         enough = self._show()
-        for _ in range(0 if self._iterate.by_passes else _POLISH):
+        for _ in range(0 if self._iterate.is_by_passes else _POLISH):
             active = self.active
             shown = self.d, self.witness, active.columns, active.w, active.u
             if enough or not self._step():
@@ -309,7 +315,7 @@ class InteriorRun(Booster):
 
     def _step(self) -> bool:
         """Take a step; return False where nothing has shrunk lately, or nothing can move."""
-        now = np.array([self._upper - self._lower, self._iterate.mu, self._iterate.left])
+        now = np.array([self._upper - self._lower, self._iterate.mu, self._iterate.infeasibility])
         moved = (now < 0.9 * self._least).any()
         self._idle = 0 if moved else self._idle + 1
         if moved:  # else what many short steps do together counts
@@ -318,7 +324,7 @@ class InteriorRun(Booster):
         if sieve is not None:
             patience = _SIEVED
             if self._upper - self._lower > self._tol:
-                sieve.leave(self._iterate)
+                sieve.drop_idle(self._iterate)
         try:
             return self._idle < patience and self._iterate.step(sieve) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
@@ -338,7 +344,7 @@ class InteriorRun(Booster):
         """
         f, over, w = self._game.relaxation, self._over, self._iterate.w
         self.d = f.repair(self._iterate.d)
-        self._upper, used = f.penalty(self.d) + over.value(self._priced()), self._iterate.in_use
+        self._upper, used = f.penalty(self.d) + over.value(self._priced()), self._iterate.is_in_use
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
