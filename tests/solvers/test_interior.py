@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import Combined, InteriorPoint, combined
@@ -16,7 +16,9 @@ from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.boosters.totally_corrective import LinearRun
 from relaxboost.solvers.interior_point import run
 from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.block import Diagonal
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.normal import ByPasses, ColumnScaling, Right
 from tests.conformance.families import FAMILIES
 
 
@@ -384,3 +386,74 @@ def test_a_program_that_cannot_end_in_its_time_is_not_begun(cancer_stumps, monke
     found = rb.solve(game, 1e-6)
     assert {record.inner for record in found.history} == {"smoothed", "strings", "interior"}
     assert found.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.HardMargin(),
+        rb.Capped(8),
+        rb.KLPenalty(0.1),
+        rb.NormBall(2, 0.2),
+        rb.relaxations.SpectralRisk([5, 20], [0.5, 0.5]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_tolerance_below_the_resolution_of_doubles_ends_the_run(monkeypatch, f, seed):
+    """It takes at most five times the steps that bring the gap to 1e-9."""
+    steps, own = [], Iterate.step
+
+    def counted(self, *others):
+        steps.append(1)
+        return own(self, *others)
+
+    monkeypatch.setattr(Iterate, "step", counted)
+    game = rb.Game(np.random.default_rng(seed).uniform(-1, 1, (80, 40)), f)
+    assert rb.solve(game, 1e-9, "interior-point").status == "optimal"
+    enough = len(steps)
+    steps.clear()
+    found = rb.solve(game, 1e-15, "interior-point")
+    assert found.status in ("optimal", "stalled")
+    assert found.gap < 1e-9
+    assert len(steps) <= 5 * enough
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_the_clock_is_checked_between_right_hand_sides(monkeypatch, left):
+    """A step that the time limit interrupts leaves the point as it was."""
+    game = rb.Game(margins(40, 15), rb.Capped(8))
+    form, center = game.linear_form, game.relaxation.center(game.m)
+    iterate = Iterate(form, game.matrix.bulk(), game.over, center)
+    iterate.step()
+    before = iterate.d.copy(), iterate.w.copy(), iterate.v
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) > left:
+            raise TimeUp
+        return 1.0
+
+    for module in ("iterate", "elimination"):
+        monkeypatch.setattr(f"relaxboost.solvers.interior_point.{module}.seconds_left", look)
+    with pytest.raises(TimeUp):
+        iterate.step()
+    assert len(looks) == left + 1
+    assert np.array_equal(iterate.d, before[0])
+    assert np.array_equal(iterate.w, before[1])
+    assert iterate.v == before[2]
+
+
+def test_conjugate_gradients_end_with_the_time_limit():
+    """No matter how many iterations a right-hand side takes."""
+    bulk = noisy_stumps(200, 3).bulk()
+    equations = ByPasses(
+        bulk,
+        Diagonal(np.ones(200), 200),
+        ColumnScaling(np.ones(bulk.n), np.zeros(bulk.n), float(bulk.n)),
+    )
+    right = Right(np.ones(200), np.ones(bulk.n), 1.0, 0.5)
+    assert np.isfinite(equations.solve(right).y).all()
+    with until(0.0), pytest.raises(TimeUp):
+        equations.solve(right)

@@ -26,9 +26,9 @@ from relaxboost.solvers.interior_point.factor import Factor
 
 EXAMPLES_PER_BLOCK = 131_072
 """Examples that a product treats at a time: their margins, 1 MB, stay in the cache."""
-CG_TOLERANCE = 1e-4
+CG_TOLERANCE = 1e-5
 """The part of the right-hand side that conjugate gradients leave, in the norm of the
-preconditioner. Refinement squares it; with 1e-3, halfspace-5000x20-tenth stalls before 1e-6."""
+preconditioner. Refinement squares it. With 1e-4 a game over the simplex stalls at a gap of 4e-4."""
 MAX_CG_ITERATIONS = 1000
 """Iterations of one right-hand side at most; well-conditioned equations take ten to a hundred."""
 MULTIPLICATIONS_PER_READ = 25
