@@ -64,6 +64,7 @@ def _level_values(offsets: Whole, y: Array) -> Array:
     """Return u_f at each level: its jump at cut j is 2 y_j, and its ends sum to 0."""
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
+    # A feature with b − a cuts has one level more, so its levels begin at a + f.
     for f in range(features):
         a, b = offsets[f], offsets[f + 1]
         total = 0.0
@@ -104,6 +105,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
             mine = values[offsets[f] + f :]
             for i in range(rows):
                 u[i] += mine[codes[f, start + i]]
+        # u is B y up to the label, which cancels in the product and stays in the last entry.
         for i in range(rows):
             u[i] *= inverse[start + i]
             last -= u[i] * signs[start + i]
@@ -141,10 +143,12 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
             pivots[j + f + 1] += stiff
+        # Cholesky's elimination of a tridiagonal matrix.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
             pivots[j + f + 1] -= stiff * stiff / pivots[j + f]
+        # The constraint that both ends of u_f sum to 0 is a border of one column.
         if b > a:
             ends[a + f] += 1.0
             ends[b + f] += 1.0
@@ -176,6 +180,7 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
             g[j + f] -= 0.5 * r[j]
             g[j + f + 1] += 0.5 * r[j]
         _sweep(pivots, below, g, a + f, b + f)
+        # Subtract what violates the constraint on the ends, then return from levels to cuts.
         off = (g[a + f] + g[b + f]) / (ends[a + f] + ends[b + f])
         for j in range(a, b):
             high = g[j + f + 1] - off * ends[j + f + 1]
@@ -209,6 +214,7 @@ class Additive:
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
+        # The matrix itself, restricted to some cuts of each feature and Δλ.
         gram = diagonal_gram(bulk.restricted(chosen), inverse)
         gram += rho * np.outer(e[self._chosen], e[self._chosen])
         place = np.arange(chosen.size)
@@ -242,6 +248,7 @@ class Additive:
         p = z = self._precondition(r)
         size = first = float(r @ z)
         count = 0
+        # The preconditioned method of conjugate gradients, from 0.
         while size > CG_TOLERANCE**2 * first and count < MAX_CG_ITERATIONS:
             seconds_left()
             q = self._times(p)

@@ -61,6 +61,7 @@ class EdgeBounds:
         self._scale = over.scale
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         self.edges = bulk.edges(d)
+        # Slacks are recomputed from v and the edges, so that their equations always hold.
         slack = v - self._signs * self.edges
         self._columns = _all_live(slack)
         has_floor = over.holds_zero and not over.two_sided
@@ -120,6 +121,7 @@ class EdgeBounds:
 
     def right_side(self, target: BoundsTarget) -> tuple[Vector, float]:
         """Return q and s of Newton's equations."""
+        # Each sign has Δw± = missing± − ϑ± Δslack±; their difference is y, their sum enters s.
         ratio = self._columns.ratio
         D = ratio.sum(axis=0)
         net = (self._signs * target.columns).sum(axis=0)
@@ -191,6 +193,8 @@ class EdgeBounds:
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
         """Continue with the columns that stay. A cut that leaves gives its weight to the next."""
         mult = self._columns.mult[:, stays]
+        # Neighbouring cuts differ in few examples, so margins hardly change. Other columns have
+        # no neighbours, and their weight is lost.
         if bulk.levels is not None and stays.any():
             gone = np.flatnonzero(~stays)
             heirs = np.searchsorted(np.flatnonzero(stays), gone)

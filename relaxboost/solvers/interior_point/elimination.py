@@ -65,6 +65,7 @@ class Elimination:
             self._iterations = normal.iterations if has_converged else np.inf
 
     def _prefers_examples(self, bulk: Bulk, block: Block) -> bool:
+        # Rows that tie examples together need A written down on the side of the columns.
         if block.written and bulk.array is None:
             return True
         return bulk.n > bulk.m and not self._has_no_examples_factor
@@ -72,6 +73,7 @@ class Elimination:
     def _prefers_passes(self, bulk: Bulk, block: Block) -> bool:
         if bulk.levels is None or not isinstance(block, Diagonal):
             return False
+        # Only stumps have levels; their passes are compared with the matrix by entries read.
         features = len(bulk.levels.codes)
         with_matrix = factor_work(features, bulk.m, bulk.n)
         without = passes_work(features, bulk.m, self._iterations)

@@ -113,6 +113,7 @@ class Iterate:
             self._part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             self._part = Conic(form, center, size)
+        # The first v leaves a slack to the largest edge of all columns, not only those in play.
         highest = abs(kernels.first_largest((whole or bulk).edges(self._part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
         self._bounds = EdgeBounds(bulk, over, self._part.x[: bulk.m], v)
@@ -196,7 +197,7 @@ class Iterate:
             If the time limit of the run is over. The point is unchanged then.
         """
         normal, direction = self._predict_and_correct()
-        # Refinement is for the direction that is taken: the predictor needs few digits.
+        # Refine only the direction that is taken: the predictor needs few digits.
         seconds_left()
         refined = normal.refined(direction.equations.right, direction.move)
         direction = self._complete(direction.equations, refined)
@@ -206,6 +207,7 @@ class Iterate:
         if outsiders is not None:
             heading = direction.move.t[: self.bulk.m]
             length, admitted = outsiders.block(heading, self.v, direction.move.v, length)
+        # Primal and dual steps have lengths of their own, as is usual for linear programs.
         self._go(direction, FRACTION_TO_BOUNDARY * length, FRACTION_TO_BOUNDARY * dual)
         if admitted is not None:
             self._bounds.admit(*admitted, self.d, self.mu)
@@ -264,6 +266,7 @@ class Iterate:
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
         """Return the direction to products of `centre`, corrected by the predictor."""
         seconds_left()
+        # A w − λ is the gradient in d of the Lagrangian's terms that do not belong to f.
         pull = self.margins - self._multiplier
         aim = self._part.aim(pull, centre.part, predictor and predictor.part)
         target = self._bounds.target(centre.bounds, predictor and predictor.bounds)

@@ -81,6 +81,7 @@ class Normal(ABC):
 
     def refined(self, right: Right, first: Move) -> Move:
         """Return the solution after one step of iterative refinement."""
+        # The residual uses A and K themselves, so that roundings in the matrix do not count.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
@@ -132,11 +133,13 @@ class ByColumns(Normal):
         return 1.0 / kappa if corner * kappa > 1.0 else corner
 
     def solve(self, right: Right) -> Move:
+        # Eliminate t, then solve M z = r − (1 − ρ κ) e Δv with z = (y, Δλ).
         h, q, s, sigma = right
         m, bulk, rho, kappa = self._bulk.m, self._bulk, self._rho, self._columns.kappa
         inner = self._block.invert(h)[:m]
         reduced = np.append(bulk.edges(inner) - q, sigma - inner.sum())
         z = self._factor.solve(reduced - rho * s * self._e)
+        # κ Δv − eᵀ z = s with z = M⁻¹r − (1 − ρ κ) Δv M⁻¹e determines Δv.
         rest = 1.0 - rho * kappa
         pivot = kappa + rest * self._ee
         if not pivot:  # multipliers near the least double, as of w in a ball of 1e-100
@@ -144,6 +147,7 @@ class ByColumns(Normal):
         v = (s + float(self._e @ z)) / pivot
         z -= rest * v * self._ge
         y, total = z[:-1], float(z[-1])
+        # Substitute back: K t = h − A y + 1 Δλ.
         margins = bulk.margins(y)
         left = h.copy()
         left[:m] -= margins - total
@@ -185,12 +189,15 @@ class ByExamples(Normal):
     def solve(self, right: Right) -> Move:
         D, E = self._columns.D, self._columns.E
         h, q, s, sigma = right
+        # Eliminate y and Δv; what is left are t on d, and Δλ.
         s = s - float(E @ q)
         reduced = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
         z = self._factor.solve(reduced + self._rho * sigma)
+        # Δλ makes the sum of Δd what it should be.
         total = (sigma - float(z.sum())) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
+        # Substitute back, with the edges of the final Δd.
         v = (s + float(self._b @ t)) / self._sum
         y = D * (edges - q) - E * v
         return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)

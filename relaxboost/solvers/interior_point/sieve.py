@@ -48,6 +48,7 @@ class Sieve:
         # The usual number of bins of a histogram of m examples (Scott 1979, Biometrika 66).
         each = int(np.ceil(np.cbrt(whole.m)))
         columns = np.union1d(whole.spread(each), first)
+        # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
         self._put_in_play(columns)
@@ -86,6 +87,7 @@ class Sieve:
         admitted = np.sort(peaks[order[: max(room, 0)]])
         if admitted.size == 0:
             return blocked, None
+        # A column that left once and returns stays for good: this bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
         self._put_in_play(np.union1d(former, admitted))
