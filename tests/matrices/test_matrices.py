@@ -462,7 +462,7 @@ def test_pairs_of_documents_are_multiplied_as_if_written_down(low, crowded, monk
     A = np.array([(H[i] - H[j]) / 2 for i, j in zip(better, worse, strict=True)])
     assert (matrix.toarray() == A).all()
     assert matrix.digest() == DenseMatrix(A).digest()
-    fast, plain = matrix.bulk(), DenseBulk(A, single=False)
+    fast, plain = matrix.bulk(), DenseBulk(A)
     d, w, D = rng.random(better.size), rng.normal(size=7), rng.random((3, better.size))
     assert fast.edges(d) == pytest.approx(plain.edges(d), abs=1e-13)
     assert fast.edges_of(D) == pytest.approx(plain.edges_of(D), abs=1e-13)

@@ -8,12 +8,15 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
+from relaxboost._core.loop import TimeUp, until
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers import InteriorPoint, LPBoost
 from relaxboost.solvers.interior_point import run
 from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.block import Diagonal
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.normal import ByPasses, ColumnScaling, Right
 from tests.conformance.families import FAMILIES
 
 
@@ -262,11 +265,11 @@ def test_what_it_is_not_for_is_refused(game, said):
 
 
 def test_what_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(run, "LARGEST", 3)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 3)
     with_rows = rb.relaxations.SpectralRisk([2, 4], [0.5, 0.5])
     with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
-    monkeypatch.setattr(run, "LARGEST", 100)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
     monkeypatch.setattr(run, "MAX_ENTRIES", 19)
     with pytest.raises(rb.InputError, match="writes columns down"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
@@ -332,3 +335,74 @@ def test_an_interrupt_while_the_first_step_is_prepared(monkeypatch):
     found = rb.solve(rb.Game(margins(30, 12), rb.Capped(4)), 1e-6, "interior-point")
     assert found.status == "interrupted"
     assert np.isfinite(found.gap)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.HardMargin(),
+        rb.Capped(8),
+        rb.KLPenalty(0.1),
+        rb.NormBall(2, 0.2),
+        rb.relaxations.SpectralRisk([5, 20], [0.5, 0.5]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_tolerance_below_the_resolution_of_doubles_ends_the_run(monkeypatch, f, seed):
+    """It takes at most five times the steps that bring the gap to 1e-9."""
+    steps, own = [], Iterate.step
+
+    def counted(self, *others):
+        steps.append(1)
+        return own(self, *others)
+
+    monkeypatch.setattr(Iterate, "step", counted)
+    game = rb.Game(np.random.default_rng(seed).uniform(-1, 1, (80, 40)), f)
+    assert rb.solve(game, 1e-9, "interior-point").status == "optimal"
+    enough = len(steps)
+    steps.clear()
+    found = rb.solve(game, 1e-15, "interior-point")
+    assert found.status in ("optimal", "stalled")
+    assert found.gap < 1e-9
+    assert len(steps) <= 5 * enough
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_the_clock_is_checked_between_right_hand_sides(monkeypatch, left):
+    """A step that the time limit interrupts leaves the point as it was."""
+    game = rb.Game(margins(40, 15), rb.Capped(8))
+    form, center = game.linear_form, game.relaxation.center(game.m)
+    iterate = Iterate(form, game.matrix.bulk(), game.over, center)
+    iterate.step()
+    before = iterate.d.copy(), iterate.w.copy(), iterate.v
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) > left:
+            raise TimeUp
+        return 1.0
+
+    for module in ("iterate", "elimination"):
+        monkeypatch.setattr(f"relaxboost.solvers.interior_point.{module}.seconds_left", look)
+    with pytest.raises(TimeUp):
+        iterate.step()
+    assert len(looks) == left + 1
+    assert np.array_equal(iterate.d, before[0])
+    assert np.array_equal(iterate.w, before[1])
+    assert iterate.v == before[2]
+
+
+def test_conjugate_gradients_end_with_the_time_limit():
+    """No matter how many iterations a right-hand side takes."""
+    bulk = noisy_stumps(200, 3).bulk()
+    equations = ByPasses(
+        bulk,
+        Diagonal(np.ones(200), 200),
+        ColumnScaling(np.ones(bulk.n), np.zeros(bulk.n), float(bulk.n)),
+    )
+    right = Right(np.ones(200), np.ones(bulk.n), 1.0, 0.5)
+    assert np.isfinite(equations.solve(right).y).all()
+    with until(0.0), pytest.raises(TimeUp):
+        equations.solve(right)

@@ -21,8 +21,6 @@ MANY = 20
 """Entries above which a row or a column goes to the border."""
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
-_LOST = 1e-3
-"""The part of a diagonal that is to stay where the rest was multiplied in single precision."""
 _TRACE = 1e-15
 """The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
 
@@ -158,9 +156,6 @@ class Bordered(Block):
         gram[place, place] *= 1.0 + _TRACE
         self.uncancelled = gram.diagonal().copy()
         whole = gram + across.T @ np.linalg.solve(self._T, across)
-        if bulk.single and (whole[place, place] < _LOST * self.uncancelled).any():
-            bulk.single = False
-            return self.gram(bulk)
         return np.asarray(whole)
 
     def _complement(self) -> Array:

@@ -135,8 +135,8 @@ class Polyhedron(Part):
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
         return self._box.product_after(step, dual_step, change.slack, change.mult)
 
-    def bent(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
-        return self._box.bent(change.slack, change.mult, step, dual_step, centre)
+    def outliers(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
+        return self._box.outliers(change.slack, change.mult, step, dual_step, centre)
 
     def longest(self, change: _Change) -> tuple[float, float]:
         return self._box.longest(change.slack, change.mult)

@@ -13,7 +13,8 @@ from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
-from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
+from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
+from relaxboost.solvers.interior_point.iterate import Iterate
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
@@ -74,10 +75,10 @@ def _unfit_matrix(game: Game) -> str:
             return (
                 f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
             )
-    elif matrix.implicit and game.m > LARGEST and not _of_columns(game):
+    elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _of_columns(game):
         return (
-            f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
-            "largest; use LPBoost()"
+            f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
+            "is the largest; use LPBoost()"
         )
     return ""
 
@@ -110,15 +111,15 @@ def _sifts(game: Game) -> bool:
     matrix = game.matrix
     if matrix.implicit:
         return _of_columns(game) and (matrix.n or 0) > MANY_STUMPS
-    return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > LARGEST
+    return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
 def _most(game: Game) -> int:
     """Return how many columns may be in play; equations of the order of the examples do too."""
     matrix, n = game.matrix, game.n or 0
     if matrix.implicit:
-        return n if game.m <= LARGEST else min(n, game.m, MAX_CUTS)
-    most = n if game.m <= LARGEST else LARGEST
+        return n if game.m <= MAX_FACTOR_ORDER else min(n, game.m, MAX_CUTS)
+    most = n if game.m <= MAX_FACTOR_ORDER else MAX_FACTOR_ORDER
     return min(most, MAX_ENTRIES * n // max(matrix.entries, 1))
 
 
@@ -217,7 +218,7 @@ class InteriorRun(Booster):
                 break
             taken += 1
         is_enough = self._show()
-        for _ in range(0 if self._iterate.by_passes else POLISHING_STEPS):
+        for _ in range(0 if self._iterate.is_by_passes else POLISHING_STEPS):
             active = self.active
             shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             if is_enough or not self._step():
@@ -247,9 +248,11 @@ class InteriorRun(Booster):
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
-        is_stuck = self._progress.is_stuck(self._upper - self._lower, iterate.mu, iterate.left)
-        if sieve is not None and self._upper - self._lower > self._tol:
-            sieve.leave(iterate)
+        is_stuck = self._progress.is_stuck(
+            self._upper - self._lower, iterate.mu, iterate.infeasibility
+        )
+        if sieve is not None and gap > self._tol:
+            sieve.drop_idle(iterate)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
@@ -269,7 +272,7 @@ class InteriorRun(Booster):
         """
         over = self._over
         w = self._iterate.w
-        used = self._iterate.in_use
+        used = self._iterate.is_in_use
         penalty = self._repair()
         self._upper = penalty + over.value(self._priced())
         self.evaluated = None
