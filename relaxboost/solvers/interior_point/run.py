@@ -248,9 +248,8 @@ class InteriorRun(Booster):
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
-        is_stuck = self._progress.is_stuck(
-            self._upper - self._lower, iterate.mu, iterate.infeasibility
-        )
+        gap = self._upper - self._lower
+        is_stuck = self._progress.is_stuck(gap, iterate.mu, iterate.infeasibility)
         if sieve is not None and gap > self._tol:
             sieve.drop_idle(iterate)
         try:
