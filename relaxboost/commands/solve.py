@@ -133,7 +133,7 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, combined, corrective, totally-corrective, or another of solvers.METHODS; for the "
+    help="auto, interior-point, corrective, lpboost, or another of solvers.METHODS; for the "
     "hard margin over l1 also adaboost (give --max-rounds or --time-limit) and adaboost-star.",
 )
 @click.option(

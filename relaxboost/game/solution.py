@@ -62,9 +62,9 @@ class RoundRecord(NamedTuple):
     step: float
     """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
     inner: str
-    """How d_t was made: "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
-    "balance", or "lost" where a walk came to nothing and something else goes on, or no solver lets
-    a method begin; AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost:
+    """How d_t was made: "start" (the first round of the default method), "smoothed", "lp", "conic",
+    "hull", "interior", "strings", "walk", "balance", "general", or "lost" if no solver lets a
+    method begin; AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost:
     "measure"; Hedge: "hedge"."""
 
 
