@@ -65,7 +65,7 @@ def solve(
         Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
         gap is compared with the end of it that is nearer to 0, and is never narrow enough around
         0. `Solution.message` says which test ended the run. Methods that smooth throughout
-        (`Corrective`, ``inner="smoothed"``) and `AdaBoostStar` work at the accuracy `tol`.
+        (`Corrective`, `ERLPBoost`) and `AdaBoostStar` work at the accuracy `tol`.
     start : Solution, or pair (d, w), optional
         Where to begin. The result is never worse, unless Fig. 1's own test ends the run. A
         Solution may be of another f or domain, or of other data with the same hypotheses in the
