@@ -23,7 +23,7 @@ from relaxboost.relaxations.expressions import families
 from tests.conformance.families import FAMILIES
 
 ROOT = Path(__file__).parent.parent
-MOST_WORDS = 36_000  # of the README, CONTRIBUTING and docs, but for generated pages
+MOST_WORDS = 38_000  # of the README, CONTRIBUTING and docs, but for generated pages
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?"
 # Stumps that tie are chosen by the last bits, which differ from CPU to CPU.
 LOOSE = {"x_and_y.md": 0.02}
