@@ -7,13 +7,14 @@ CORE := $(VENV)/.core
 READY := $(VENV)/.ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test check release-check format claims mutants docs bench figures clean
+.PHONY: help demo prototype test check processors release-check format claims mutants docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
 	@echo "make prototype  a relaxation of your own: from its definition to a picture (half a minute)"
 	@echo "make test       lint, format and type check, then the tests"
 	@echo "make check      the checks alone"
+	@echo "make processors the numeric tests as five kinds of processors compute them (hours)"
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
 	@echo "make claims     renew docs/claims/ from the claims (two minutes); ONLY="'TEL-*'" checks those alone"
@@ -51,6 +52,9 @@ check: $(READY)
 
 test: check
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+processors: $(READY)
+	$(BIN)/python .ci/processors.py
 
 release-check:
 	$(PYTHON) .ci/release_check.py

@@ -89,32 +89,16 @@ def sum_bounds(x: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @njit()
-def _added(total: float, lost: float, x: float) -> tuple[float, float]:
-    """Return total + x, and `lost` with what that loses, which is a double (Knuth's TwoSum)."""
-    new = total + x
-    part = new - total
-    return new, lost + ((total - (new - part)) + (x - part))
-
-
-@njit()
 def _sum_twice(x: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return Σ x, what that loses in all, and Σ |x|; four sums go at a time."""
-    a = b = c = d = size = 0.0
-    p = q = r = s = 0.0
-    whole = x.shape[0] - x.shape[0] % 4
-    for i in range(0, whole, 4):
-        a, p = _added(a, p, x[i])
-        b, q = _added(b, q, x[i + 1])
-        c, r = _added(c, r, x[i + 2])
-        d, s = _added(d, s, x[i + 3])
-        size += (abs(x[i]) + abs(x[i + 1])) + (abs(x[i + 2]) + abs(x[i + 3]))
-    for i in range(whole, x.shape[0]):
-        a, p = _added(a, p, x[i])
+    """Return Σ x, what that loses in all, and Σ |x|; what an addition loses is Knuth's TwoSum."""
+    total = lost = size = 0.0
+    for i in range(x.shape[0]):
+        new = total + x[i]
+        part = new - total
+        lost += (total - (new - part)) + (x[i] - part)
+        total = new
         size += abs(x[i])
-    a, p = _added(a, p + q, b)
-    c, r = _added(c, r + s, d)
-    a, p = _added(a, p + r, c)
-    return a, p, size
+    return total, lost, size
 
 
 def rounded_sum(x: NDArray[np.float64]) -> float:

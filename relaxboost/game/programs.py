@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import price
 from relaxboost.game.domains import Domain
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.cone_form import ConeForm
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,29 @@ class Model:
     coupling: tuple[tuple[Any, float], ...]
     price: float = 1.0
     """What the problem's value is to be multiplied by."""
+    rows: tuple[Any, ...] = ()
+    """The constraints that are the rows of f's cone form, in their order."""
+    point: Any = None
+    """The variable (d, z) of the cone form."""
+    constant: float = 0.0
+    """What the value of f has beyond the objective."""
+
+    def proof(self) -> ConeProof | None:
+        """Return the multipliers of f's cone form and its point, None without that form."""
+        if self.point is None or self.point.value is None:
+            return None
+        parts: list[Any] = []
+        for constraint in self.rows:
+            given = constraint.dual_value
+            if given is None or (isinstance(given, list) and any(g is None for g in given)):
+                return None
+            # Entries of second-order and exponential cones come part by part.
+            several = [np.asarray(g).reshape(constraint.num_cones(), -1) for g in given] if (
+                isinstance(given, list)
+            ) else [np.atleast_1d(given)]  # fmt: skip
+            parts.append(np.hstack(several).ravel())
+        y = np.concatenate([np.zeros(0), *parts])
+        return ConeProof(self.price * y, np.asarray(self.point.value))
 
     def priced(self, size: float) -> Model:
         """Return the problem for a value of such a size, with a huge one divided by its price."""
@@ -48,6 +75,37 @@ def primal(A: Any, relaxation: Relaxation, over: Domain) -> Model:
     coupled = [constraint for constraint, _ in coupling]
     problem = cp.Problem(cp.Minimize(penalty + support), [*coupled, cp.sum(d) == 1, *constraints])
     return Model("primal", problem, d, tuple(coupling))
+
+
+def primal_in_cones(A: Any, form: ConeForm, over: Domain) -> Model:
+    """Return `primal` for an f in its cone form, whose multipliers prove a bound on F.
+
+    A stands in the rows e = Aᵀd once, which are half as many entries as ±Aᵀd <= v.
+    """
+    from scipy import sparse
+
+    m, n = A.shape
+    x, e = cp.Variable(form.cost.size, name="x"), cp.Variable(n, name="e")
+    support, coupling = over.cvxpy_support(sparse.eye_array(n, format="csr"), e)
+    slack = form.right - form.rows @ x
+    zero, half = form.zero, form.zero + form.half
+    rows: list[Any] = [form.rows[:zero] @ x == form.right[:zero]] if zero else []
+    rows += [form.rows[zero:half] @ x <= form.right[zero:half]] if form.half else []
+    for where, size in form.second_order():
+        s = cp.reshape(slack[where], ((where.stop - where.start) // size, size), "C")
+        rows.append(cp.SOC(s[:, 0], s[:, 1:], axis=1))
+    if form.exponential:
+        first = half + sum(form.second)
+        s = cp.reshape(slack[first : first + 3 * form.exponential], (form.exponential, 3), "C")
+        rows.append(cp.ExpCone(s[:, 0], s[:, 1], s[:, 2]))
+    cost = form.cost @ x + support
+    if form.quadratic.nnz:
+        cost = cost + 0.5 * cp.quad_form(x, cp.psd_wrap(form.quadratic))
+    d = x[:m]
+    coupled = [constraint for constraint, _ in coupling]
+    limits = [*coupled, e == A.T @ d, cp.sum(d) == 1, d >= 0, *rows]
+    problem = cp.Problem(cp.Minimize(cost), limits)
+    return Model("primal", problem, d, tuple(coupling), 1.0, tuple(rows), x, form.constant)
 
 
 def dual(A: Any, relaxation: Relaxation, over: Domain) -> Model:

@@ -13,11 +13,8 @@ from relaxboost._core.arrays import Array, Vector, Whole
 
 PASS = 6e-10
 """Seconds on one core for each entry of A that is read, for estimates of work."""
-_ROWS, _FEW = 4096, 128
-"""Rows of A at least that are multiplied at a time, and that are rounded at a time."""
-_HEAVY = 100.0
-"""Rows weigh too much for single precision from so many times the n-th largest weight on, n the
-order of the product, or the middle one: eigenvalues that matter are of that size."""
+_ROWS = 4096
+"""Rows of A at least that are multiplied at a time."""
 
 
 class Pricing(ABC):
@@ -55,11 +52,6 @@ class Bulk(Pricing):
 
     levels: CutLevels | None = None
     """The levels of the examples, where columns are cuts."""
-    single = False
-    """Whether `gram` and `cross` may round to single precision what has little weight: until an
-    interior point method finds that too rough."""
-    rounded = False
-    """Whether factors of them may be of single precision, so long; small ones are not."""
 
     @property
     @abstractmethod
@@ -105,14 +97,11 @@ class DenseBulk(Bulk):
     Parameters
     ----------
     A : array of shape (m, n)
-    single : bool
-        What `single` begins with.
     """
 
-    def __init__(self, A: Vector, single: bool = True) -> None:
+    def __init__(self, A: Vector) -> None:
         self._A = np.ascontiguousarray(A, dtype=np.float64)
         self.m, self.n = self._A.shape
-        self.single = single
 
     @property
     def array(self) -> Vector:
@@ -132,14 +121,14 @@ class DenseBulk(Bulk):
 
     def gram(self, scaling: Vector) -> Vector:
         out = np.empty((self.m, self.m))
-        by_rows(self._A.T.__getitem__, scaling, out, self.single)
+        by_rows(self._A.T.__getitem__, scaling, out)
         return out
 
     def cross(self, weights: Vector, out: Array) -> None:
-        by_rows(self._A.__getitem__, weights, out, self.single)
+        by_rows(self._A.__getitem__, weights, out)
 
     def restricted(self, columns: Whole) -> DenseBulk:
-        return DenseBulk(self._A[:, columns], single=False)
+        return DenseBulk(self._A[:, columns])
 
 
 def spread(start: int, stop: int, count: int) -> Whole:
@@ -159,35 +148,11 @@ def varied(ranked: Whole, size: int) -> Whole:
     return ranked[np.unique(picks.astype(np.int64))]
 
 
-def by_rows(
-    written: Callable[[slice], Array], weights: Vector, out: Array, single: bool = False
-) -> None:
-    """Write Aᵀ diag(weights) A, with A `written` in double precision some rows at a time.
-
-    With `single`, what is not heavy is multiplied in single precision, in half of the time.
-    """
+def by_rows(written: Callable[[slice], Array], weights: Vector, out: Array) -> None:
+    """Write Aᵀ diag(weights) A, with A `written` in double precision some rows at a time."""
     out[:] = 0.0
-    level = 0.0
-    if single and len(out) > _FEW:
-        place = min(len(out), weights.size // 2 + 1)
-        level = _HEAVY * float(np.partition(weights, -place)[-place])
     step = max(_ROWS, len(out))
     for start in range(0, weights.size, step):
         part = slice(start, start + step)
-        rows, these = written(part), weights[part]
-        if level > 0.0:
-            light = _rounded(rows, np.sqrt(np.where(these > level, 0.0, these) / level))
-            out += level * (light.T @ light)
-            heavy = np.flatnonzero(these > level)
-            rows, these = rows[heavy], these[heavy]
-        rows = rows * np.sqrt(these[:, None])
+        rows = written(part) * np.sqrt(weights[part, None])
         out += rows.T @ rows
-
-
-def _rounded(rows: Array, scale: Vector) -> NDArray[np.float32]:
-    """Return the rows, scaled, in single precision."""
-    scaled = np.empty(rows.shape, dtype=np.float32)
-    for start in range(0, len(rows), _FEW):  # which stay in the cache
-        part = slice(start, start + _FEW)
-        scaled[part] = rows[part] * scale[part, None]
-    return scaled

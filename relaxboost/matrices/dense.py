@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relaxboost._core.arrays import Vector, Whole, no_number
-from relaxboost._core.compiled import thread_pool
+from relaxboost._core.arrays import Vector, no_number
 from relaxboost._core.errors import InputError
 from relaxboost.matrices import kernels
 from relaxboost.matrices.base import MarginMatrix, check_entry, check_shape, content_digest
@@ -62,20 +61,11 @@ class DenseMatrix(MarginMatrix):
         self.__dict__.update(state)
         self._A.flags.writeable = False  # pickle does not keep it
 
-    @property
-    def unshared(self) -> NDArray[Any] | None:
-        """The entries, where a pass is `kernels.dots` by one thread; None in a subclass."""
-        alone = self._dots is kernels.dots or thread_pool()[1] == 1
-        return self._A if type(self) is DenseMatrix and alone else None
-
     def _column(self, j: int) -> NDArray[Any]:
         return self._A[:, j]
 
     def _edges(self, d: Vector) -> Vector:
         return self._dots(self._A, self._A.shape[1], d)
-
-    def _margins(self, support: Whole, coefficients: Vector) -> Vector:
-        return kernels.sum_columns(self._A, support, coefficients)
 
     def toarray(self) -> Vector:
         """Return A in double precision."""

@@ -1,4 +1,9 @@
-"""Compiled loops over columns. Each column is summed by itself, so threads change nothing."""
+"""Compiled loops over columns. Each column is summed by itself, so threads change nothing.
+
+Compiling takes longer than many a run: each signature of a kernel 0.1 s, and each allocation,
+`min`, `sum` or search in one as much again. So a kernel is a loop over arrays that its caller
+makes, and what a plain function decides in Python, NumPy or BLAS is decided there.
+"""
 
 from __future__ import annotations
 
@@ -18,42 +23,51 @@ FEW = 64
 """Numbers that are added in their order are fewer: sums of more depend on the CPU in last bits."""
 
 
-@njit(nogil=True)
+def _read_only(H: NDArray[Any]) -> NDArray[Any]:
+    """Return a matrix that cannot be written to, so that all have one signature."""
+    if H.flags.writeable:
+        H = H.view()
+        H.flags.writeable = False
+    return H
+
+
 def dots(H: NDArray[Any], used: int, d: Array) -> Array:
     """Return <column, d> for the first `used` columns of the Fortran-ordered `H`."""
-    m = H.shape[0]
-    if m >= FEW:
-        return _many_dots(H, used, d)
-    out = np.zeros(used)
+    out = np.empty(8 * math.ceil(used / 8))  # the kernel for many writes eight at a time
+    sums = _few_dots if H.shape[0] < FEW else _many_dots
+    sums(_read_only(H), used, d, out)
+    return out[:used]
+
+
+@njit(nogil=True)
+def _few_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
     for j in range(used):
-        for i in range(m):
-            out[j] += H[i, j] * d[i]
-    return out
+        total = 0.0
+        for i in range(d.shape[0]):
+            total += H[i, j] * d[i]
+        out[j] = total
 
 
 @njit(fastmath=_SUM, nogil=True)
-def _many_dots(H: NDArray[Any], used: int, d: Array) -> Array:
-    """Return the same.
+def _many_dots(H: NDArray[Any], used: int, d: Array, out: Array) -> None:
+    """Write the same.
 
     Eight columns go at a time: `d` is read once for all, and while bytes are widened others come
     from memory. The order of a column's sum is the same wherever it stands.
     """
-    m, last = H.shape[0], used - 1
-    out = np.empty(used)
+    last = used - 1
     for j in range(0, used, 8):
         a, b = H[:, j], H[:, min(j + 1, last)]  # beyond the last one again
         c, e = H[:, min(j + 2, last)], H[:, min(j + 3, last)]
         f, g = H[:, min(j + 4, last)], H[:, min(j + 5, last)]
         h, k = H[:, min(j + 6, last)], H[:, min(j + 7, last)]
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for i in range(m):
+        for i in range(d.shape[0]):
             v = d[i]
             s0, s1, s2, s3 = s0 + a[i] * v, s1 + b[i] * v, s2 + c[i] * v, s3 + e[i] * v
             s4, s5, s6, s7 = s4 + f[i] * v, s5 + g[i] * v, s6 + h[i] * v, s7 + k[i] * v
-        sums = (s0, s1, s2, s3, s4, s5, s6, s7)
-        for place in range(min(8, used - j)):
-            out[j + place] = sums[place]
-    return out
+        out[j], out[j + 1], out[j + 2], out[j + 3] = s0, s1, s2, s3
+        out[j + 4], out[j + 5], out[j + 6], out[j + 7] = s4, s5, s6, s7
 
 
 def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
@@ -68,8 +82,8 @@ def dots_shared(H: NDArray[Any], used: int, d: Array) -> Array:
 
 
 @njit()
-def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> None:
-    """Add yd up by the levels of four features, in the rows of `levels`.
+def _four_sums(codes: NDArray[Any], offsets: Whole, first: int, yd: Array, levels: Array) -> None:
+    """Sum yd up to each level of four features, in the rows of `levels`.
 
     They go together: an addition to a level waits for the one before, and they do not wait for
     each other. Each is still summed by itself, in the order of the examples.
@@ -78,12 +92,20 @@ def _four_levels(codes: NDArray[Any], first: int, yd: Array, levels: Array) -> N
     levels[:] = 0.0
     a, b = codes[first], codes[min(first + 1, last)]  # beyond the last one again, unread
     c, d = codes[min(first + 2, last)], codes[min(first + 3, last)]
+    p, q, r, s = levels[0], levels[1], levels[2], levels[3]
     for i in range(yd.shape[0]):
         value = yd[i]
-        levels[0, a[i]] += value
-        levels[1, b[i]] += value
-        levels[2, c[i]] += value
-        levels[3, d[i]] += value
+        p[a[i]] += value
+        q[b[i]] += value
+        r[c[i]] += value
+        s[d[i]] += value
+    widest = 0
+    for f in range(first, min(first + 4, last + 1)):
+        widest = max(widest, offsets[f + 1] - offsets[f])
+    at_p = at_q = at_r = at_s = 0.0
+    for k in range(widest):
+        at_p, at_q, at_r, at_s = at_p + p[k], at_q + q[k], at_r + r[k], at_s + s[k]
+        p[k], q[k], r[k], s[k] = at_p, at_q, at_r, at_s
 
 
 @njit()
@@ -97,82 +119,71 @@ def stump_column(codes: NDArray[Any], offsets: Whole, y: Array, j: int, out: NDA
         out[i] = 1 if (levels[i] > cut) == (y[i] > 0.0) else -1
 
 
-@njit()
-def _begun(offsets: Whole, yd: Array) -> tuple[float, Array]:
-    """Return Σ yd, and room for the levels of four features.
-
-    Loops only, here and below: `sum`, `diff` and `max` take numba seconds to compile.
-    """
-    total, widest = 0.0, 0
-    for i in range(yd.shape[0]):
-        total += yd[i]
-    for f in range(offsets.shape[0] - 1):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    return total, np.empty((4, widest + 1))
+def _four_rows(offsets: Whole) -> Array:
+    """Return room for the levels of four features."""
+    return np.empty((4, int((offsets[1:] - offsets[:-1]).max()) + 1))
 
 
-@njit()
 def stump_edges(codes: NDArray[Any], offsets: Whole, yd: Array) -> Array:
-    """Return the edges of all stumps; `codes` has a row for each feature.
-
-    The stump that cuts after level b of a feature has the edge Σ yd − 2 Σ_{code <= b} yd.
-    """
+    """Return the edges of all stumps; `codes` has a row for each feature."""
     out = np.empty(offsets[-1])
-    total, levels = _begun(offsets, yd)
-    for f in range(codes.shape[0]):
-        if f % 4 == 0:
-            _four_levels(codes, f, yd, levels)
-        below = 0.0
-        for k in range(offsets[f + 1] - offsets[f]):
-            below += levels[f % 4, k]
-            out[offsets[f] + k] = total - 2.0 * below
+    _stump_edges(codes, offsets, yd, float(np.add.reduce(yd)), _four_rows(offsets), out)
     return out
 
 
 @njit()
-def _larger(value: float, k: int, peak: tuple[int, float]) -> tuple[int, float]:
-    return (k, value) if abs(value) > abs(peak[1]) else peak
+def _stump_edges(
+    codes: NDArray[Any], offsets: Whole, yd: Array, total: float, levels: Array, out: Array
+) -> None:
+    """Write Σ yd − 2 Σ_{code <= b} yd for the stump that cuts after level b of a feature."""
+    for f in range(codes.shape[0]):
+        if f % 4 == 0:
+            _four_sums(codes, offsets, f, yd, levels)
+        below, start = levels[f % 4], offsets[f]
+        for k in range(offsets[f + 1] - start):
+            out[start + k] = total - 2.0 * below[k]
 
 
-@njit()
 def stump_best(
     codes: NDArray[Any], offsets: Whole, yd: Array, columns: Whole
 ) -> tuple[tuple[int, float], Array]:
     """Return the `first_largest` of `stump_edges`, and those of some columns; the rest is lost."""
-    features, best, some = codes.shape[0], (0, 0.0), np.empty(columns.shape[0])
-    total, levels = _begun(offsets, yd)
+    total, some = float(np.add.reduce(yd)), np.empty(columns.size)
     if math.isnan(total):  # then so are all edges
-        for place in range(some.shape[0]):
-            some[place] = total
+        some[:] = total
         return (0, total), some
-    p, q, r, s = levels[0], levels[1], levels[2], levels[3]
-    for first in range(0, features, 4):
-        last = min(first + 4, features)
-        _four_levels(codes, first, yd, levels)
-        widest = 0
-        for f in range(first, last):
-            cuts = offsets[f + 1] - offsets[f]
-            levels[f - first, cuts] = 0.0  # is no cut; what follows is no larger than what was
-            widest = max(widest, cuts)
-        a = b = c = d = 0.0
-        in_p = in_q = in_r = in_s = (0, 0.0)
-        for k in range(widest):
-            a, b, c, d = a + p[k], b + q[k], c + r[k], d + s[k]
-            p[k], q[k], r[k], s[k] = a, b, c, d
-            in_p = _larger(total - 2.0 * a, k, in_p)
-            in_q = _larger(total - 2.0 * b, k, in_q)
-            in_r = _larger(total - 2.0 * c, k, in_r)
-            in_s = _larger(total - 2.0 * d, k, in_s)
-        peaks = (in_p, in_q, in_r, in_s)
-        for f in range(first, last):
-            if offsets[f + 1] > offsets[f]:
-                best = _larger(peaks[f - first][1], offsets[f] + peaks[f - first][0], best)
+    rows = _four_rows(offsets)
+    return _stump_best(codes, offsets, yd, total, rows, columns, some), some
+
+
+@njit()
+def _stump_best(
+    codes: NDArray[Any],
+    offsets: Whole,
+    yd: Array,
+    total: float,
+    levels: Array,
+    columns: Whole,
+    some: Array,
+) -> tuple[int, float]:
+    best, peak, size = 0, 0.0, np.int64(0)  # as bits: see `apart`
+    for f in range(codes.shape[0]):
+        if f % 4 == 0:
+            _four_sums(codes, offsets, f, yd, levels)
+        below, start, stop = levels[f % 4], offsets[f], offsets[f + 1]
+        most = np.int64(0)
+        for k in range(stop - start):
+            here = np.float64(abs(total - 2.0 * below[k])).view(np.int64)
+            most = here if here > most else most
+        if most > size:  # for few features: so the place is sought only here
+            k, size = 0, most
+            while np.float64(abs(total - 2.0 * below[k])).view(np.int64) != most:
+                k += 1
+            best, peak = start + k, total - 2.0 * below[k]
         for place in range(columns.shape[0]):
-            j = columns[place]
-            for f in range(first, last):
-                if offsets[f] <= j < offsets[f + 1]:
-                    some[place] = total - 2.0 * levels[f - first, j - offsets[f]]
-    return best, some
+            if start <= columns[place] < stop:
+                some[place] = total - 2.0 * below[columns[place] - start]
+    return best, peak
 
 
 @njit()
@@ -191,19 +202,22 @@ def _below(codes: NDArray[Any], offsets: Whole, weights: Array) -> tuple[Array, 
     return below, totals
 
 
-@njit()
 def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -> Array:
-    """Return A w for a weight on every stump: cuts below a value count +, the others −.
+    """Return A w for a weight on every stump: cuts below a value count +, the others −."""
+    u = np.zeros(codes.shape[1])
+    _stump_margins(codes, offsets, w, np.empty(int(np.diff(offsets).max()) + 1), u)
+    u *= signs
+    return u
+
+
+@njit()
+def _stump_margins(codes: NDArray[Any], offsets: Whole, w: Array, values: Array, u: Array) -> None:
+    """Add A w of all labels +1 to `u`, with room for the values of a feature.
 
     Each weight is added once, to those below a level or to those above it, so that few roundings
-    meet it. Loops only: to load a kernel that sums by `sum` numba loads SciPy, .05 s of each start.
+    meet it.
     """
-    features, m = codes.shape
-    u, widest = np.zeros(m), 0
-    for f in range(features):
-        widest = max(widest, offsets[f + 1] - offsets[f])
-    values = np.empty(widest + 1)
-    for f in range(features):
+    for f in range(codes.shape[0]):
         start, cuts, above = offsets[f], offsets[f + 1] - offsets[f], 0.0
         for b in range(cuts, -1, -1):
             values[b] = -above
@@ -212,11 +226,9 @@ def stump_margins(codes: NDArray[Any], offsets: Whole, signs: Array, w: Array) -
         for b in range(cuts):
             below += w[start + b]
             values[b + 1] += below
-        for i in range(m):
-            u[i] += values[codes[f, i]]
-    for i in range(m):
-        u[i] *= signs[i]
-    return u
+        levels = codes[f]
+        for i in range(u.shape[0]):
+            u[i] += values[levels[i]]
 
 
 @njit(fastmath=_SUM, nogil=True)
@@ -248,10 +260,19 @@ def stump_gram(codes: NDArray[Any], offsets: Whole, signs: Array, scaling: Array
 
 
 @njit(nogil=True)
-def _cross_block(left: NDArray[Any], right: NDArray[Any], weights: Array, out: Array) -> None:
-    """Write Σ weights · s_a t_b for the cuts a and b of two features: s_a is −1 up to its cut."""
-    rows, cols = out.shape
-    table = np.zeros((rows + 1, cols + 1))
+def _cross_block(
+    codes: tuple[NDArray[Any], NDArray[Any]],
+    weights: Array,
+    table: Array,
+    out: Array,
+    place: tuple[int, int],
+) -> None:
+    """Write Σ weights · s_a t_b for the cuts a and b of two features: s_a is −1 up to its cut.
+
+    The block begins at a place of `out`; `table` has a row and a column more, all zeros.
+    """
+    (left, right), (first, start) = codes, place
+    rows, cols = table.shape[0] - 1, table.shape[1] - 1
     for i in range(weights.shape[0]):
         table[left[i], right[i]] += weights[i]
     for a in range(rows + 1):
@@ -263,7 +284,8 @@ def _cross_block(left: NDArray[Any], right: NDArray[Any], weights: Array, out: A
     total = table[rows, cols]
     for a in range(rows):
         for b in range(cols):
-            out[a, b] = total - 2.0 * table[a, cols] - 2.0 * table[rows, b] + 4.0 * table[a, b]
+            alone = total - 2.0 * table[a, cols] - 2.0 * table[rows, b]
+            out[first + a, start + b] = alone + 4.0 * table[a, b]
 
 
 @njit(nogil=True)
@@ -285,7 +307,8 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
         a, b = parts[f]
         for g, (c, e) in enumerate(parts[: f + 1]):
             if b > a and e > c:
-                _cross_block(codes[f], codes[g], weights, out[a:b, c:e])
+                table = np.zeros((b - a + 1, e - c + 1))
+                _cross_block((codes[f], codes[g]), weights, table, out, (a, c))
 
     pool, _ = thread_pool()
     list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
@@ -303,7 +326,8 @@ def stump_beside(
     for f, (a, b) in enumerate(pairwise(offsets.tolist())):
         for g, (c, e) in enumerate(pairwise(bounds.tolist())):
             if b > a and e > c:
-                _cross_block(codes[f], others[g], weights, out[a:b, c:e])
+                table = np.zeros((b - a + 1, e - c + 1))
+                _cross_block((codes[f], others[g]), weights, table, out, (a, c))
 
 
 Compressed = tuple[Whole, Whole, Array]
@@ -331,13 +355,17 @@ def sparse_cross(transposed: Compressed, A: Compressed, weights: Array, out: Arr
                 row[np.uint32(across[q])] += scaled * beside[q]  # unsigned: none is from the end
 
 
-@njit()
 def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
     """Return which column between each two of `columns` has the largest edge, where above `level`.
 
     With `both` also which has the smallest, where below −level.
     """
     out = np.empty(2 * columns.size + 2, dtype=np.int64)
+    return out[: _peaks(edges, columns, level, both, out)]
+
+
+@njit()
+def _peaks(edges: Array, columns: Whole, level: float, both: bool, out: Whole) -> int:
     found, start = 0, 0
     for k in range(columns.size + 1):
         stop = columns[k] if k < columns.size else edges.size
@@ -347,15 +375,19 @@ def peaks(edges: Array, columns: Whole, level: float, both: bool) -> Whole:
                 high = j
             if both and -edges[j] > level and (low < 0 or edges[j] < edges[low]):
                 low = j
-        for j in (min(high, low), max(high, low)):
-            if j >= 0:
-                out[found] = j
-                found += 1
+        if high > low:
+            high, low = low, high
+        if high >= 0:
+            out[found] = high
+            found += 1
+        if low >= 0:
+            out[found] = low
+            found += 1
         start = stop + 1
-    return out[:found]
+    return found
 
 
-@njit()
+@njit(error_model="numpy")
 def reach(edges: Array, change: Array, level: float, rise: float, both: bool) -> float:
     """Return the largest t <= 1 with edges + t·change <= level + t·rise; 0 where there is none.
 
@@ -367,17 +399,13 @@ def reach(edges: Array, change: Array, level: float, rise: float, both: bool) ->
             t = (level - edges[j]) / (change[j] - rise)
         if both and level + edges[j] < t * (-change[j] - rise):
             t = (level + edges[j]) / (-change[j] - rise)
-    return max(t, 0.0)
+    return t if t > 0.0 else 0.0
 
 
-@njit()
 def first_largest(edges: Array) -> tuple[int, float]:
     """Return (index, value) of the entry of largest absolute value, the first among equals."""
-    best, size = 0, -1.0
-    for j in range(edges.shape[0]):
-        if abs(edges[j]) > size:
-            best, size = j, abs(edges[j])
-    return best, edges[best]
+    best = int(np.abs(edges).argmax())
+    return best, float(edges[best])
 
 
 @njit()
@@ -387,37 +415,31 @@ def add_scaled(u: Array, column: NDArray[Any], c: float) -> None:
         u[i] += c * column[i]
 
 
-@njit()
-def sum_columns(A: NDArray[Any], support: Whole, coefficients: Array) -> Array:
-    """Return A w, column by column."""
-    u = np.zeros(A.shape[0])
-    for place in range(support.size):
-        add_scaled(u, A[:, support[place]], coefficients[place])
-    return u
-
-
-@njit()
 def sum_stumps(
     codes: NDArray[Any], offsets: Whole, signs: Array, support: Whole, coefficients: Array
 ) -> Array:
     """Return A w for weights on some stumps, column by column, as written down."""
-    u, f = np.zeros(signs.size), 0
-    for place in range(support.size):
-        j, c = support[place], coefficients[place]
-        f = np.searchsorted(offsets, j, side="right") - 1
-        cut, levels = j - offsets[f], codes[f]
-        for i in range(u.size):
-            u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
+    u, features = np.zeros(signs.size), np.searchsorted(offsets, support, side="right") - 1
+    places = zip(features.tolist(), (support - offsets[features]).tolist(), strict=True)
+    for (f, cut), c in zip(places, coefficients.tolist(), strict=True):
+        _add_stump(codes[f], cut, signs, c, u)
     return u
+
+
+@njit()
+def _add_stump(levels: NDArray[Any], cut: int, signs: Array, c: float, u: Array) -> None:
+    for i in range(u.shape[0]):
+        u[i] += c * (signs[i] if levels[i] > cut else -signs[i])
 
 
 @njit()
 def apart(a: NDArray[Any], s: float, b: NDArray[Any], t: float, out: Array) -> float:
     """Write s a − t b to `out`, which is quicker than to return it; return its `largest`."""
-    bits = np.int64(0)
+    bits = np.int64(0)  # of numbers that are not negative they are in order, and loops vectorise
     for i in range(a.shape[0]):
         out[i] = s * a[i] - t * b[i]
-        bits = max(bits, np.float64(abs(out[i])).view(np.int64))
+        here = np.float64(abs(out[i])).view(np.int64)
+        bits = here if here > bits else bits
     return np.int64(bits).view(np.float64)
 
 
@@ -430,31 +452,13 @@ def within(d: Array, most: float) -> bool:
     return inside == d.shape[0]
 
 
-@njit()
 def largest(v: Array) -> float:
-    """Return max |v|.
-
-    The bits of numbers that are not negative are in their order, and loops over bits vectorise.
-    """
-    bits = np.int64(0)
-    for i in range(v.shape[0]):
-        bits = max(bits, np.float64(abs(v[i])).view(np.int64))
-    return np.int64(bits).view(np.float64)
-
-
-@njit()
-def least(u: Array) -> float:
-    """Return the smallest of finite numbers, by bits too: those of negative ones are turned."""
-    low = unsigned = np.int64(2**63 - 1)  # all bits but the sign
-    for i in range(u.shape[0]):
-        bits = np.float64(u[i]).view(np.int64)
-        low = min(low, bits ^ ((bits >> np.int64(63)) & unsigned))
-    low ^= (low >> np.int64(63)) & unsigned
-    return np.int64(low).view(np.float64)
+    """Return max |v|."""
+    return max(float(v.max()), -float(v.min()))
 
 
 @njit(fastmath=_SUM)
-def _many(a: Array, b: Array) -> float:
+def _many_products(a: Array, b: Array) -> float:
     total = 0.0
     for i in range(a.shape[0]):
         total += a[i] * b[i]
@@ -462,38 +466,41 @@ def _many(a: Array, b: Array) -> float:
 
 
 @njit()
+def _few_products(a: Array, b: Array) -> float:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
 def dot(a: Array, b: Array) -> float:
     """Return <a, b>, the same for any number of threads, which BLAS does not promise."""
-    if a.shape[0] >= FEW:
-        return _many(a, b)
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i] * b[i]
-    return total
+    return float(_few_products(a, b) if a.size < FEW else _many_products(a, b))
 
 
-@njit()
 def along(u: Array, v: Array, eta: float) -> Array:
     """Return u + ηv."""
-    out = np.empty(u.shape[0])
-    for i in range(u.shape[0]):
-        out[i] = u[i] + eta * v[i]
+    out = eta * v
+    out += u
     return out
 
 
-@njit(fastmath={"contract"})
 def combine(H: NDArray[Any], used: int, weights: Array) -> Array:
     """Return H[:, :used] @ weights, adding four columns that have weight at a time."""
-    m = H.shape[0]
-    u, four = np.zeros(m), np.zeros(4)
-    kept = np.flatnonzero(weights[:used])
-    last = kept.size - 1
-    for first in range(0, kept.size, 4):
-        for step in range(4):
-            four[step] = weights[kept[first + step]] if first + step <= last else 0.0
-        p, q, r, s = four
-        a, b = H[:, kept[first]], H[:, kept[min(first + 1, last)]]
-        c, d = H[:, kept[min(first + 2, last)]], H[:, kept[min(first + 3, last)]]
-        for i in range(m):
-            u[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
+    u, kept = np.zeros(H.shape[0]), np.flatnonzero(weights[:used])
+    if kept.size:
+        four = np.append(kept, np.full(-kept.size % 4, kept[-1]))  # beyond the last one again
+        shares = weights[four]
+        shares[kept.size :] = 0.0
+        _combine(_read_only(H), four, shares, u)
     return u
+
+
+@njit(fastmath={"contract"})
+def _combine(H: NDArray[Any], kept: Whole, shares: Array, u: Array) -> None:
+    for first in range(0, kept.shape[0], 4):
+        p, q, r, s = shares[first], shares[first + 1], shares[first + 2], shares[first + 3]
+        a, b = H[:, kept[first]], H[:, kept[first + 1]]
+        c, d = H[:, kept[first + 2]], H[:, kept[first + 3]]
+        for i in range(u.shape[0]):
+            u[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])

@@ -28,8 +28,7 @@ class SparseBulk(Bulk):
         Its indices sorted.
     """
 
-    def __init__(self, A: Any, rounded: bool = True) -> None:
-        self.rounded = rounded
+    def __init__(self, A: Any) -> None:
         self._A, self._transposed = A, A.T
         self.m, self.n = (int(s) for s in A.shape)
 
@@ -61,7 +60,7 @@ class SparseBulk(Bulk):
         _squared(self._rows, self._transposed, weights, out)
 
     def restricted(self, columns: Whole) -> SparseBulk:
-        return SparseBulk(self._A[:, columns], rounded=False)
+        return SparseBulk(self._A[:, columns])
 
 
 def _squared(A: Any, transposed: Any, weights: Vector, out: Array) -> None:

@@ -148,8 +148,8 @@ class StumpBulk(Bulk):
     def beside(self, columns: Whole, weights: Vector) -> Array:
         """Return rows of Aᵀ diag(weights) A, from a histogram for every feature of both."""
         some = self.restricted(columns)
-        codes, out = some._codes.astype(self._codes.dtype), np.empty((columns.size, self.n))
-        kernels.stump_beside(codes, some._offsets, self._codes, self._offsets, weights, out)
+        out = np.empty((columns.size, self.n))
+        kernels.stump_beside(some._codes, some._offsets, self._codes, self._offsets, weights, out)
         return out
 
     def _written(self, rows: slice) -> Array:
@@ -162,7 +162,7 @@ class StumpBulk(Bulk):
     def restricted(self, columns: Whole) -> StumpBulk:
         """Return the products with some cuts, to which the levels are counted anew."""
         cuts = np.searchsorted(columns, self._offsets)
-        kind = code_type(cuts)
+        kind = self._codes.dtype  # which kernels are compiled for
         codes = np.empty(self._codes.shape, dtype=kind)
         ranges = zip(pairwise(cuts.tolist()), pairwise(self._offsets.tolist()), strict=True)
         for f, ((a, b), (start, stop)) in enumerate(ranges):

@@ -24,6 +24,7 @@ from relaxboost._core.rounding import UNIT, rounded_sum, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.dcp import support_of_epigraph
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.numerical import DualWitness
@@ -279,7 +280,7 @@ class Relaxation(ABC):
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
-        return numerical.support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
+        return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
         """Return F(u) as γ − f*(x) to be maximised over γ and x >= γ − u, and its constraints."""
@@ -370,8 +371,7 @@ class Relaxation(ABC):
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
 
-        By default this one, if it has as many entries as it needs; after a look at what methods of
-        one's own return, and `cvxpy_penalty` if all comes from there.
+        By default this one, after a check of its entries and of what overridden methods return.
         """
         if self.fixed_m not in (None, m):
             raise InputError(
@@ -410,7 +410,7 @@ class Relaxation(ABC):
         the segment towards `center(m)`, the least distance that a bisection finds.
         """
         d = onto_simplex(d, repr(self))
-        if math.isfinite(self.penalty(d)):
+        if numerical.is_inside(self, d):
             return d
         center = self.center(d.size)
         inside, outside = 1.0, 0.0

@@ -32,6 +32,7 @@ from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.own import changes, check_returns, resolved
+from relaxboost.relaxations.splitting import split
 
 _ROUNDINGS = 1e-12
 """A center may be so far from a point where both terms are bounded: it is one but for roundings."""
@@ -338,7 +339,7 @@ class Sum(Relaxation):
         u = as_margins(u, self)
         found = self._softened(u)
         try:
-            v = numerical.split(self, u) if found is None else found[1]
+            v = split(self, u) if found is None else found[1]
         except SolverError:
             v = u
         first = self.first.witness(v)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
@@ -24,7 +23,6 @@ from relaxboost.relaxations._projections import (
     MeanFollower,
     binary_capped_distribution,
 )
-from relaxboost.relaxations._projections.vectorised import REORDER
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -39,30 +37,14 @@ from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import changes
 
 
-@njit(error_model="numpy", fastmath=REORDER)
-def _shortfall(u: Vector, gamma: float, cap: float, d: Vector) -> tuple[float, int]:
-    """Return Σ [γ − u]_+ and the number of u < γ, where d is set to the cap, and to 0 elsewhere."""
-    total, below = 0.0, 0
-    for i in range(u.shape[0]):
-        total += max(gamma - u[i], 0.0)
-        below += u[i] < gamma
-        d[i] = cap if u[i] < gamma else 0.0
-    return total, below
-
-
-@njit()
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
     """Return AvgMin_k(u) and its minimising d, `gamma` being the ceil(k)-th smallest margin."""
-    d = np.empty(u.shape[0])
-    shortfall, below = _shortfall(u, gamma, 1.0 / k, d)
-    rest = k - below  # in units of the cap; ties share it, the lowest index first
-    for i in range(u.shape[0]):
-        if rest <= 0.0:
-            break
-        if u[i] == gamma:
-            d[i] = min(1.0, rest) / k
-            rest -= 1.0
-    return gamma - shortfall / k, d
+    below = u < gamma
+    d = np.where(below, 1.0 / k, 0.0)
+    rest = k - int(np.count_nonzero(below))  # in units of the cap; ties share it, in their order
+    ties = np.flatnonzero(u == gamma)[: math.ceil(rest)]
+    d[ties] = np.minimum(1.0, rest - np.arange(ties.size)) / k
+    return gamma - float((gamma - u[below]).sum()) / k, d
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:

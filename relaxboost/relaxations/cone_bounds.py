@@ -13,9 +13,7 @@ solver are moved to where it is, inside the cones, and what rounding leaves of i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import cached_property
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,20 +131,12 @@ class ConeBounds:
         size[: self._m] += np.abs(u)
         return q, size
 
-    def _blocks(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows of second-order cones of one size, one after the other."""
-        first = self._form.zero + self._form.half
-        for size, equal in groupby(self._form.second):
-            number = len(list(equal))
-            yield slice(first, first + size * number), size
-            first += size * number
-
     def _into(self, y: Vector, inside: float = 0.0) -> Vector:
         """Return y raised into the dual cones, by so much of its size more."""
         form = self._form
         half = slice(form.zero, form.zero + form.half)
         y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half])
-        for rows, size in self._blocks():
+        for rows, size in form.second_order():
             y[rows] = self._within(y[rows].reshape(-1, size), inside).ravel()
         for rows, side in self._triangles:
             y[rows] = positive(y[rows], side, inside)
@@ -255,7 +245,7 @@ class ConeBounds:
 
         size = self._form.right.size
         plain = sparse.eye_array(size, format="csr")
-        starts = [np.arange(r.start, r.stop, 3) for r, k in self._blocks() if k == 3]
+        starts = [np.arange(r.start, r.stop, 3) for r, k in self._form.second_order() if k == 3]
         if not slack.size or not starts:
             return plain
         at = np.concatenate(starts)
@@ -377,7 +367,7 @@ class ConeBounds:
         size = np.abs(y) + 1e-12 * np.abs(y).max(initial=1e-12)
         size[: form.zero] += np.abs(y).max(initial=1.0)
         rays, column, number = [], [], 0
-        for rows, k in self._blocks():
+        for rows, k in form.second_order():
             part = y[rows].reshape(-1, k)
             with np.errstate(over="ignore"):
                 length = np.sqrt(np.square(part[:, 1:]).sum(axis=1))

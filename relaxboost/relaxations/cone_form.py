@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
+from relaxboost.relaxations.linear import LinearForm
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,27 @@ class ConeForm:
         """About how many a factor of RᵀR or R Rᵀ takes, R = `rows`: of the cheaper one."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
+
+    def second_order(self) -> Iterator[tuple[slice, int]]:
+        """Yield the rows of second-order cones of one size, one after the other."""
+        first = self.zero + self.half
+        for size, equal in groupby(self.second):
+            number = len(list(equal))
+            yield slice(first, first + size * number), size
+            first += size * number
+
+    def linear(self, m: int) -> LinearForm | None:
+        """Return it without its constant as a linear program; None where it has other cones.
+
+        The rows are the same ones, and so are their multipliers.
+        """
+        if self.second or self.matrix or self.exponential or self.power or self.quadratic.nnz:
+            return None
+        size = self.cost.size
+        lower = np.where(np.arange(size) < m, 0.0, -np.inf)
+        equal = np.arange(self.right.size) < self.zero
+        row_lower = np.where(equal, self.right, -np.inf)
+        return LinearForm(self.cost, lower, np.full(size, np.inf), self.rows, row_lower, self.right)
 
     def tilted(self, theta: Vector) -> ConeForm:
         """Return that of f − <θ, .>."""

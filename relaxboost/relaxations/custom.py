@@ -258,7 +258,7 @@ class Custom(Relaxation):
         What a solver leaves outside is tiny, so tiny steps are tried first.
         """
         d = onto_simplex(d, repr(self))
-        if math.isfinite(self.penalty(d)):
+        if numerical.is_inside(self, d):
             return d
         towards, inside = self.center(d.size) - d, 1.0
         for inside in 10.0 ** np.arange(-12.0, 1.0):

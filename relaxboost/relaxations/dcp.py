@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -271,3 +272,19 @@ def _linear(given: Parts) -> ConeProgram | None:
     program = compiled(given)
     curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
     return None if any(curved) else program
+
+
+def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
+    """Return the conjugate of a function as a cvxpy expression of `x`.
+
+    `of` maps a variable of shape (m,) to (expression, constraints). The conjugate of f at x is
+    the support function of its epigraph {(d, t): f(d) <= t} at (x, −1).
+    """
+    from cvxpy.transforms.suppfunc import SuppFunc
+
+    point = cp.Variable(m + 1)
+    value, constraints = of(point[:m])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
+        support = SuppFunc(point, [value <= point[m], *constraints])
+    return support(cp.hstack([x, -1.0])), []

@@ -11,11 +11,14 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.matrices.kernels import least
 from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import changes
+
+
+def _least(u: Vector) -> float:
+    return float(u.min())
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class HardMargin(Relaxation):
 
     def valuer(self) -> Callable[[Vector], float]:
         own = type(self).relaxed_margin is HardMargin._own_margin
-        return least if own else super().valuer()
+        return _least if own else super().valuer()
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         return binary_capped_distribution(u, beta)

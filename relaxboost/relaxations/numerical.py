@@ -7,7 +7,6 @@ for each m and then only re-solved; they are slow, and good to the accuracy of t
 from __future__ import annotations
 
 import math
-import warnings
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -19,6 +18,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import ConeForm, cone_form
+from relaxboost.relaxations.cone_points import ConePoints
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
 from relaxboost.relaxations.dcp import plain
 from relaxboost.relaxations.own import check_returns, looked_at
@@ -169,6 +169,11 @@ class Programs:
         return ConeBounds(self.form, self._m)
 
     @cached_property
+    def _points(self) -> ConePoints:
+        assert self.form is not None
+        return ConePoints(self.form, self._m)
+
+    @cached_property
     def _pointwise(self) -> Pointwise:
         return Pointwise(*self._parts(), solves)
 
@@ -190,6 +195,19 @@ class Programs:
         if proof is None:
             proof = self.keep("multipliers", given.y, self._cones.feasible(given))
         return DualWitness(*self._cones.tangent(u, proof), proof)
+
+    def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
+        """Return a d near the point of a proof and a number not below f(d), without a solver.
+
+        `above` then knows this d. None if f has no variables but d, so that it is evaluated, or if
+        the point breaks a constraint.
+        """
+        if self._cones is None or not self._pointwise.own:
+            return None
+        found = self._points.near(given.point)
+        if found is not None:
+            self.keep("point", *found)
+        return found
 
     def below(self, u: Vector, proof: ConeProof | TangentProof) -> float:
         """Return what the proof is worth at u."""
@@ -220,6 +238,11 @@ class Programs:
         d' breaks no constraint of f, nor do the variables that f has. Where no such point is
         found, the value is as good as the solver, and `unmet` says so.
         """
+        settled = self.known("point", d)
+        if settled is not None:
+            self.keep("unmet", d, "")
+            moved = np.abs(self._last["point"][0] - d)
+            return settled, math.fsum(moved.tolist()) + 8.0 * UNIT
         pointwise, value, near = self._pointwise, self.penalty(d), d
         if not math.isfinite(value):
             near = self._relaxation.repair(d)
@@ -295,9 +318,16 @@ class Programs:
         program = self._get("penalty")
         variable, goal = program.d, program.problem.objective.expr
         if program.parameters:  # f has variables of its own, to be minimised over
+            found: tuple[float, Vector] | None = self.known("penalty", d)
+            if found is not None:
+                self._pointwise.put(found[1])
+                return found[0]
             program.parameters[0].value = d
             status, value = solve_problem(program.problem)
-            return value if status in SOLVED else math.inf
+            if status not in SOLVED:
+                return math.inf
+            self.keep("penalty", d, (value, self._pointwise.joint(d)))
+            return value
         variable.value = d
         if any(np.max(violation(c), initial=0.0) > 1e-9 for c in program.problem.constraints):
             return math.inf
@@ -423,6 +453,13 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
     return cache[m]
 
 
+def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
+    """Return whether f is finite at d; the last d of `near_point` needs no solver."""
+    made = vars(relaxation).get("_programs", {}).get(d.size)
+    known = made is not None and made.known("point", d) is not None
+    return known or math.isfinite(relaxation.penalty(d))
+
+
 def check(relaxation: Any, m: int) -> None:
     """Raise an InputError unless methods that are overridden return what is asked for.
 
@@ -444,43 +481,3 @@ def check(relaxation: Any, m: int) -> None:
     if relaxation.level == "numerical":
         dcp.parts(pair, m, owner)
     check_returns(relaxation, m)  # before `resolve` of a family asks them
-
-
-def split(total: Any, u: Vector) -> Vector:
-    """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
-
-    The sum is minimised with a copy of d for each term: the multipliers λ of d1 = d2 give
-    v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
-    the minimum of f2(d2) − <λ, d2> over all of R^m.
-    """
-    cache, m = vars(total).setdefault("_programs", {}), len(u)
-    if ("split", m) not in cache:
-        d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
-        first, some = total.first.cvxpy_penalty(d1)
-        second, more = total.second.cvxpy_penalty(d2)
-        equal = d1 == d2
-        goal = cp.Minimize(at @ d1 + first + second)
-        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *some, *more])
-        cache["split", m] = _Program(problem, d1, (at,), equal)
-    program = cache["split", m]
-    program.parameters[0].value = u
-    status, _ = solve_problem(program.problem)
-    if status not in SOLVED:
-        raise SolverError(f"cvxpy ended with status {status} on F(u) of {total!r}")
-    return u + np.asarray(program.simplex.dual_value)
-
-
-def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the conjugate of a function as a cvxpy expression of `x`.
-
-    `of` maps a variable of shape (m,) to (expression, constraints). The conjugate of f at x is
-    the support function of its epigraph {(d, t): f(d) <= t} at (x, −1).
-    """
-    from cvxpy.transforms.suppfunc import SuppFunc
-
-    point = cp.Variable(m + 1)
-    value, constraints = of(point[:m])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
-        support = SuppFunc(point, [value <= point[m], *constraints])
-    return support(cp.hstack([x, -1.0])), []

@@ -99,7 +99,7 @@ class Pointwise:
 
     def at(self, x: Vector) -> float:
         """Return f as cvxpy evaluates it at x, whatever the constraints are; inf for nan."""
-        self._put(x)
+        self.put(x)
         with np.errstate(all="ignore"):
             number = float(np.asarray(self.value.value).item())
         return math.inf if math.isnan(number) else number
@@ -142,7 +142,8 @@ class Pointwise:
             low, share, found = (middle, share, found) if nearer is None else (low, middle, nearer)
         return found
 
-    def _put(self, x: Vector) -> None:
+    def put(self, x: Vector) -> None:
+        """Give d and the variables of f the values of x."""
         self.d.value, first = x[: self.d.size], self.d.size
         for v in self.own:
             v.save_value(x[first : first + v.size].reshape(v.shape, order="F"))
@@ -267,7 +268,7 @@ class Pointwise:
         from scipy import sparse
 
         size = self.d.size + sum(v.size for v in self.own)
-        self._put(np.zeros(size))
+        self.put(np.zeros(size))
         rows, right = [], []
         if self._simplex:
             rows.append(sparse.csr_array((np.arange(size) < self.d.size)[None, :] * 1.0))

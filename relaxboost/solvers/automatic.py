@@ -57,8 +57,7 @@ class PortfolioRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._request = Request(game, goal, clock, WarmStart(), self)
         self._phases: list[Phase] | None = None
-        self._name = ""
-        self._budget = 0.0
+        self._phase: Phase | None = None
         self._run: Booster | None = None
         self._rounds = 0
 
@@ -104,24 +103,25 @@ class PortfolioRun(Booster):
 
     def _why_leave(self) -> str:
         """Return why the present phase is over, "" if it goes on."""
-        if self._run is None or self._run.work <= self._budget or not self._phases:
+        if self._run is None or self._phase is None or not self._phases:
             return ""
-        return f"its budget of {self._budget:.0f} passes over A is used up"
+        budget = self._phase.budget(self._request.game)
+        if self._run.work <= budget:
+            return ""
+        return f"its budget of {budget:.0f} passes over A is used up"
 
     def _begin_next(self, reason: str) -> str:
         """Start the next phase; return why it could not be started, "" if it was."""
-        game = self._request.game
         if self._phases is None:
             self._phases = self._choose()
         else:
-            assert self._run is not None or reason
+            assert self._phase is not None
             used = 0.0 if self._run is None else self._run.work
-            self._tell(f"left the {self._name} after {used:.0f} passes over A: {reason}.")
-        phase = self._phases.pop(0)
-        self._name = phase.name
-        self._budget = phase.budget(game)
-        limit = f", with a budget of {self._budget:.0f} passes over A"
-        self._tell(f"began the {phase.name}{limit if self._budget < np.inf else ''}.")
+            self._tell(f"left the {self._phase.name} after {used:.0f} passes over A: {reason}.")
+        self._phase = phase = self._phases.pop(0)
+        budget = phase.budget(self._request.game)
+        limit = f", with a budget of {budget:.0f} passes over A"
+        self._tell(f"began the {phase.name}{limit if budget < np.inf else ''}.")
         before = self.current
         self._run = None
         try:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.errors import InputError
 from relaxboost._core.highs import OwnThread
 from relaxboost.game.programs import Model
+from relaxboost.relaxations.cone_bounds import ConeProof
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9},
@@ -25,6 +26,17 @@ SOLVERS: dict[str, dict[str, Any]] = {
     },
 }
 """Default options of the solvers the package is tested with; others run on cvxpy's defaults."""
+INTERIOR_POINT: dict[str, dict[str, Any]] = {
+    "HIGHS": {
+        "highs_options": {
+            **SOLVERS["HIGHS"]["highs_options"],
+            "solver": "ipm",
+            "run_crossover": "off",
+            "ipm_optimality_tolerance": 1e-9,
+        }
+    },
+}
+"""Options of a first run: a bracket needs a nearly optimal pair, not a vertex."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class Answer:
     value: float
     point: NDArray[np.float64] | None
     other: NDArray[np.float64] | None
+    proof: ConeProof | None = None
+    """The multipliers of f's cone form, if the problem has its rows."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
@@ -71,16 +85,22 @@ def check_solver(name: str | None, curved: str | None) -> str:
     return solver
 
 
-def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
-    """Run `solver` on one problem and return what it says, also where it gives up."""
+def ask(
+    model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
+) -> Answer:
+    """Run `solver` on one problem and return what it says, also if it gives up.
+
+    `options` are the user's, over the defaults, which are those of `SOLVERS` if not given.
+    """
     import cvxpy as cp
 
     problem = model.problem
+    defaults = SOLVERS.get(solver, {}) if defaults is None else defaults
     with warnings.catch_warnings():
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            OwnThread()(problem.solve, solver=solver, **{**SOLVERS.get(solver, {}), **options})
+            OwnThread()(problem.solve, solver=solver, **{**defaults, **options})
         except (TypeError, AttributeError, KeyError) as error:
             if not options:
                 raise
@@ -95,7 +115,9 @@ def ask(model: Model, solver: str, options: dict[str, Any]) -> Answer:
     if all(part is not None for part, _ in parts):
         other = np.sum([sign * np.atleast_1d(part) for part, sign in parts], axis=0)
     value = float("nan") if problem.value is None else model.price * float(problem.value)
-    return Answer(model.side, str(problem.status), value, point, other)
+    return Answer(
+        model.side, str(problem.status), value + model.constant, point, other, model.proof()
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -14,22 +14,6 @@ from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-# After a pass over a matrix little of NumPy is left in the cache: these are quicker.
-@njit()
-def _shrink(weights: Vector, kept: float, slot: int, more: float) -> None:
-    for i in range(weights.shape[0]):
-        weights[i] *= kept
-    weights[slot] += more
-
-
-@njit()
-def _count(weights: Vector) -> int:
-    used = 0
-    for i in range(weights.shape[0]):
-        used += weights[i] != 0.0
-    return used
-
-
 @njit()
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
@@ -129,7 +113,7 @@ class ActiveSet(MovingHypothesis):
     def used(self) -> int:
         """Number of atoms with weight, but w = 0."""
         zero = self._slots.get((0, 0))
-        count = _count(self.weights)  # beyond len(self) are none
+        count = int(np.count_nonzero(self.weights))  # beyond len(self) are none
         return count if zero is None else count - int(self.weights[zero] > 0.0)
 
     @property
@@ -177,12 +161,6 @@ class ActiveSet(MovingHypothesis):
             self.weights[slot] = abs(c)
         self.u = self.matrix.margins(support, coefficients)
 
-    def with_room(self, more: int) -> tuple[NDArray[np.int64], Vector, Vector]:
-        """Return copies of numbers, signs and weights, with zeros for more of them."""
-        used, none = len(self.keys), np.zeros(more)
-        signs, weights = (np.append(x[:used], none) for x in (self._signs, self.weights))
-        return np.append(self._numbers[:used], none.astype(np.int64)), signs, weights
-
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""
         if self._H is not None and slot < self._made:
@@ -208,7 +186,8 @@ class ActiveSet(MovingHypothesis):
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Shrink all weights by 1 − η, and give the atom what that frees."""
         slot = self.slot(best)  # first: room for a new one replaces the weights
-        _shrink(self.weights, 1.0 - eta, slot, eta * self.over.scale)
+        self.weights *= 1.0 - eta
+        self.weights[slot] += eta * self.over.scale
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:

@@ -44,11 +44,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
     """Return how a run ended, and what a user of its result should know."""
     gap = proof.upper - proof.lower
     status = ending.status
-    kind = status
-    if status == "optimal" and ending.smoothed_test:
-        kind = "by Fig. 1"
-    elif status == "optimal" and gap > goal.tol:
-        kind = "by rtol"
+    kind = _kind_of(ending, gap > goal.tol)
     asked = f"tol = {goal.tol:g}"
     if goal.rtol and status != "optimal":
         asked += f", rtol = {goal.rtol:g}"
@@ -70,6 +66,15 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
         said += "; the relaxation is your own: rb.testing.check_relaxation(f) finds what in it "
         said += "disagrees"
     return said
+
+
+def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
+    """Return which of the sentences fits."""
+    if ending.status != "optimal":
+        return ending.status
+    if ending.smoothed_test:
+        return "by Fig. 1"
+    return "by rtol" if is_wider_than_tol else "optimal"
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:

@@ -11,8 +11,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
+from relaxboost.solvers.parametric_simplex.program import near_vertex
 from relaxboost.solvers.solve import solve
-from relaxboost.solvers.walk import near_vertex
 from relaxboost.solvers.warm_start import Relay, ended_as
 
 
@@ -126,19 +126,24 @@ def _anew(solution: Solution) -> bool:
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
     """Return the games of a path, checked."""
-    if not isinstance(games, Game):
-        listed = list(games) if isinstance(games, Iterable) else [games]
-        if not listed or not all(isinstance(game, Game) for game in listed):
-            raise InputError(
-                "path needs a Game with a grid, as in path(Game(A, Capped(k=1)), k=[5, 10]), or "
-                "an iterable of games, at least one"
-            )
-        if grid:
-            raise InputError(f"{next(iter(grid))}= is for a path of one game; leave it out")
-        if len({game.n for game in listed}) > 1:
-            raise InputError("the games of a path need the same hypotheses, and their n differ")
-        return listed
-    f: Any = games.relaxation
+    if isinstance(games, Game):
+        return _games_of_grid(games, grid)
+    listed = list(games) if isinstance(games, Iterable) else [games]
+    if not listed or not all(isinstance(game, Game) for game in listed):
+        raise InputError(
+            "path needs a Game with a grid, as in path(Game(A, Capped(k=1)), k=[5, 10]), or "
+            "an iterable of games, at least one"
+        )
+    if grid:
+        raise InputError(f"{next(iter(grid))}= is for a path of one game; leave it out")
+    if len({game.n for game in listed}) > 1:
+        raise InputError("the games of a path need the same hypotheses, and their n differ")
+    return listed
+
+
+def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
+    """Return one game for each value of one parameter of the relaxation."""
+    f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:
         have = f"those of {type(f).__name__} are: {', '.join(known)}" if known else f"{f} has none"
@@ -146,11 +151,11 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
             f"a path of one game needs one parameter of its relaxation and its values; {have}"
         )
     ((name, values),) = grid.items()
-    # A cap is k or a fraction of m, and the other is left open.
-    either = {"k": None, "fraction": None} if {"k", "fraction"} <= set(known) else {}
-    flat = getattr(values, "ndim", 1) == 0  # a number of NumPy
-    listed = list(values) if isinstance(values, Iterable) and not flat else []
+    is_number = getattr(values, "ndim", 1) == 0  # a number of NumPy, which claims to be iterable
+    listed = list(values) if isinstance(values, Iterable) and not is_number else []
     if not listed:
         raise InputError(f"{name}= needs at least one value, as {name}=[5, 10], got {values!r}")
+    # A cap is k or a fraction of m, and the other one is left open.
+    either = {"k": None, "fraction": None} if {"k", "fraction"} <= set(known) else {}
     chosen = [replace(f, **{**either, name: value}) for value in listed]
-    return [Game(games.matrix, relaxation, games.over) for relaxation in chosen]
+    return [Game(game.matrix, relaxation, game.over) for relaxation in chosen]

@@ -15,10 +15,10 @@ from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import ConeProgramRun, LinearProgramRun
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.interior_point import run as interior_point
+from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.strings import run as strings
-from relaxboost.solvers.walking import Walking, walkable
 from relaxboost.solvers.warm_start import WarmStart
 
 FIRST_SHARE = 1.0 / 3.0

@@ -22,8 +22,9 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import varied
-from relaxboost.relaxations import Witness
-from relaxboost.solvers.external import Answer, ask, check_solver
+from relaxboost.relaxations import Witness, numerical
+from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.solvers.external import INTERIOR_POINT, Answer, ask, check_solver
 from relaxboost.solvers.warm_start import Weights
 
 _ALL_COLUMNS = 600_000
@@ -43,6 +44,11 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     The primal and the dual are solved through cvxpy. From each come a point and multipliers, so
     two candidates for d and two for w; each is repaired and evaluated, and the best of each kind
     are kept. Nothing the solver says of itself enters the bracket.
+
+    If f itself is solved by cvxpy, as a `Custom` is, the primal is solved first in the cone form of
+    f, by HiGHS's interior point method or by the other solver. Its multipliers prove a bound on F,
+    so that one solution shows both players. Both problems as they are declared follow only if the
+    bracket is wider than `tol`.
 
     A matrix with more than 600 000 entries is not handed over whole: the solver gets the columns
     with the largest edges, the others are priced with its d over *all* columns, and those that
@@ -155,6 +161,8 @@ class _Search:
         self._answers: dict[str, Answer] = {}
         self._usable = 0
         self._priced = False
+        # Of closed forms a bracket costs little, and both problems are worth their solver.
+        self._cones = game.cone_form if game.relaxation.from_solver else None
         self.d = game.relaxation.center(game.m)
         self.upper = self._upper(self.d)
         self._size = max(game.over.reach(game.n), abs(self.upper))
@@ -167,9 +175,13 @@ class _Search:
         game = self.game
         return bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
 
-    def _lower(self, support: NDArray[np.int64], coefficients: Vector) -> tuple[float, Witness]:
+    def _lower(
+        self, support: NDArray[np.int64], coefficients: Vector, witness: Witness | None = None
+    ) -> tuple[float, Witness]:
         game = self.game
-        return bounds.evaluate_lower(game.matrix, game.relaxation, support, coefficients, game.over)
+        return bounds.evaluate_lower(
+            game.matrix, game.relaxation, support, coefficients, game.over, witness
+        )
 
     @property
     def gap(self) -> float:
@@ -185,6 +197,11 @@ class _Search:
             yield from self._price_in()
         A = self._handed_over()
         yield self._ask(programs.primal, A)
+        if self._cones is not None:
+            if self.gap <= self._tol:
+                return  # the one problem has shown both players
+            self._cones = None
+            yield self._ask(programs.primal, A)
         try:
             d = self._ask(programs.dual, A)
         except NotImplementedError:  # cvxpy has no conjugate with power cones; the primal has both
@@ -231,8 +248,13 @@ class _Search:
     def _ask(self, model: Any, A: Any) -> Vector | None:
         """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
         self.asked += 1
-        problem = model(A, self.game.relaxation, self.game.over).priced(self._size)
-        answer = ask(problem, self._solver, self._options)
+        game, defaults = self.game, None
+        if self._cones is not None and model is programs.primal:
+            problem = programs.primal_in_cones(A, self._cones, game.over)
+            defaults = INTERIOR_POINT.get(self._solver)
+        else:
+            problem = model(A, game.relaxation, game.over)
+        answer = ask(problem.priced(self._size), self._solver, self._options, defaults)
         self._answers[answer.side] = answer
         return self._offer(answer)
 
@@ -240,7 +262,10 @@ class _Search:
         d, w = answer.point, answer.other
         if answer.side == "dual":
             d, w = w, d
-        self._offer_w(w)
+        self._offer_w(w, answer.proof, answer.value)
+        if answer.proof is not None and self.game.relaxation.from_solver:
+            # If the point breaks no constraint, the bound on f(d) needs no solver.
+            numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
         return self._offer_d(d)
 
     def _offer_d(self, d: Vector | None) -> Vector | None:
@@ -253,13 +278,21 @@ class _Search:
             self.upper, self.d = upper, d
         return d
 
-    def _offer_w(self, w: Vector | None) -> None:
+    def _offer_w(self, w: Vector | None, proof: ConeProof | None, value: float) -> None:
         if w is None or not np.isfinite(w).all():
             return
         w = w if self._basis is None else self._basis @ w
         try:
             support, coefficients = self.game.repair_w((self._columns, w))
-            lower, witness = self._lower(support, coefficients)
+            witness = None
+            if proof is not None:
+                u = self.game.matrix.margins(support, coefficients)
+                witness = self.game.relaxation.near_witness(u, proof)
+            lower, witness = self._lower(support, coefficients, witness)
+            # Multipliers of zero cannot be repaired; a program of f alone finds others.
+            if proof is not None and value - lower > 0.1 * self._tol:
+                solved = self._lower(support, coefficients)
+                lower, witness = solved if solved[0] > lower else (lower, witness)
         except InputError:
             return  # nothing of the domain is near, or no solver answers at its margins
         self._usable += 1

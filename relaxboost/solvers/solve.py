@@ -9,8 +9,10 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.blas import threads_for
-from relaxboost._core.compiled import is_interrupt
+from relaxboost._core.compiled import is_interrupt, ready
 from relaxboost._core.errors import ClusterError, InputError, SolverError
 from relaxboost._core.loop import Clock, Limits, TimeUp, run, until
 from relaxboost._core.parameters import positive
@@ -122,13 +124,35 @@ def solve(
         )
     goal = _read_goal(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
-    clock = Clock(limits.time_limit)
     chosen = as_method(method).chosen(game, goal.tol)
     chosen.check(game)
     _check_ends(game, goal, chosen, limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
+    _prepare_kernels(game)
+    clock = Clock(limits.time_limit)
     booster = _begin(game, goal, chosen, clock)
     return _Job(game, goal, chosen, limits, clock, booster).run(begin, file, float(verbose))
+
+
+def _prepare_kernels(game: Game) -> None:
+    """Compile or load what every round of this kind of game needs, before the clock starts.
+
+    So neither a time limit nor Ctrl-C meets a compiler. An f that asks a solver has no kernels.
+    """
+    kinds = type(game.matrix), type(game.relaxation), type(game.over)
+    if kinds in _PREPARED or game.relaxation.from_solver:
+        return
+    center = game.relaxation.center(game.m)
+    ready(
+        lambda: game.over.best(game.matrix, center),
+        lambda: game.relaxation.penalty(center),
+        lambda: game.relaxation.relaxed_margin(np.zeros(game.m)),
+    )
+    _PREPARED.add(kinds)
+
+
+_PREPARED: set[tuple[type, ...]] = set()
+"""The kinds of games whose kernels are ready in this process."""
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:

@@ -87,42 +87,74 @@ def line_search(
     and `accuracy` times `slope`, its value at 0. The result is never shorter than Fig. 1's step nor
     beyond the maximiser, so the gain is at least Fig. 1's.
     """
-    u, v, slope, longest, bend, size = segment
-    if slope <= 0.0:
+    if segment.slope <= 0.0:
         return Step(0.0)
-    shortest = min(longest, max(quadratic_step(slope, v, beta, longest, bend[1], size), 1e-300))
-    aim = 0.5 * accuracy * slope
+    search = _Search(project, beta, segment, 0.5 * accuracy * segment.slope)
+    found = search.find_bracket(stretch)
+    return search.close_bracket() if found is None else found
 
-    def found(eta: float) -> Step:
-        return Step(eta, there, d, eta / shortest if eta < longest else None, product)
 
-    left, at_left = 0.0, slope - aim
-    right = min(longest, max(1.0, stretch) * shortest)
-    while True:
-        there, d, rise, product = arrival(project, u, v, right)
-        at_right = rise - bend[0] - bend[1] * right - aim
-        if abs(at_right) <= aim or (at_right > 0.0 and right >= longest):
-            return found(right)
-        if at_right < 0.0:
-            break
-        secant = right + at_right * (right - left) / max(at_left - at_right, 1e-300)
-        left, at_left = right, at_right
-        right = min(longest, max(2.0 * left, min(1.2 * secant, 16.0 * left)))
-    if right == shortest:  # Fig. 1's step is never too long, so this is rounding
-        return found(right)
-    side = 0
-    for _ in range(60):
-        eta = max(right - at_right * (right - left) / (at_right - at_left), shortest)
-        there, d, rise, product = arrival(project, u, v, eta)
-        value = rise - bend[0] - bend[1] * eta - aim
-        if abs(value) <= aim or (eta == shortest and value < 0.0):
-            return found(eta)
-        if value > 0.0:
-            left, at_left = eta, value
-            at_right = at_right / 2 if side == 1 else at_right
-            side = 1
-        else:
-            right, at_right = eta, value
-            at_left = at_left / 2 if side == -1 else at_left
-            side = -1
-    return Step(max(left, shortest))
+class _Search:
+    """A search for the zero of the derivative less `aim`, which decreases in η."""
+
+    def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
+        _, v, slope, longest, bend, size = segment
+        self._project = project
+        self._segment = segment
+        self._aim = aim
+        step = quadratic_step(slope, v, beta, longest, bend[1], size)
+        self._shortest = min(longest, max(step, 1e-300))
+        self._left = 0.0
+        self._at_left = slope - aim
+        self._right = self._shortest
+        self._at_right = 0.0
+
+    def _evaluate(self, eta: float) -> tuple[Step, float]:
+        """Return the step to η, and the derivative there less the aim."""
+        segment = self._segment
+        there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
+        stretch = eta / self._shortest if eta < segment.longest else None
+        value = rise - segment.bend[0] - segment.bend[1] * eta - self._aim
+        return Step(eta, there, d, stretch, product), value
+
+    def find_bracket(self, stretch: float) -> Step | None:
+        """Go on until the derivative is below the aim; return a step that is good enough."""
+        longest = self._segment.longest
+        self._right = min(longest, max(1.0, stretch) * self._shortest)
+        while True:
+            step, self._at_right = self._evaluate(self._right)
+            if abs(self._at_right) <= self._aim:
+                return step
+            if self._at_right < 0.0:
+                # Fig. 1's step is never too long, so that it is rounding which says so.
+                return step if self._right == self._shortest else None
+            if self._right >= longest:
+                return step
+            fall = max(self._at_left - self._at_right, 1e-300)
+            secant = self._right + self._at_right * (self._right - self._left) / fall
+            self._left = self._right
+            self._at_left = self._at_right
+            self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
+
+    def close_bracket(self) -> Step:
+        """Return the step that the Illinois variant of regula falsi finds in the bracket."""
+        side = 0
+        for _ in range(60):
+            fall = self._at_right - self._at_left
+            eta = self._right - self._at_right * (self._right - self._left) / fall
+            eta = max(eta, self._shortest)
+            step, value = self._evaluate(eta)
+            if abs(value) <= self._aim or (eta == self._shortest and value < 0.0):
+                return step
+            # An end that stays twice counts half, so that the other one moves, too.
+            if value > 0.0:
+                self._left = eta
+                self._at_left = value
+                self._at_right *= 0.5 if side == 1 else 1.0
+                side = 1
+            else:
+                self._right = eta
+                self._at_right = value
+                self._at_left *= 0.5 if side == -1 else 1.0
+                side = -1
+        return Step(max(self._left, self._shortest))

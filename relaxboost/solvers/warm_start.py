@@ -86,6 +86,11 @@ def read_start(game: Game, given: Any) -> WarmStart:
         if last is not None and given.beyond is not None:
             start = _mixture(game, last, *given.beyond).joined(start)
         return replace(start, relay=given)
+    return _read_pair(game, given)
+
+
+def _read_pair(game: Game, given: Any) -> WarmStart:
+    """Return a start from (d, w), either of which may be None, moved to where it is feasible."""
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "
@@ -94,16 +99,18 @@ def read_start(game: Game, given: Any) -> WarmStart:
     d, w = given
     if d is None and w is None:
         raise InputError("start = (None, None) says nothing; give d, w or both, or leave it out")
-    said, weights = [], None
+    said = []
+    weights = None
     if w is not None:
         support, raw = game.read_w(w)
         if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > _MOVED:
             said.append(f"the w of start was moved into {game.over!r}")
         weights = game.repair_w((support, raw))
     if d is not None:
-        raw, d = d, game.repair_d(d)
-        if np.abs(d - np.asarray(raw, dtype=np.float64)).max(initial=0.0) > _MOVED:
+        repaired = game.repair_d(d)
+        if np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0) > _MOVED:
             said.append(f"the d of start was moved to where {game.relaxation!r} is finite")
+        d = repaired
     return WarmStart(d, weights, said="; ".join(said)).scored(game)
 
 

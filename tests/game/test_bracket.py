@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import relaxboost as rb
 from relaxboost.game.bounds import evaluate_lower, evaluate_upper
+from relaxboost.solvers import LPBoost
 from tests.twins import exact_game_value
 
 entries = st.one_of(

@@ -7,7 +7,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.relaxations import BinaryEntropy, Caps, GroupCaps, SpectralRisk
-from relaxboost.solvers import Corrective
+from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 from tests.conformance.samples import Ball
 
 

@@ -13,7 +13,7 @@ import scipy.optimize as so
 import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
-from relaxboost.solvers import Combined, Corrective
+from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
 from relaxboost.solvers.rounds import Rounds
@@ -233,29 +233,48 @@ def test_totally_corrective_is_the_optimum_over_the_columns_seen(rng):
 
 def test_the_history_says_which_inner_problem(rng):
     game = rb.Game(noisy(rng, 15, 30), rb.Capped(3))
-    loose, tight = (rb.solve(game, tol, "lpboost") for tol in (0.1, 1e-6))
-    assert {r.inner for r in loose.history} == {"smoothed"}
-    assert {r.inner for r in tight.history} == {"lp"}
-    assert loose.method == "totally-corrective (smoothed)"
-    assert tight.method == "totally-corrective (lp)"
-    assert all(math.isnan(r.smoothed_gap) for r in tight.history)
+    smoothed, program = (rb.solve(game, 1e-2, name) for name in ("erlpboost", "lpboost"))
+    assert {r.inner for r in smoothed.history} == {"smoothed"}
+    assert {r.inner for r in program.history} == {"lp"}
+    assert smoothed.method == "erlpboost"
+    assert program.method == "lpboost (lp)"
+    assert not any(math.isnan(r.smoothed_gap) for r in smoothed.history)
+    assert all(math.isnan(r.smoothed_gap) for r in program.history)
 
 
-def test_combined_smooths_first_and_ends_with_the_program(rng):
-    """Also where the optimum uses many columns, and where the first round ends the first phase."""
+def test_lpboost_takes_the_program_that_it_is_told(rng):
+    """Both end at the same optimum, and "auto" is the linear program where there is one."""
+    game = rb.Game(noisy(rng, 15, 30), rb.Capped(3))
+    linear, conic, auto = (
+        rb.solve(game, 1e-6, LPBoost(program=program)) for program in ("linear", "conic", "auto")
+    )
+    assert (linear.method, conic.method, auto.method) == (
+        "lpboost (lp)",
+        "lpboost (conic)",
+        "lpboost (lp)",
+    )
+    assert linear.status == conic.status == "optimal"
+    assert rb.compare(linear, conic)
+    curved = rb.Game(game.matrix, rb.KLPenalty(0.2))
+    assert rb.solve(curved, 1e-3, "lpboost").method == "lpboost (conic)"
+    with pytest.raises(rb.InputError, match="is not polyhedral"):
+        rb.solve(curved, 1e-3, LPBoost(program="linear"))
+
+
+def test_auto_ends_where_column_generation_does(rng):
+    """Also where the optimum uses many columns, and where the first round ends the run."""
     signs = np.sign(rng.normal(size=(300, 80)))
     dense = np.where(rng.random(signs.shape) < 0.3, 1.0, signs)
     for A in (dense, noisy(rng, 30, 50), np.zeros((4, 3)), np.ones((4, 3))):
         for relaxation in relaxations(A.shape[0]):
             game = rb.Game(A, relaxation)
-            solution = rb.solve(game, 1e-9, LPBoost())
+            solution = rb.solve(game, 1e-9)
             assert solution.status == "optimal"
-            phases = [record.inner for record in solution.history]
-            assert phases == sorted(phases, reverse=True)  # smoothed before lp
-            lp = ", lp" * ("lp" in phases)
-            assert solution.method == f"combined (pairwise{lp})"
+            kinds = list(dict.fromkeys(record.inner for record in solution.history))
+            assert solution.method == f"auto ({', '.join(kinds)})"
+            assert set(kinds) <= {"start", "balance", "interior"}
             if A is dense:
-                assert set(phases) == {"smoothed", "lp"}
+                assert kinds[-1] == "interior"
                 assert len(solution.support) > 30
             assert rb.compare(solution, rb.solve(game, 1e-9, "lpboost"))
 
@@ -263,10 +282,10 @@ def test_combined_smooths_first_and_ends_with_the_program(rng):
 @pytest.mark.parametrize(
     ("tol", "method", "called"),
     [
-        (1e-9, "auto", "combined (pairwise, balance, interior)"),
-        (1e-9, LPBoost(), "totally-corrective (lp, interior)"),
+        (1e-9, "auto", "auto (start, balance, interior)"),
+        (1e-9, LPBoost(), "lpboost (lp)"),
         (1e-9, "interior-point", "interior-point"),
-        (1.0, Combined(smoothing="binary-entropy"), "combined (pairwise, binary entropy)"),
+        (1.0, ERLPBoost(smoothing="binary-entropy"), "erlpboost, binary entropy"),
     ],
 )
 def test_a_solution_names_the_rounds_that_ran(rng, tol, method, called):
@@ -274,11 +293,11 @@ def test_a_solution_names_the_rounds_that_ran(rng, tol, method, called):
     A = np.where(rng.random((300, 80)) < 0.3, 1.0, rng.choice([-1.0, 1.0], (300, 80)))
     found = rb.solve(rb.Game(A), tol, method, callback=lambda s: seen.setdefault(s.inner) and None)
     assert found.method == called
-    if "," in called:
-        words = {"smoothed": "pairwise" + ", binary entropy" * ("binary" in called)}
-        assert called.endswith(f"({', '.join(words.get(kind, kind) for kind in seen)})")
+    if method == "auto":
+        assert called == f"auto ({', '.join(seen)})"
     again = rb.solve(found.game, tol, method, start=found)
-    assert (again.rounds, again.method) == (0, called.partition(" (")[0])
+    assert again.rounds == 0
+    assert again.method == (called.partition(" (")[0] if method == "auto" else called)
 
 
 @pytest.mark.parametrize(

@@ -265,49 +265,38 @@ def test_all_stumps_are_solved_without_being_written_down():
 def test_columns_enter_where_all_are_too_many(f, monkeypatch):
     A = margins(90, 150)
     truth = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
-    monkeypatch.setattr(run, "MOST_ENTRIES", 10_000)
-    monkeypatch.setattr(run, "_FEWEST", 100)
+    monkeypatch.setattr(run, "MAX_ENTRIES", 10_000)
+    monkeypatch.setattr(run, "MIN_IN_PLAY", 100)
     found = rb.solve(rb.Game(A, f), 1e-7, "interior-point")
     assert found.status == "optimal", found.message
     assert abs(found.lower - truth.lower) <= 2e-7
 
 
-def test_auto_takes_it_where_f_is_not_polyhedral(monkeypatch):
+def test_auto_takes_it_where_f_is_not_polyhedral():
     game = rb.Game(margins(60, 20), rb.KLBall(0.3))
-    at_once = rb.solve(game, 1e-7)
-    assert at_once.method == "combined (interior)"
-    assert {record.inner for record in at_once.history} == {"interior"}
-    assert rb.solve(game, 0.1).history[0].inner == "smoothed"
-    monkeypatch.setattr(run, "_STEP", 10.0)  # as if the price were high
-    later = rb.solve(game, 1e-7)
-    assert list(dict.fromkeys(r.inner for r in later.history)) == ["smoothed", "interior"]
-    assert later.status == "optimal"
-    without = rb.solve(game, 1e-3, LPBoost())
-    assert without.history[-1].inner == "conic"
+    found = rb.solve(game, 1e-7)
+    assert found.method == "auto (start, interior)"
+    assert found.status == "optimal"
+    assert rb.compare(found, rb.solve(game, 1e-3, "lpboost"))
 
 
-def test_auto_takes_steps_to_the_end_where_f_is_steep_and_tol_loose():
+@pytest.mark.parametrize(
+    ("f", "tol"),
+    [
+        (rb.KLPenalty(0.1), 1e-2),
+        (rb.KLPenalty(0.1), 1e-3),
+        (rb.KLPenalty(1e-3), 1e-2),
+        (rb.KLBall(0.5), 1e-2),
+    ],
+)
+def test_auto_reaches_any_tol_where_f_is_steep_or_flat(f, tol):
     """The optimum has 200 columns, of which steps find a new one in nearly every round."""
-    A = margins(600, 300)
-    for f, tol, kinds in (
-        (rb.KLPenalty(0.1), 1e-2, {"smoothed"}),
-        (rb.KLPenalty(0.1), 1e-3, {"interior"}),
-        (rb.KLPenalty(1e-3), 1e-2, {"interior"}),  # steeper by too little than smoothing makes it
-        (rb.KLBall(0.5), 1e-2, {"interior"}),
-    ):
-        found = rb.solve(rb.Game(A, f), tol)
-        assert found.status == "optimal"
-        assert {record.inner for record in found.history} == kinds, (f, tol)
+    found = rb.solve(rb.Game(margins(600, 300), f), tol)
+    assert found.status == "optimal"
+    assert {record.inner for record in found.history} == {"start", "interior"}
 
 
-def test_steps_on_a_steep_f_have_an_end(monkeypatch):
-    monkeypatch.setattr("relaxboost.solvers.combined._STEPS", 0.1)
-    found = rb.solve(rb.Game(margins(600, 300), rb.KLPenalty(0.1)), 1e-2)
-    assert found.history[0].inner == "smoothed"
-    assert found.history[-1].inner == "interior"
-
-
-def test_what_it_cannot_finish_goes_back_to_the_cone_program(monkeypatch):
+def test_what_it_cannot_finish_is_left_to_the_cone_program(monkeypatch):
     def give_up(self, least):
         raise np.linalg.LinAlgError
 
@@ -329,13 +318,13 @@ def test_an_interrupt_while_auto_prepares_the_first_step(monkeypatch):
     truth = rb.solve(game, 1e-6)
     monkeypatch.setattr(run, "Iterate", pressed)
     found = rb.solve(game, 1e-6)
-    assert (found.method, found.status) == ("combined (interior)", "interrupted")
+    assert (found.method, found.status) == ("auto (start)", "interrupted")
     assert found.lower <= truth.upper
     assert truth.lower <= found.upper < np.inf
 
 
 def test_too_many_examples_are_refused(monkeypatch):
-    monkeypatch.setattr(run, "MOST_CONES", 9)
+    monkeypatch.setattr(run, "MAX_CONE_EXAMPLES", 9)
     with pytest.raises(rb.InputError, match="cone program for up to 9 examples"):
         rb.solve(rb.Game(margins(10, 4), rb.KLBall(0.3)), 1e-3, InteriorPoint())
 
@@ -361,4 +350,4 @@ def test_sharp_divergences_on_real_stumps():
     matrix = rb.matrices.stumps(data.X[:80], data.y[:80], max_cuts=5)
     found = rb.solve(rb.Game(matrix, rb.KLPenalty(0.01)), 1e-6)
     assert found.status == "optimal", found.message
-    assert {record.inner for record in found.history} == {"interior"}
+    assert {record.inner for record in found.history} == {"start", "interior"}

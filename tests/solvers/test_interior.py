@@ -5,18 +5,18 @@ import sys
 import cvxpy as cp
 import numpy as np
 import pytest
-from relaxboost.solvers.boosters.totally_corrective import LinearRun
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import TimeUp, until
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.relaxations import LinearForm
-from relaxboost.solvers import InteriorPoint, combined
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers import InteriorPoint, LPBoost
 from relaxboost.solvers.interior_point import run
 from relaxboost.solvers.interior_point.barrier import Barrier
+from relaxboost.solvers.interior_point.block import Diagonal
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.normal import ByPasses, ColumnScaling, Right
 from tests.conformance.families import FAMILIES
 
 
@@ -193,45 +193,26 @@ def test_all_stumps_as_implicit_as_dense(cancer):
     assert found.lower == pytest.approx(other.lower, abs=2e-9)
 
 
-class Ready(run.Rival):
-    """A rival that takes over after a millionth of the work."""
-
-    def __init__(self, *args):
-        super().__init__(*args)
-        self._left /= 1e6
-        self._more /= 1e6
-
-
-def test_auto_changes_its_mind_where_many_columns_carry_the_optimum(monkeypatch):
-    signs = np.sign(margins(400, 150))
-    monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
-    found = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7)
-    assert inners(found) == ["smoothed", "balance", "interior"]
+def test_auto_agrees_with_column_generation_where_many_columns_carry_the_optimum():
+    game = rb.Game(np.sign(margins(400, 150)), rb.Capped(133))
+    found = rb.solve(game, 1e-7)
+    assert inners(found) == ["start", "balance", "interior"]
     assert found.status == "optimal"
-    plain = rb.solve(rb.Game(signs, rb.Capped(133)), 1e-7, LPBoost())
-    assert inners(plain) == ["smoothed", "lp"]
+    plain = rb.solve(game, 1e-7, LPBoost())
+    assert inners(plain) == ["lp"]
     assert rb.compare(found, plain)
 
 
-def test_a_program_of_many_pivots_is_left_for_the_interior_point(monkeypatch):
-    monkeypatch.setattr(run.Rival, "left", 1e-9)
-    game = rb.Game(margins(60, 40), rb.Capped(10))
-    found = rb.solve(game, 1e-7)
-    assert inners(found) == ["smoothed", "balance", "interior"]
-    assert found.status == "optimal"
-
-
-def test_a_sum_has_a_rival_too(monkeypatch):
-    """Its margins come from a program, so that no steps are taken first."""
-    monkeypatch.setattr("relaxboost.solvers.boosters.totally_corrective.Rival", Ready)
+def test_a_sum_whose_margins_come_from_a_program_goes_straight_to_the_interior_point():
     game = rb.Game(margins(60, 40), rb.Capped(10) + rb.NormPenalty(np.inf, 0.5))
+    assert game.relaxation.from_solver
     found = rb.solve(game, 1e-7)
-    assert inners(found) == ["lp", "interior"]
+    assert inners(found) == ["start", "interior"]
     assert rb.compare(found, rb.reference(game))
 
 
 @pytest.mark.parametrize("fails", [1, 2, 4])
-def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypatch, fails):
+def test_what_the_interior_point_cannot_finish_is_left_to_column_generation(monkeypatch, fails):
     steps = []
 
     def step(self, least):
@@ -242,36 +223,16 @@ def test_what_the_interior_point_cannot_finish_goes_back_to_the_program(monkeypa
 
     own = Iterate.step
     monkeypatch.setattr(Iterate, "step", step)
-    monkeypatch.setattr("relaxboost.solvers.combined.Rival", Ready)
     game = rb.Game(margins(60, 40), rb.Capped(10))
     found = rb.solve(game, 1e-7)
     tried = ["interior"] if fails > 1 else []
-    assert inners(found) == ["smoothed", "balance", *tried, "lp"]
+    assert inners(found) == ["start", "balance", *tried, "lp"]
     assert found.status == "optimal"
     steps.clear()
     alone = rb.solve(game, 1e-7, "interior-point")
     assert alone.status == "stalled"
     assert alone.lower <= found.upper
     assert alone.upper >= found.lower
-
-
-def test_what_waits_keeps_its_basis_and_no_columns():
-    """The program, made again from its basis, ends at the same optimum."""
-    game = rb.Game(margins(60, 40), rb.Capped(10))
-    program = LinearRun(game, Clock(None), active_set(game))
-    assert program._made is None
-    for _ in range(8):
-        program.advance(game.matrix.best(program.d))
-    known, columns = program.basis(), program.active.columns[:, :8].copy()
-    assert program.rested() is program
-    assert program._made is program.active._H is None
-    assert np.array_equal(program.active.columns[:, :8], columns)
-    program.advance(game.matrix.best(program.d))
-    assert set(known.columns) < set(program._keys)
-    while program.advance(game.matrix.best(program.d)):
-        pass
-    truth = rb.solve(game, 1e-9).upper
-    assert game.matrix.best(program.d).edge == pytest.approx(truth, abs=1e-9)
 
 
 def test_the_time_limit_keeps_the_best_bracket():
@@ -304,12 +265,12 @@ def test_what_it_is_not_for_is_refused(game, said):
 
 
 def test_what_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(run, "LARGEST", 3)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 3)
     with_rows = rb.relaxations.SpectralRisk([2, 4], [0.5, 0.5])
     with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
-    monkeypatch.setattr(run, "LARGEST", 100)
-    monkeypatch.setattr(run, "MOST_ENTRIES", 19)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
+    monkeypatch.setattr(run, "MAX_ENTRIES", 19)
     with pytest.raises(rb.InputError, match="writes columns down"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 
@@ -376,11 +337,72 @@ def test_an_interrupt_while_the_first_step_is_prepared(monkeypatch):
     assert np.isfinite(found.gap)
 
 
-def test_a_program_that_cannot_end_in_its_time_is_not_begun(cancer_stumps, monkeypatch):
-    """Of a million examples it took 20 GB before it was given up."""
-    game = rb.Game(cancer_stumps, rb.Capped(57))
-    assert rb.solve(game, 1e-6).history[-1].inner == "lp"
-    monkeypatch.setattr(combined, "PIVOT", 1.0)
-    found = rb.solve(game, 1e-6)
-    assert {record.inner for record in found.history} == {"smoothed", "strings", "interior"}
-    assert found.status == "optimal"
+@pytest.mark.parametrize(
+    "f",
+    [
+        rb.HardMargin(),
+        rb.Capped(8),
+        rb.KLPenalty(0.1),
+        rb.NormBall(2, 0.2),
+        rb.relaxations.SpectralRisk([5, 20], [0.5, 0.5]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_tolerance_below_the_resolution_of_doubles_ends_the_run(monkeypatch, f, seed):
+    """It takes at most five times the steps that bring the gap to 1e-9."""
+    steps, own = [], Iterate.step
+
+    def counted(self, *others):
+        steps.append(1)
+        return own(self, *others)
+
+    monkeypatch.setattr(Iterate, "step", counted)
+    game = rb.Game(np.random.default_rng(seed).uniform(-1, 1, (80, 40)), f)
+    assert rb.solve(game, 1e-9, "interior-point").status == "optimal"
+    enough = len(steps)
+    steps.clear()
+    found = rb.solve(game, 1e-15, "interior-point")
+    assert found.status in ("optimal", "stalled")
+    assert found.gap < 1e-9
+    assert len(steps) <= 5 * enough
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_the_clock_is_checked_between_right_hand_sides(monkeypatch, left):
+    """A step that the time limit interrupts leaves the point as it was."""
+    game = rb.Game(margins(40, 15), rb.Capped(8))
+    form, center = game.linear_form, game.relaxation.center(game.m)
+    iterate = Iterate(form, game.matrix.bulk(), game.over, center)
+    iterate.step()
+    before = iterate.d.copy(), iterate.w.copy(), iterate.v
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) > left:
+            raise TimeUp
+        return 1.0
+
+    for module in ("iterate", "elimination"):
+        monkeypatch.setattr(f"relaxboost.solvers.interior_point.{module}.seconds_left", look)
+    with pytest.raises(TimeUp):
+        iterate.step()
+    assert len(looks) == left + 1
+    assert np.array_equal(iterate.d, before[0])
+    assert np.array_equal(iterate.w, before[1])
+    assert iterate.v == before[2]
+
+
+def test_conjugate_gradients_end_with_the_time_limit():
+    """No matter how many iterations a right-hand side takes."""
+    bulk = noisy_stumps(200, 3).bulk()
+    equations = ByPasses(
+        bulk,
+        Diagonal(np.ones(200), 200),
+        ColumnScaling(np.ones(bulk.n), np.zeros(bulk.n), float(bulk.n)),
+    )
+    right = Right(np.ones(200), np.ones(bulk.n), 1.0, 0.5)
+    assert np.isfinite(equations.solve(right).y).all()
+    with until(0.0), pytest.raises(TimeUp):
+        equations.solve(right)

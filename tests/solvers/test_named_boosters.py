@@ -23,6 +23,7 @@ from relaxboost.solvers import (
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.softboost import SoftBoostRun
 from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers.stopping import Tolerance
 from relaxboost.views.plots import bounds_by_round
 from tests.twins import entropy_projection
 
@@ -204,7 +205,7 @@ def test_smoothboost_finds_gamma(rng):
     A = np.clip(reals(rng, 30, 20) + 0.1, -1, 1)
     for radius in (1, 3):
         game = rb.Game(A, rb.Capped(6), over=rb.L1Ball(radius))
-        run = SmoothBoost().start(game, 1e-9, Clock())
+        run = SmoothBoost().start(game, Tolerance(1e-9), Clock())
         last = list(islice(Rounds(game, run), 20_000))[-1]
         value = rb.solve(game, 1e-9).upper / radius
         assert run.ended
@@ -238,7 +239,7 @@ def test_mlpboost_gains_what_the_step_of_fig_1_gains(f, smoothing, rng):
         with pytest.raises(rb.InputError, match="binary_distribution"):
             method.check(game)
         return
-    run = method.start(game, 0.05, Clock())
+    run = method.start(game, Tolerance(0.05), Clock())
     least = -math.inf
     for state in islice(Rounds(game, run), 12):
         assert run.value >= least - 1e-12

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost.matrices.bulk import DenseBulk, by_rows
+from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers import InteriorPoint
 from relaxboost.solvers.interior_point.block import Diagonal, Rows
 from relaxboost.solvers.interior_point.bordered import Bordered
-from relaxboost.solvers.interior_point.factor import Factor, RoundedFactor, factor
+from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.interior_point.normal import ByColumns, ByExamples, ColumnScaling, Right
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
@@ -90,73 +90,58 @@ def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
     assert block.expand(reduced[0], h) == pytest.approx(twin.invert(h), rel=1e-6, abs=1e-9)
 
 
-def test_heavy_rows_are_multiplied_in_double_precision(rng):
-    """Against the plain product, of weights as far apart as they are near the end."""
-    m, n = 900, 150
-    A = rng.uniform(-1, 1, (m, n))
-    weights = 10.0 ** rng.uniform(-8, 2, m)
-    weights[:200] = 10.0 ** rng.uniform(2, 9, 200)
-    plain, rounded = np.zeros((2, n, n))
-    DenseBulk(A, single=False).cross(weights, plain)
-    DenseBulk(A).cross(weights, rounded)
-    assert np.tril(plain) == pytest.approx(np.tril((A.T * weights) @ A))
-    assert (rounded != plain).any()
-    level = np.sort(weights)[-n]
-    assert rounded == pytest.approx(plain, rel=0, abs=1e-6 * 100 * level * m)
-    # What is rounded changes no direction by more than a refinement mends.
-    changed = np.linalg.solve(plain, rounded) - np.eye(n)
-    assert np.linalg.norm(changed, 2) < 0.01
-
-
 @pytest.mark.parametrize("shape", [(400, 160), (150, 500)])
-def test_what_is_too_singular_for_single_precision_is_multiplied_again(rng, shape, monkeypatch):
-    """Columns (or examples) that are nearly equal, so that rounding decides between them."""
+def test_columns_and_examples_that_are_nearly_equal_do_not_stop_it(rng, shape):
+    """Rounding decides between them, so the matrix has a factor only with a larger diagonal."""
     m, n = shape
     A = rng.uniform(-0.9, 0.9, shape)
     if m > n:
         A[:, n // 2 :] = A[:, : n - n // 2] + 1e-9 * rng.normal(size=(m, n - n // 2))
     else:
         A[m // 2 :] = A[: m - m // 2] + 1e-9 * rng.normal(size=(m - m // 2, n))
-    single, bulk = [], "relaxboost.matrices.bulk"
-    monkeypatch.setattr(f"{bulk}.by_rows", lambda *a: single.append(a[3]) or by_rows(*a))
     found = rb.solve(rb.Game(A, rb.Capped(20)), 1e-8, "interior-point")
     assert found.status == "optimal"
-    assert single[0]
-    assert not single[-1]
 
 
-def test_a_factor_of_single_precision_is_one_of_the_scaled_matrix(rng):
+def test_a_factor_does_not_depend_on_the_scales_of_the_unknowns(rng):
     """The diagonal spans forty orders of magnitude, and so does the right-hand side."""
     n = 150
     scale = 10.0 ** rng.uniform(-20, 20, n)
     R = rng.normal(size=(n, n))
-    matrix = (R @ R.T + n * np.eye(n)) * scale * scale[:, None]
-    h = scale * rng.normal(size=n)
-    rounded, x = factor(np.tril(matrix), True), factor(np.tril(matrix), False).solve(h)
-    assert isinstance(rounded, RoundedFactor)
-    assert scale * rounded.solve(h) == pytest.approx(scale * x, abs=1e-5 * abs(scale * x).max())
-    assert (rounded.solve(h) != x).any()
-    assert not rounded.solve(np.zeros(n)).any()
-    assert type(factor(np.eye(20), True)) is Factor
-    for entry in (0.0, -1.0, np.inf):
-        with pytest.raises(np.linalg.LinAlgError):
-            factor(np.diag(np.append(np.ones(n), entry)), True)
+    well_scaled = R @ R.T + n * np.eye(n)
+    x = rng.normal(size=n)
+    h = scale * (well_scaled @ x)
+    gram = np.tril(well_scaled * scale * scale[:, None])
+    assert scale * Factor(gram).solve(h) == pytest.approx(x, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("entry", [0.0, -1.0])
+def test_a_matrix_that_is_not_positive_definite_has_no_factor(entry):
+    with pytest.raises(np.linalg.LinAlgError):
+        Factor(np.diag(np.append(np.ones(5), entry)))
+
+
+def test_a_singular_matrix_is_factorised_with_a_larger_diagonal(rng):
+    """If terms cancelled, roundings are proportional to what they were before."""
+    R = rng.normal(size=(20, 5))
+    gram = R @ R.T
+    x = R @ rng.normal(size=5)
+    solution = Factor(gram.copy()).solve(gram @ x)
+    assert gram @ solution == pytest.approx(gram @ x, rel=1e-4, abs=1e-4)
+    cancelled = np.diag([1.0, -1e-9])
+    with pytest.raises(np.linalg.LinAlgError):
+        Factor(cancelled.copy())
+    assert np.isfinite(Factor(cancelled, np.array([1.0, 1e3])).solve(np.ones(2))).all()
 
 
 @pytest.mark.parametrize("shape", [(400, 160), (150, 500)])
-def test_sparse_matrices_are_factorised_in_single_precision_while_that_does(
-    rng, shape, monkeypatch
-):
+def test_a_sparse_matrix_has_the_brackets_of_the_same_matrix_written_down(rng, shape):
     A = sparse.random(
         *shape, density=0.05, rng=rng, data_rvs=lambda size: rng.choice([-1, 1], size)
     )
-    kinds, own = [], "relaxboost.solvers.interior_point.normal.factor"
-    monkeypatch.setattr(own, lambda *a: kinds.append(a[1]) or factor(*a))
-    game = rb.Game(sparse.csc_array(A), rb.Capped(2))
-    found = rb.solve(game, 1e-9, "interior-point")
-    assert found.status == "optimal"
-    assert kinds[0]
+    found = rb.solve(rb.Game(sparse.csc_array(A), rb.Capped(2)), 1e-9, "interior-point")
     dense = rb.solve(rb.Game(A.toarray(), rb.Capped(2)), 1e-9, "interior-point")
+    assert found.status == dense.status == "optimal"
     assert found.lower <= dense.upper
     assert dense.lower <= found.upper
 

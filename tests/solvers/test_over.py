@@ -8,11 +8,10 @@ import time
 import cvxpy as cp
 import numpy as np
 import pytest
-from relaxboost.solvers.boosters.totally_corrective import exact_program
 
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
-from relaxboost.solvers import Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective, ERLPBoost, FullyCorrective, LPBoost
 from relaxboost.solvers.boosters import hull
 from relaxboost.solvers.boosters.corrective import CorrectiveRun
 from relaxboost.solvers.rounds import Rounds
@@ -38,7 +37,7 @@ def games(rng, over, shapes=((12, 8), (6, 15))):
 @pytest.mark.parametrize("over", ATOMIC, ids=repr)
 def test_every_method_reaches_the_optimum_over_atoms(over, rng):
     ways = [{"method": Corrective(step=step)} for step in rb.solvers.STEPS]
-    ways += [{"method": TotallyCorrective(inner=inner)} for inner in ("smoothed", "lp")]
+    ways += [{"method": ERLPBoost()}, {"method": LPBoost()}]
     for game in games(rng, over):
         reference = rb.reference(game)
         tol = 0.05 * size(over, game.n)
@@ -67,7 +66,7 @@ def test_every_method_reaches_the_optimum_over_euclidean_sets(over, rng):
             assert solution.gap <= tol
             assert rb.compare(solution, reference)
         tight = rb.solve(game, 1e-8)
-        assert tight.method == "totally-corrective (hull)"
+        assert tight.method == "auto (start, hull)"
         assert tight.status == "optimal"
         assert rb.compare(tight, reference)
         assert tight.rounds <= 100
@@ -109,7 +108,7 @@ def test_a_part_of_the_weight_is_left_out(f, least, most, shape, shift):
     game = rb.Game(A, f, over=rb.FullSimplex(20))
     reference = rb.reference(game)
     assert game.matrix.edges(game.relaxation.center(game.m)).max() > 0.0
-    for method in ("interior-point", "auto", TotallyCorrective(inner=exact_program(game))):
+    for method in ("interior-point", "auto", LPBoost()):
         found = rb.solve(game, 1e-7, method)
         assert found.status == "optimal", found.message
         assert rb.compare(found, reference)
@@ -315,16 +314,10 @@ def test_stumps_over_every_set(cancer_stumps):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "auto"}, r"Combined\(\) re-weighs the columns"),
-        ({"method": LPBoost()}, "inner='lp' re-weighs the columns"),
-        (
-            {"method": ERLPBoost()},
-            'use inner="hull"',
-        ),
+        ({"method": LPBoost()}, r"LPBoost\(\) re-weighs the columns"),
+        ({"method": ERLPBoost()}, 'use method="fully-corrective"'),
         ({"method": Corrective(step="pairwise")}, 'has none; use step="line-search"'),
         ({"method": Corrective(step="away")}, "finitely many atoms"),
-        ({"method": TotallyCorrective(beta=0.1)}, "inner='hull' does not smooth"),
-        ({"method": TotallyCorrective(stopping="smoothed")}, "is the test of a smoothed problem"),
     ],
 )
 def test_options_that_do_not_apply(over, options, message):
@@ -333,7 +326,7 @@ def test_options_that_do_not_apply(over, options, message):
 
 
 def test_the_hull_is_for_euclidean_sets():
-    with pytest.raises(rb.InputError, match='inner="hull" is for Euclidean sets'):
+    with pytest.raises(rb.InputError, match=r"FullyCorrective\(\) is for games over Euclidean"):
         rb.solve(rb.Game(np.eye(3)), method=FullyCorrective())
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import relaxboost as rb
 from relaxboost.matrices import kernels
-from relaxboost.solvers.interior_point import additive, iterate, run
+from relaxboost.solvers.interior_point import additive, elimination, iterate, run
 from relaxboost.solvers.interior_point.barrier import Barrier
 from relaxboost.solvers.interior_point.block import Diagonal
 from relaxboost.solvers.interior_point.normal import ByColumns, ByPasses, ColumnScaling, Right
@@ -43,8 +43,8 @@ def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
 def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, storage):
     A = margins(300, 150)
     truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
-    monkeypatch.setattr(run, "MOST_ENTRIES", 40_000)
-    monkeypatch.setattr(run, "_FEWEST", 100)
+    monkeypatch.setattr(run, "MAX_ENTRIES", 40_000)
+    monkeypatch.setattr(run, "MIN_IN_PLAY", 100)
     game, sizes = rb.Game(storage(A), rb.Capped(40)), []
 
     def written(self):
@@ -67,10 +67,7 @@ def test_few_columns_are_in_play():
 
 @pytest.mark.parametrize("features", [2, 3])
 def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
-    """Of two features, it stalls if steps may aim at less than what columns outside cost.
-
-    Of three, if columns with weight may leave.
-    """
+    """With three features the run stalls if columns with weight may leave."""
     game = rb.Game(noisy_stumps(1500, features, seed=3), rb.Capped(150))
     found = rb.solve(game, 1e-8, "interior-point")
     assert found.status == "optimal"
@@ -79,7 +76,7 @@ def test_columns_that_enter_or_leave_late_do_not_upset_the_iterates(features):
 
 @pytest.mark.parametrize("over", [rb.L1Ball(3), rb.FullSimplex()], ids=repr)
 def test_no_column_ever_costs_more_than_v(monkeypatch, over):
-    """Of all columns: those that would after a step enter before it is taken."""
+    """No column at all: a step ends where a column out of play would have an edge above v."""
     beyond, step = [], iterate.Iterate.step
 
     def watched(self, others):
@@ -105,24 +102,6 @@ def test_parts_of_the_matrices_are_those_of_the_whole(rng, storage):
     np.testing.assert_allclose(bulk.beside(columns, weights), whole[columns], atol=1e-12)
     rows = np.array([3, 70, 4])
     assert np.array_equal(bulk.part(rows, columns), A[np.ix_(rows, columns)])
-
-
-def test_a_factor_that_is_widened_is_as_good_as_a_fresh_one(rng):
-    """With new columns equal to each other, and to old ones."""
-    X = rng.normal(size=(200, 3)).round(2)
-    X[:, 2] = X[:, 1]
-    bulk = rb.matrices.stumps(X, np.sign(rng.normal(size=200))).bulk()
-    n, ratio = bulk.n, 10.0 ** rng.uniform(-1, 1, (2, bulk.n))
-    D, E = ratio.sum(axis=0), ratio[0] - ratio[1]
-    kappa, old = 4 * ratio[0] * ratio[1] / D, np.flatnonzero(rng.random(n) < 0.6)
-    block = Diagonal(10.0 ** rng.uniform(-1, 0, 200), 200)
-    first = ColumnScaling(D[old], E[old], float(kappa[old].sum()))
-    before = ByColumns(bulk.restricted(old), block, first)
-    given = bulk, block, ColumnScaling(D, E, float(kappa.sum()))
-    right = Right(rng.normal(size=200), rng.normal(size=n), 1.0, 0.3)
-    truth = solved(ByColumns(*given), right)
-    for found, wanted in zip(solved(ByColumns(*given, (before, old)), right), truth, strict=True):
-        np.testing.assert_allclose(found, wanted, atol=1e-11 * np.abs(wanted).max())
 
 
 def test_reach_against_a_slow_twin(rng):
@@ -157,7 +136,7 @@ def test_passes_over_the_examples_solve_newtons_equations_of_cuts(rng, kind, ove
 
 
 def test_a_product_is_that_of_two_passes_also_beyond_a_block_of_examples(rng):
-    m = additive._BLOCK + 1000
+    m = additive.EXAMPLES_PER_BLOCK + 1000
     X, y, inverse = rng.random((m, 2)), rng.choice([-1.0, 1.0], m), rng.random(m)
     bulk = rb.matrices.stumps(X, y, max_cuts=5).bulk()
     w = rng.normal(size=bulk.n + 1)
@@ -170,8 +149,10 @@ def test_a_product_is_that_of_two_passes_also_beyond_a_block_of_examples(rng):
 def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
     game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100), over=over)
     truth, passes = rb.solve(game, 1e-4, "interior-point"), []
-    monkeypatch.setattr(iterate, "LARGEST", 0)
-    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", 0)
+    monkeypatch.setattr(
+        elimination, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given)
+    )
     found = rb.solve(game, 1e-4, "interior-point")
     assert found.status == truth.status == "optimal"
     assert len(passes) >= found.rounds - 1
@@ -181,10 +162,12 @@ def test_a_run_by_passes_alone_ends_at_the_same_optimum(monkeypatch, over):
 
 def test_passes_that_do_not_converge_give_way_to_a_matrix(monkeypatch):
     passes = []
-    monkeypatch.setattr(additive, "MOST", 3)
-    monkeypatch.setattr(iterate, "_MANY", 3)
-    monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 1e300)
-    monkeypatch.setattr(iterate, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given))
+    monkeypatch.setattr(additive, "MAX_CG_ITERATIONS", 3)
+    monkeypatch.setattr(elimination, "MAX_CG_ITERATIONS", 3)
+    monkeypatch.setattr(elimination, "factor_work", lambda *given: 1e300)
+    monkeypatch.setattr(
+        elimination, "ByPasses", lambda *given: passes.append(0) or ByPasses(*given)
+    )
     found = rb.solve(rb.Game(noisy_stumps(1000, 4), rb.Capped(100)), 1e-4, "interior-point")
     assert found.status == "optimal"
     assert len(passes) == 1
@@ -197,71 +180,38 @@ def test_weight_of_cuts_that_leave_goes_to_cuts_that_stay():
     pricing, center = game.matrix.pricing(), np.full(200, 1 / 200)
     it = iterate.Iterate(form, pricing.restricted(columns), game.over, center)
     it.step()
-    before, stay = it._columns.mult.copy(), np.arange(columns.size) % 3 != 1
+    before, stay = it._bounds._columns.mult.copy(), np.arange(columns.size) % 3 != 1
     bulk = pricing.restricted(columns[stay])
-    it.leave(bulk, stay)
-    assert np.isclose(it._columns.mult.sum(), before.sum(), rtol=1e-12)
+    it.drop(bulk, stay)
+    assert np.isclose(it._bounds._columns.mult.sum(), before.sum(), rtol=1e-12)
     kept = np.flatnonzero(stay)
     slow = before[:, kept].copy()
     for j in np.flatnonzero(~stay):
         slow[:, min(int((kept < j).sum()), kept.size - 1)] += before[:, j]
-    np.testing.assert_allclose(it._columns.mult, slow, rtol=1e-12)
+    np.testing.assert_allclose(it._bounds._columns.mult, slow, rtol=1e-12)
 
 
-def test_corrections_bend_products_far_from_their_centre(rng):
+def test_correctors_ask_for_products_near_their_centre(rng):
     slack, mult, step = rng.uniform(0.1, 1, 50), 10.0 ** rng.uniform(-3, 3, 50), 0.7
     pairs = Barrier(slack, 1.0, np.ones(50, dtype=bool))
     pairs.mult = mult
     ds, dm = -0.9 * slack * rng.random(50), mult * rng.normal(size=50)
-    for bent, s, x in zip(
-        pairs.bent(ds, dm, step, 0.4, 2.0), slack + step * ds, mult + 0.4 * dm, strict=True
+    for added, s, x in zip(
+        pairs.outliers(ds, dm, step, 0.4, 2.0), slack + step * ds, mult + 0.4 * dm, strict=True
     ):
         if 0.2 <= s * x <= 20:
-            assert bent == 0
+            assert added == 0
         else:
-            assert np.isclose(s * x + bent, 0.2 if s * x < 0.2 else max(20, s * x - 20))
-
-
-def test_a_correction_that_spoils_the_direction_is_left_out(monkeypatch, rng):
-    """Pairs far from their centre, as columns have that entered with next to no slack."""
-    game = rb.Game(margins(60, 20), rb.Capped(10))
-    form, center = game.linear_form, game.relaxation.center(game.m)
-    it = iterate.Iterate(form, game.matrix.bulk(), game.over, center)
-    it.step()
-    it._columns.mult *= 10.0 ** rng.uniform(-4, 0, it._columns.mult.shape)
-    normal = it._factorised()
-    first = it._newton(normal, iterate._NOTHING)
-    centre = it._centre(first)
-    lengths = {}
-    for part in (0.0, 1e9):  # of the predictor's steps: never, and always tried
-        monkeypatch.setattr(iterate, "_SPOILT", part)
-        lengths[part] = sum(it._longest(it._corrected(normal, centre, first, rough=True)))
-    plain = sum(it._longest(it._newton(normal, (centre, centre, centre))))
-    assert lengths[1e9] == plain > lengths[0.0]
-
-
-def test_a_matrix_is_not_widened_beyond_the_largest(monkeypatch):
-    """Passes over the examples take over in the middle of a step."""
-    wide, widened = [], ByColumns._widened
-
-    def watched(self, before, old):
-        wide.append(self._bulk.n)
-        return widened(self, before, old)
-
-    monkeypatch.setattr(ByColumns, "_widened", watched)
-    monkeypatch.setattr(iterate, "seconds_dense", lambda *given: 0.0)
-    game = rb.Game(noisy_stumps(1000, 4), rb.Capped(100))
-    rb.solve(game, 1e-4, "interior-point")
-    largest = max(wide) - 1
-    wide.clear()
-    monkeypatch.setattr(iterate, "LARGEST", largest)
-    assert rb.solve(game, 1e-4, "interior-point").status == "optimal"
-    assert 0 < max(wide) <= largest
+            assert np.isclose(s * x + added, 0.2 if s * x < 0.2 else max(20, s * x - 20))
 
 
 def room(monkeypatch, count):
     """Let so many columns be in play, and matrices of that order be factorised."""
-    for where, name in ((run, "LARGEST"), (run, "MOST_CUTS"), (iterate, "LARGEST")):
+    for where, name in (
+        (run, "MAX_FACTOR_ORDER"),
+        (run, "MAX_CUTS"),
+        (elimination, "MAX_FACTOR_ORDER"),
+    ):
         monkeypatch.setattr(where, name, count)
 
 
@@ -281,12 +231,14 @@ def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     assert rb.solve(game, 1e-6).status == "optimal"
 
 
-def test_few_examples_may_have_more_columns_in_play_than_are_factorised():
-    """Eight cuts of each feature to start with are more, and others enter."""
+def test_few_examples_may_have_more_columns_in_play_than_are_factorised(monkeypatch):
+    """Four cuts of each feature to start with are more, and others enter."""
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 5000)
+    monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", 5000)
     game, sizes = rb.Game(noisy_stumps(60, 2000), rb.Capped(10)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
-    assert max(sizes) > 8 * 2000 > run.LARGEST
+    assert max(sizes) > 4 * 2000 > run.MAX_FACTOR_ORDER
 
 
 def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import BinaryEntropy, Capped, HardMargin, InputError, KLBall, KLPenalty
-from relaxboost.solvers import Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import Corrective, ERLPBoost
 from relaxboost.solvers.smoothing import BinaryEntropySmoother
 
 RELAXATIONS = [HardMargin(), Capped(1), Capped(2.5), Capped(4), KLPenalty(0.2)]
@@ -74,7 +74,6 @@ def test_range_is_that_of_the_smoother(rng):
 @pytest.mark.parametrize(
     "method",
     [
-        Combined(smoothing="binary-entropy"),
         *(
             Corrective(step=step, smoothing="binary-entropy")
             for step in ("fig1", "line-search", "pairwise")
@@ -124,10 +123,9 @@ def test_smoothed_stopping_is_that_of_fig1(rng):
         (HardMargin(), {"smoothing": "none"}, "unknown smoothing 'none'; choose one of entropy"),
         (KLBall(1), {}, "these have: CVaR, Capped, HardMargin, KLPenalty"),
         (BinaryEntropy(2), {}, "method binary_distribution"),
-        (HardMargin(), {"inner": "lp"}, "inner='lp' does not smooth"),
     ],
 )
 def test_wrong_arguments(f, options, message):
     game = rb.Game(np.eye(3), f)
     with pytest.raises(InputError, match=message):
-        rb.solve(game, 1, TotallyCorrective(**{"smoothing": "binary-entropy", **options}))
+        rb.solve(game, 1, ERLPBoost(**{"smoothing": "binary-entropy", **options}))

@@ -15,7 +15,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.history import MOST_RECORDS
-from relaxboost.solvers import METHODS, Automatic, Combined, Corrective, TotallyCorrective
+from relaxboost.solvers import METHODS, Automatic, Corrective, ERLPBoost, FullyCorrective, LPBoost
 from tests.processes import ctrl_c
 
 
@@ -201,7 +201,7 @@ def test_float32_and_int8_are_solved_as_they_are(rng):
         ({"tol": -1e-3}, "tol must be a positive number"),
         ({"tol": math.nan}, "tol must be a positive number"),
         ({"tol": math.inf}, "tol must be a positive number"),
-        ({"method": "lpboost"}, "unknown method 'lpboost'; choose one of \"adaboost\""),
+        ({"method": "softboost"}, "unknown method 'softboost'; choose one of \"adaboost\""),
         ({"method": Corrective}, r"write Corrective\(\)"),
         ({"max_rounds": 0}, "max_rounds must be a whole number >= 1"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
@@ -220,12 +220,12 @@ def test_wrong_options(game, options, message):
     ("method", "options", "message"),
     [
         (Corrective, {"step": "big"}, "unknown step 'big'; choose one of fig1"),
-        (TotallyCorrective, {"inner": "qp"}, "unknown inner 'qp'"),
+        (LPBoost, {"program": "qp"}, "unknown program 'qp'; choose one of auto, linear, conic"),
         (Corrective, {"stopping": "never"}, "unknown stopping 'never'"),
-        (Combined, {"smoothing": "much"}, "unknown smoothing 'much'"),
+        (ERLPBoost, {"smoothing": "much"}, "unknown smoothing 'much'"),
         (Corrective, {"beta": 0.0}, "beta must be a positive number"),
-        (TotallyCorrective, {"inner": "lp", "stopping": "smoothed"}, "is the test of"),
-        (TotallyCorrective, {"inner": "lp", "beta": 0.1}, "leave them out"),
+        (ERLPBoost, {"stopping": "never"}, "unknown stopping 'never'"),
+        (ERLPBoost, {"beta": -1.0}, "beta must be a positive number"),
     ],
 )
 def test_options_are_checked_where_they_belong(method, options, message):
@@ -237,9 +237,13 @@ def test_options_are_checked_where_they_belong(method, options, message):
     ("method", "option"),
     [
         (Automatic, "step"),
-        (TotallyCorrective, "step"),
+        (Automatic, "smoothing"),
+        (ERLPBoost, "step"),
         (Corrective, "inner"),
-        (Combined, "stopping"),
+        (LPBoost, "stopping"),
+        (LPBoost, "beta"),
+        (FullyCorrective, "beta"),
+        (FullyCorrective, "stopping"),
     ],
 )
 def test_options_of_another_method_do_not_exist(method, option):
@@ -253,8 +257,8 @@ def test_every_method_is_an_object_with_a_name(game):
         assert kind() == kind()
         assert kind.__doc__
         hard = rb.Game(game.matrix)
-        if name == "taut-strings":  # of stumps only
-            hard = rb.Game(rb.matrices.stumps([[0], [1], [2], [3]], [1, -1, 1, 1]))
+        if name == "fully-corrective":  # over Euclidean sets only
+            hard = rb.Game(game.matrix, over=rb.L2Ball())
         by_name, by_object = (rb.solve(hard, 0.1, m, max_rounds=30) for m in (name, kind()))
         assert (by_name.lower, by_name.upper) == (by_object.lower, by_object.upper)
         assert by_name.method == by_object.method
@@ -309,20 +313,16 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
 
     honest, calls, most = RestrictedMaster.solve, [], 6
 
-    def give_up(self, clock, pivots):
+    def give_up(self, clock):
         calls.append(1)
         if len(calls) >= most:
             raise ProgramError("HiGHS ended with status Unknown on the restricted problem")
-        return honest(self, clock, pivots)
+        return honest(self, clock)
 
     monkeypatch.setattr(RestrictedMaster, "solve", give_up)
     solution = rb.solve(game, 1e-9, "lpboost")
-    calls, most = [], 2
-    other = rb.solve(game, 1e-9)
     monkeypatch.undo()
-    assert len(calls) == 2
-    assert other.status == "optimal"  # the interior point needs no HiGHS
-    assert other.history[-1].inner == "interior"
+    assert len(calls) == 6
     assert solution.status == "failed"
     assert solution.message.startswith("HiGHS ended with status Unknown")
     assert solution.gap < 1.0
@@ -348,7 +348,7 @@ def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypat
     assert solution.status == "failed"
     assert solution.message.startswith("out of memory: std::bad_alloc")
     assert holds(solution)
-    assert rb.solve(game, 1e-9).status == "optimal"  # an interior point takes over
+    assert rb.solve(game, 1e-9).status == "optimal"  # the interior point needs no HiGHS
 
 
 def test_nearly_equal_columns_end_somehow_with_a_true_bracket(rng):

@@ -1,4 +1,4 @@
-"""Walks from vertex to vertex, against optima found without them."""
+"""The parametric simplex method, compared with optima that other methods found."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock, TimeUp, until
-from relaxboost.solvers.tableau import Tableau
-from relaxboost.solvers.walk import Lost, Walk, _least
+from relaxboost.solvers.parametric_simplex import kernels
+from relaxboost.solvers.parametric_simplex.program import GameProgram, Lost
+from relaxboost.solvers.parametric_simplex.simplex import ParametricSimplex
+
+PACKAGE = "relaxboost.solvers.parametric_simplex"
 
 
 def gap(game, d, w):
@@ -19,12 +22,12 @@ def gap(game, d, w):
     return upper - lower
 
 
-def walked(game, near, most=10.0):
-    return Walk(game, near, most).to(game, Clock(None), most)
+def walked(game, near, budget=1e6):
+    return ParametricSimplex(game, near, budget).solve(game, Clock(None), budget)
 
 
-def walk(first, game, most=10.0):
-    return walked(game, rb.solve(first, 1e-9, "interior-point"), most)
+def walk(first, game, budget=1e6):
+    return walked(game, rb.solve(first, 1e-9, "interior-point"), budget)
 
 
 def signs(rng, m, n, part=0.1):
@@ -83,8 +86,8 @@ def test_what_does_not_fit_is_lost(rng, monkeypatch):
         with pytest.raises(Lost):
             walked(game, near)
     with pytest.raises(Lost):
-        walk(first, rb.Game(A, rb.Capped(30)), most=0.0)
-    monkeypatch.setattr("relaxboost.solvers.walk._LARGEST", 60 * 20 - 1)
+        walk(first, rb.Game(A, rb.Capped(30)), budget=0.0)
+    monkeypatch.setattr(f"{PACKAGE}.program.MAX_ENTRIES", 60 * 20 - 1)
     with pytest.raises(Lost):
         walk(first, first)
 
@@ -103,45 +106,55 @@ def test_a_walk_begins_where_no_vertex_is(rng):
     assert gap(end, *walked(end, nothing)) <= 1e-12
 
 
-@pytest.mark.parametrize("count", [0, 1, 50, 999, 1000])
-def test_the_least_scores_are_those_of_a_sort(rng, count):
-    """Also where the sample misses all small ones, or they are tied."""
-    hidden = np.where(np.arange(1000) % 16 == 0, 1.0, rng.random(1000))
-    for score in (rng.random(1000), hidden, np.zeros(1000), np.where(hidden < 0.5, np.inf, 0.0)):
-        found = _least(score, count)
-        assert np.unique(found).size == count
-        assert np.array_equal(np.sort(score[found]), np.sort(score)[:count])
-
-
 @pytest.mark.parametrize("over", [rb.L1Ball(2), rb.Simplex(), rb.FullSimplex()], ids=repr)
 @pytest.mark.parametrize("kind", ["stumps", "thirds", "none"])
 def test_what_is_out_of_play_enters_where_it_is_missed(rng, kind, over, monkeypatch):
-    """With next to nothing beside the basis, which leaves again: the optimum is the same."""
-    entered, own = [], Walk._admit
-    monkeypatch.setattr(Walk, "_admit", lambda *a: entered.append(own(*a)) or entered[-1])
-    for name, value in (("_BESIDE", 0), ("_FEW", 5), ("_FAR", 1)):
-        monkeypatch.setattr(f"relaxboost.solvers.walk.{name}", value)
+    """Only one example and one slack may enter at a time: the optimum is the same."""
+    entered, grow = [], ParametricSimplex._grow
+    monkeypatch.setattr(
+        ParametricSimplex, "_grow", lambda *a: entered.append(grow(*a)) or entered[-1]
+    )
+    worst = ParametricSimplex._worst
+    monkeypatch.setattr(ParametricSimplex, "_worst", lambda *a: worst(*a)[:1])
     first = rb.Game(tied(kind, rng), rb.Capped(fraction=0.3), over)
-    walk = Walk(first, rb.solve(first, 1e-6, "interior-point"), 10.0)
+    simplex = ParametricSimplex(first, rb.solve(first, 1e-6, "interior-point"), 1e6)
     for part in (0.28, 0.33, 0.2):
         game = rb.Game(first.matrix, rb.Capped(fraction=part), over)
-        assert gap(game, *walk.to(game, Clock(None), 10.0)) <= 1e-11
+        assert gap(game, *simplex.solve(game, Clock(None), 1e6)) <= 1e-11
     assert sum(entered) > 3
+
+
+@pytest.mark.parametrize("over", [rb.L1Ball(2), rb.FullSimplex()], ids=repr)
+def test_a_tableau_satisfies_the_equations_of_the_game(rng, over):
+    """After rows and columns entered and left: s = v − Bᵀd and Σd for random nonbasic values."""
+    A = np.clip(rng.normal(0.1, 0.4, (60, 25)), -1, 1)
+    first = rb.Game(A, rb.Capped(20), over)
+    simplex = ParametricSimplex(first, rb.solve(first, 1e-6, "interior-point"), 1e6)
+    for k in (3, 45, 12):
+        simplex.solve(rb.Game(first.matrix, rb.Capped(k), over), Clock(None), 1e6)
+    state, T = simplex._state, simplex._tableau.apply()
+    x = np.zeros(state.x.shape[1])
+    x[state.nonbasic] = rng.normal(size=state.nonbasic.size)
+    x[state.basic] = T @ x[state.nonbasic]
+    signed = np.hstack([A, -A]) if over.two_sided else A
+    implied = np.concatenate([x[:61], x[60] - x[:60] @ signed, [x[:60].sum()]])
+    inside = np.concatenate([state.basic, state.nonbasic])
+    assert np.abs(implied - x)[inside].max() <= 1e-10
 
 
 def test_an_optimum_far_from_any_vertex_is_lost(monkeypatch):
     """Where many more examples lie between bounds than columns have weight."""
-    monkeypatch.setattr("relaxboost.solvers.walk._SMALL", 20)
+    monkeypatch.setattr(f"{PACKAGE}.program.FRACTIONAL", 20)
     near = rb.solve(rb.Game(np.vstack([np.eye(30), -np.eye(30)]), rb.Capped(10)), 1e-6)
     with pytest.raises(Lost):
-        Walk(near.game, near, 10.0)
+        ParametricSimplex(near.game, near, 1e6)
 
 
 def test_time_may_be_up_before_a_walk_begins(rng):
     first = rb.Game(signs(rng, 60, 30), rb.Capped(20))
     near = rb.solve(first, 1e-6, "interior-point")
     with until(0.0), pytest.raises(TimeUp):
-        Walk(first, near, 10.0)
+        ParametricSimplex(first, near, 1e6)
 
 
 def exchanged(T, r, q):
@@ -172,57 +185,80 @@ def test_no_pass_over_the_matrix_begins_once_time_is_up(rng, monkeypatch, passes
     monkeypatch.setattr(bulk, "edges", slow(bulk.edges))
     monkeypatch.setattr(bulk, "margins", slow(bulk.margins))
     with until(passes - 0.5), pytest.raises(TimeUp):
-        Walk(first, near, 10.0).to(game, Clock(None), 10.0)
+        ParametricSimplex(first, near, 1e6).solve(game, Clock(None), 1e6)
     assert now[0] == passes
 
 
-def test_passes_over_the_matrix_count_as_time_that_a_walk_may_take(rng, monkeypatch):
+def test_passes_over_the_matrix_count_towards_the_budget(rng, monkeypatch):
+    """If pivots are free, the walk succeeds exactly if the budget covers its products with A."""
+    monkeypatch.setattr(f"{PACKAGE}.program.PIVOT_PASSES", 0.0)
+    products = []
+    for name in ("edges", "margins"):
+        own = getattr(GameProgram, name)
+        monkeypatch.setattr(GameProgram, name, lambda *a, own=own: products.append(1) or own(*a))
     A = signs(rng, 60, 20)
-    monkeypatch.setattr("relaxboost.solvers.walk.PASS", 10.0 / A.size)
-    with pytest.raises(Lost):
-        walk(rb.Game(A, rb.Capped(20)), rb.Game(A, rb.Capped(10)), most=9.0)
+    game = rb.Game(A, rb.Capped(10))
+    near = rb.solve(rb.Game(A, rb.Capped(20)), 1e-9, "interior-point")
+    simplex = ParametricSimplex(game, near, 1e6)
+    products.clear()
+    simplex.solve(game, Clock(None), 1e6)
+    passes = len(products)
+    assert passes >= 3
+    for budget, enough in ((passes, True), (passes - 1, False)):
+        simplex = ParametricSimplex(game, near, 1e6)
+        if enough:
+            simplex.solve(game, Clock(None), budget)
+        else:
+            with pytest.raises(Lost):
+                simplex.solve(game, Clock(None), budget)
 
 
-def test_pivots_of_all_legs_count_as_time_that_a_walk_may_take(rng, monkeypatch):
-    """A second each, and passes take none: many short legs are as long as they together."""
-    for name, value in (
-        ("_CALL", 1.0),
-        ("_ENTRY", 0.0),
-        ("PASS", 0.0),
-        ("_BESIDE", 0),
-        ("_FEW", 5),
-    ):
-        monkeypatch.setattr(f"relaxboost.solvers.walk.{name}", value)
-    legs, own = [0.0], Walk._run
-
-    def run(self, *args):
-        t = own(self, *args)
-        legs.append(self._spent)
-        return t
-
-    monkeypatch.setattr(Walk, "_run", run)
+def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
+    """Many short runs from t = 1 to 0 cost as much as all their pivots together."""
+    monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
+    monkeypatch.setattr(GameProgram, "spend", lambda *a: None)
+    spent = []
+    monkeypatch.setattr(
+        GameProgram, "spend_pivots", lambda self, count, size: spent.append(count * size)
+    )
     first = rb.Game(tied("none", rng), rb.Capped(fraction=0.3))
     game, near = rb.Game(first.matrix, rb.Capped(fraction=0.2)), rb.solve(first, 1e-9)
-    walked(game, near, np.inf)
-    whole = legs[-1]
-    assert max(np.diff(legs)) < 0.5 * whole
+    simplex = ParametricSimplex(game, near, 1e6)
+    spent.clear()
+    simplex.solve(game, Clock(None), 1e6)
+    whole = sum(spent) / 6.0 / game.matrix.entries
+    assert max(spent) < 0.5 * sum(spent)
+    monkeypatch.undo()
+    monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
+    for name in ("edges", "margins"):
+        own = getattr(GameProgram, name)
+
+        def free(self, vector, own=own):
+            self.budget += 1.0
+            return own(self, vector)
+
+        monkeypatch.setattr(GameProgram, name, free)
     with pytest.raises(Lost):
-        walked(game, near, 0.9 * whole)
-    walked(game, near, 4.0 * whole)  # what is foreseen for a leg is up to four times as much
+        ParametricSimplex(game, near, 1e6).solve(game, Clock(None), 0.99 * whole)
+    ParametricSimplex(game, near, 1e6).solve(game, Clock(None), 1.01 * whole)
 
 
 def test_a_tableau_solves_its_equations(rng):
     """Before and after exchanges are applied, by rows, by columns and as a whole."""
     T = rng.normal(size=(12, 17))
-    tableau = Tableau(T.copy())
+    tableau = kernels.Tableau.of(T.copy())
     for _ in range(100):
         r = int(rng.integers(12))
         q = int(np.argmax(np.abs(T[r])))
-        tableau.exchange(r, q, tableau.row(r), tableau.column(q))
+        row = kernels.row_of(tableau, r)
+        column = kernels.column_of(tableau, q)
+        kernels.append_update(tableau, r, q, row, column)
         T = exchanged(T, r, q)
-        assert np.allclose(tableau.row(5), T[5], atol=1e-8)
-        assert np.allclose(tableau.column(5), T[:, 5], atol=1e-8)
-    assert np.allclose(tableau.T, T, atol=1e-8)
+        assert np.allclose(kernels.row_of(tableau, 5), T[5], atol=1e-8)
+        assert np.allclose(kernels.column_of(tableau, 5), T[:, 5], atol=1e-8)
+        if tableau.pending[0] == len(tableau.left):
+            tableau.apply()
+    assert np.allclose(tableau.apply(), T, atol=1e-8)
 
 
 def tied(kind, rng):
@@ -256,10 +292,10 @@ def test_one_walk_goes_all_the_way(rng, kind):
     m = first.m
     near = rb.solve(first, 1e-6, "interior-point")
     for way in ([0.36, 0.3, 0.2, 0.05, 1 / m], [0.5, 0.8, 1.0, 0.1]):
-        walk = Walk(first, near, 10.0)
+        simplex = ParametricSimplex(first, near, 1e6)
         for part in way:
             game = rb.Game(first.matrix, rb.Capped(part * m))
-            lower, upper = game.bracket(*walk.to(game, Clock(None), 10.0))
+            lower, upper = game.bracket(*simplex.solve(game, Clock(None), 1e6))
             assert upper - lower <= 1e-11
             alone = rb.solve(game, 1e-7)
             assert max(lower, alone.lower) <= min(upper, alone.upper) + 1e-12
@@ -296,8 +332,8 @@ def test_a_dense_path_is_a_walk():
 
 def test_a_path_goes_on_with_one_walk(monkeypatch):
     """Also over stumps, which are written down for it."""
-    made, own = [], Walk.__init__
-    monkeypatch.setattr(Walk, "__init__", lambda *a: made.append(1) or own(*a))
+    made, own = [], ParametricSimplex.__init__
+    monkeypatch.setattr(ParametricSimplex, "__init__", lambda *a: made.append(1) or own(*a))
     matrix = tied("stumps", np.random.default_rng(20091026))
     ks = np.linspace(40, 80, 6)
     found = rb.path(rb.Game(matrix, rb.Capped(1)), 1e-6, "interior-point", k=ks)
@@ -312,12 +348,12 @@ def test_a_path_goes_on_with_one_walk(monkeypatch):
 def test_a_path_goes_on_without_a_walk(monkeypatch, fault):
     """What is lost, or ends elsewhere, is solved as without it, and the history says so."""
 
-    def to(self, game, clock, most):
+    def solve(self, game, clock, budget):
         if fault == "lost":
             raise Lost
         return np.full(game.m, 1.0 / game.m), np.eye(game.n)[0]
 
-    monkeypatch.setattr(Walk, "to", to)
+    monkeypatch.setattr(ParametricSimplex, "solve", solve)
     A = signs(np.random.default_rng(5), 300, 100)
     game = rb.Game(A, rb.Capped(1))
     for solution in rb.path(game, 1e-6, "interior-point", k=[60, 66])[:1]:

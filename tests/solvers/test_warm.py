@@ -10,12 +10,8 @@ import pytest
 
 import relaxboost as rb
 from relaxboost.game.solution import Basis
-from relaxboost.solvers import (
-    METHODS,
-    Corrective,
-    TotallyCorrective,
-    totally_corrective,
-)
+from relaxboost.solvers import METHODS, Automatic, Corrective, LPBoost
+from relaxboost.solvers.boosters import lpboost
 from relaxboost.solvers.restricted_master import RestrictedMaster
 from tests.conformance.families import FAMILIES
 from tests.solvers.test_every_method import DOMAINS, RELAXATIONS, fits
@@ -104,7 +100,7 @@ def test_a_basis_of_another_form_or_of_nonsense_changes_no_optimum(rng):
         Basis(columns[::-1], sides),
     ):
         object.__setattr__(start, "basis", basis)
-        assert rb.compare(rb.solve(game, 1e-8, TotallyCorrective(), start=start), truth)
+        assert rb.compare(rb.solve(game, 1e-8, LPBoost(), start=start), truth)
 
 
 def test_a_basis_keeps_what_is_tight_and_a_third_as_much(rng):
@@ -152,19 +148,6 @@ def test_a_start_with_few_columns_walks_too(rng):
     warm = rb.solve(game, 1e-6, start=near)
     assert [r.inner for r in warm.history] == ["walk", "walk"]
     assert rb.compare(warm, rb.solve(game, 1e-6))
-
-
-def test_a_program_that_goes_on_is_not_in_vain(rng, monkeypatch):
-    """Its gap is wide until the first columns of the new game are in, which says nothing."""
-    X = rng.normal(size=(400, 5))
-    y = np.where(X.sum(axis=1) + 0.3 * rng.normal(size=400) > 0.0, 1.0, -1.0)
-    matrix = rb.matrices.stumps(X, y)
-    near = rb.solve(rb.Game(matrix, rb.Capped(30)), 1e-6, "lpboost")
-    monkeypatch.setattr("relaxboost.solvers.boosters.totally_corrective._VAIN", 1e9)
-    monkeypatch.setattr("relaxboost.solvers.combined.walkable", lambda *a: False)
-    warm = rb.solve(rb.Game(matrix, rb.Capped(25)), 1e-6, start=near)
-    assert warm.status == "optimal"
-    assert warm.history[-1].inner == "lp"
 
 
 def test_other_data_give_their_weights_only(rng):
@@ -243,7 +226,7 @@ def test_a_hull_goes_on_from_its_distribution(rng):
     assert warm.rounds < cold.rounds
 
 
-@pytest.mark.parametrize("method", [Automatic(), TotallyCorrective(), Corrective(step="pairwise")])
+@pytest.mark.parametrize("method", [Automatic(), LPBoost(), Corrective(step="pairwise")])
 def test_a_start_is_a_good_first_round(rng, method):
     game = rb.Game(noisy(rng), rb.Capped(7))
     first = rb.solve(game, 1e-2)
@@ -293,7 +276,7 @@ def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, 
     game = rb.Game(noisy(rng), rb.Capped(7))
     first, known = rb.solve(game, 1e-6), []
     own = RestrictedMaster.add
-    monkeypatch.setattr(totally_corrective, "_AT_ONCE", 130)
+    monkeypatch.setattr(lpboost, "ENTRIES_PER_CALL", 130)
     monkeypatch.setattr(
         RestrictedMaster, "add", lambda self, c: known.append(c.shape[1]) or own(self, c)
     )

@@ -10,8 +10,8 @@ formula for the r of the last x, increases x and ends when r stays. From the lev
 before that takes a pass or two. L is the multiple of 32β that is nearest to γ: so the result does
 not depend, to the bit, on where the search began.
 
-A level that turns out to be far from there is made afresh. Likewise the margin of a rank is sought
-near the one before, and then among those that are left.
+If the level turns out to be far from there, the search starts from the level of `capped.py`.
+Likewise the margin of a rank is sought near the one before, and then among all.
 """
 
 from __future__ import annotations
@@ -24,29 +24,23 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.matrices.kernels import FEW, dot
 from relaxboost.relaxations._projections.capped import capped_distribution, place
-from relaxboost.relaxations._projections.selection import count_between, ranked, take_between
-from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
+from relaxboost.relaxations._projections.vectorised import REORDER, exp
 
 _APART = 32.0
 """Times β that levels are apart for which exponentials are formed."""
-_STEPS, _SOME = 40, 31
-"""Steps of a search at most, and the margins whose median stands for that of many."""
-
-
-@njit()
-def _moved(u: Vector, v: Vector, eta: float, there: Vector) -> None:
-    for i in range(u.shape[0]):
-        there[i] = u[i] + eta * v[i]
+_MAX_STEPS = 40
+"""Newton's steps for a level, of which one or two are usual."""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def _raised(u: Vector, level: float, rate: float, e: Vector) -> None:
+def _raise(u: Vector, level: float, rate: float, e: Vector) -> None:
     """Set e = exp((level − u) · rate)."""
     for i in range(u.shape[0]):
         e[i] = exp((level - u[i]) * rate)
 
 
-# Leave to reorder sums belongs to a function: so each of these loops is there with and without it.
+# A function may reorder all of its sums or none. Few numbers are summed in order, so that small
+# games give the same on all CPUs; so each of these loops is there with and without reordering.
 @njit(error_model="numpy")
 def _few_sums(e: Vector, top: float) -> tuple[int, float]:
     reach, rest = 0, 0.0
@@ -66,82 +60,25 @@ def _many_sums(e: Vector, top: float) -> tuple[int, float]:
 
 
 @njit(error_model="numpy")
-def _part_sums(e: Vector, top: float) -> tuple[int, float]:
-    """Return the two of a chunk: few are added in order, so that CPUs play small games alike."""
-    return _few_sums(e, top) if e.shape[0] < FEW else _many_sums(e, top)
-
-
-@njit(error_model="numpy")
-def _sums(e: Vector, top: float) -> tuple[int, float]:
-    """Return how many entries reach the top, and the sum of the others."""
-    reach, rest = 0, 0.0
-    for start in range(0, e.shape[0], CHUNK):
-        more, others = _part_sums(e[start : start + CHUNK], top)
-        reach, rest = reach + more, rest + others
-    return reach, rest
-
-
-@njit(error_model="numpy")
-def _factor(e: Vector, x: float, k: float, reach: int, rest: float) -> float:
-    """Return the x with Σ min{1/k, x e} = 1, near that of these `_sums`, nan if there is none."""
-    cap = 1.0 / k
-    if k == 1.0:  # a sum of one needs no cap of one
-        return 1.0 / rest
-    while reach >= k and x > 0.0:  # so far right that Newton's step ends below zero
-        x *= 0.5
-        reach, rest = _sums(e, cap / x)
-    for _ in range(_STEPS):
-        x = (k - reach) * cap / rest
-        before = reach
-        reach, rest = _sums(e, cap / x)
-        if reach == before or reach >= k:  # beyond k by rounding
-            return x
-    return math.nan
-
-
-@njit(error_model="numpy")
-def _scaled(e: Vector, x: float, top: float) -> None:
+def _few_scaled(e: Vector, x: float, top: float, v: Vector, there: Vector) -> tuple[float, float]:
+    slope, product = 0.0, 0.0
     for i in range(e.shape[0]):
-        e[i] = min(top, x * e[i])
+        free = x * e[i]
+        e[i] = free if free < top else top
+        slope += e[i] * v[i]
+        product += e[i] * there[i]
+    return slope, product
 
 
-@njit(error_model="numpy")
-def follow(
-    u: Vector,
-    v: Vector,
-    eta: float,
-    rule: tuple[float, float, float],
-    there: Vector,
-    d: Vector,
-) -> tuple[float, float, float]:
-    """Set u + ηv and its d; return the level, <d, v> and <d, u + ηv>.
-
-    `rule` is β, k and the level to begin at. The level is nan where it is not found from there.
-    """
-    beta, k, level = rule
-    grid, top, slope, product = _APART * beta, 1.0 / k, 0.0, 0.0
-    for turn in range(3):
-        near, reach, rest = math.floor(level / grid + 0.5) * grid, 0, 0.0
-        if not abs(level - near) <= grid:  # nan, or β is below the spacing of the margins
-            break
-        x = math.exp((level - near) / beta)
-        for a in range(0, u.shape[0], CHUNK):
-            here, part = there[a : a + CHUNK], d[a : a + CHUNK]
-            if turn == 0:
-                _moved(u[a : a + CHUNK], v[a : a + CHUNK], eta, here)
-            _raised(here, near, 1.0 / beta, part)
-            more, others = _part_sums(part, top / x if k > 1.0 else math.inf)
-            reach, rest = reach + more, rest + others
-        x = _factor(d, x, k, reach, rest)
-        level = near + beta * math.log(x) if 0.0 < x < math.inf else math.nan
-        if math.floor(level / grid + 0.5) * grid == near:
-            for a in range(0, u.shape[0], CHUNK):
-                part = d[a : a + CHUNK]
-                _scaled(part, x, top)
-                slope += dot(part, v[a : a + CHUNK])
-                product += dot(part, there[a : a + CHUNK])
-            return level, slope, product
-    return math.nan, slope, product
+@njit(error_model="numpy", fastmath=REORDER)
+def _many_scaled(e: Vector, x: float, top: float, v: Vector, there: Vector) -> tuple[float, float]:
+    slope, product = 0.0, 0.0
+    for i in range(e.shape[0]):
+        free = x * e[i]
+        e[i] = free if free < top else top
+        slope += e[i] * v[i]
+        product += e[i] * there[i]
+    return slope, product
 
 
 @njit(error_model="numpy")
@@ -162,18 +99,34 @@ def _many_free(d: Vector, v: Vector, top: float) -> tuple[float, float, float]:
     return mass, mean, square
 
 
-@njit(error_model="numpy")
-def stretch(d: Vector, v: Vector, size: float, k: float, accuracy: float) -> float:
-    """Return how many times the step of Fig. 1 a search along v had best try first, 1 at least.
+def _sums(e: Vector, top: float) -> tuple[int, float]:
+    """Return how many entries reach the top, and the sum of the others."""
+    return _few_sums(e, top) if e.size < FEW else _many_sums(e, top)
 
-    `d` is where it begins, and `size` is ‖v‖_inf. The entries at the cap stay there at first: so
-    <d, v> falls by η/β times the variance of v over the others, times their mass, and Newton's step
-    is to where it is half of `accuracy` times what it was.
-    """
-    few = d.shape[0] < FEW
-    mass, mean, square = _few_free(d, v, 1.0 / k) if few else _many_free(d, v, 1.0 / k)
-    bend = square - mean * mean / mass
-    return max(1.0, (1.0 - 0.5 * accuracy) * size * size / bend) if bend > 0.0 else math.inf
+
+def _scaled(e: Vector, x: float, top: float, v: Vector, there: Vector) -> tuple[float, float]:
+    """Set d = min{top, x e} in the place of e; return <d, v> and <d, there>."""
+    return (_few_scaled if e.size < FEW else _many_scaled)(e, x, top, v, there)
+
+
+def _factor(e: Vector, x: float, k: float) -> float:
+    """Return the x with Σ min{1/k, x e} = 1, from one near it, nan if there is none."""
+    if k == 1.0:  # a sum of one needs no cap of one
+        rest = _sums(e, math.inf)[1]
+        return 1.0 / rest if rest > 0.0 else math.nan
+    cap = 1.0 / k
+    reach, rest = _sums(e, cap / x)
+    while reach >= k and x > 0.0:  # so far right that Newton's step ends below zero
+        x *= 0.5
+        reach, rest = _sums(e, cap / x if x > 0.0 else math.inf)
+    for _ in range(_MAX_STEPS):
+        x, before = (k - reach) * cap / rest if rest > 0.0 else math.nan, reach
+        if not x > 0.0:
+            return math.nan
+        reach, rest = _sums(e, cap / x)
+        if reach == before or reach >= k:  # beyond k by rounding
+            return x
+    return math.nan
 
 
 class CappedFollower:
@@ -189,106 +142,67 @@ class CappedFollower:
     def along(self, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float, float]:
         """Return u + ηv, its d, <d, v> and <d, u + ηv>."""
         beta, k, m = self.beta, self.k, u.size
-        there, d = np.empty(m), np.empty(m)
+        there, d = eta * v, np.empty(m)
+        there += u
         level = self.level
         if math.isnan(level) and eta == 0.0 and not u.any():  # where runs begin: d is uniform
             level = -beta * math.log(m)
-        level, slope, product = follow(u, v, eta, (beta, k, level), there, d)
-        if math.isnan(level):
-            there = u + eta * v
+        self.level, x = self._found(there, level, d)
+        if math.isnan(self.level):
             pivot, scale, _, _ = place(there, beta, k)
-            level = pivot + beta * math.log(scale)
-            level, slope, product = follow(u, v, eta, (beta, k, level), there, d)
-        if math.isnan(level):
+            self.level, x = self._found(there, pivot + beta * math.log(scale), d)
+        if math.isnan(self.level):
             d = capped_distribution(there, beta, k)
-            slope, product = dot(d, v), dot(d, there)
-        self.level = level
-        return there, d, slope, product
+            return there, d, dot(d, v), dot(d, there)
+        return there, d, *_scaled(d, x, 1.0 / k, v, there)
+
+    def _found(self, u: Vector, level: float, e: Vector) -> tuple[float, float]:
+        """Return the level, and x for the e that are set; nan where it is not found from there."""
+        beta, grid, x = self.beta, _APART * self.beta, math.nan
+        for _ in range(3):
+            near = _nearest(level, grid)
+            if not abs(level - near) <= grid:  # nan, or β is below the spacing of the margins
+                break
+            _raise(u, near, 1.0 / beta if beta >= 1e-300 else math.inf, e)
+            x = _factor(e, math.exp((level - near) / beta), self.k)
+            level = near + beta * math.log(x) if 0.0 < x < math.inf else math.nan
+            if _nearest(level, grid) == near:
+                return level, x
+        return math.nan, x
 
     def stretch(self, d: Vector, v: Vector, size: float, accuracy: float) -> float:
-        """Return how many times the step of Fig. 1 a search had best begin with."""
-        return stretch(d, v, size, self.k, accuracy)
+        """Return how many times the step of Fig. 1 a search along v had best try first, 1 at least.
+
+        `d` is where it begins, and `size` is ‖v‖_inf. The entries at the cap stay there at first:
+        so <d, v> falls by η/β times the variance of v over the others, times their mass, and
+        Newton's step is to where it is half of `accuracy` times what it was.
+        """
+        sums = _few_free if d.size < FEW else _many_free
+        mass, mean, square = sums(d, v, 1.0 / self.k)
+        bend = square - mean * mean / mass if mass > 0.0 else 0.0
+        return max(1.0, (1.0 - 0.5 * accuracy) * size * size / bend) if bend > 0.0 else math.inf
+
+
+def _nearest(level: float, grid: float) -> float:
+    """Return the multiple of `grid` that is nearest to a level, nan where doubles have none."""
+    count = level / grid if grid > 0.0 else math.nan
+    return math.floor(count + 0.5) * grid if abs(count) < 2.0**52 else math.nan
 
 
 @njit()
-def _one_between(u: Vector, low: float, high: float) -> float:
-    """Return about the median of the numbers from `low` to `high`, of which there are many."""
-    some, found, stride = np.empty(_SOME), 0, 1 + u.shape[0] // 4096
-    for start in range(stride):
-        for i in range(start, u.shape[0], stride):
-            some[found] = u[i]
-            found += (u[i] >= low) & (u[i] <= high)
-            if found == _SOME:
-                return ranked(some, _SOME // 2)
-    return low
+def _near(u: Vector, left: float, right: float, near: Vector) -> tuple[int, int, float]:
+    """Gather the u from `left` to `right`; return how many, how many are less, and Σ [left − u]_+.
 
-
-@njit(error_model="numpy")
-def _guess(low: float, high: float, many: int, rank: int) -> tuple[float, float]:
-    """Return bounds on the margin of a rank, if `many` lie evenly from `low` to `high`."""
-    apart = (high - low) / many
-    middle, reach = low + (rank + 0.5) * apart, (1.0 + math.sqrt(many) + many / 16) * apart
-    return max(low, middle - reach), min(high, middle + reach)
-
-
-@njit(error_model="numpy")
-def _margin(u: Vector, rank: int, gamma: float, width: float) -> float:
-    """Return the margin of a rank; it is sought first within `width` of `gamma`.
-
-    It is one of those from `low` to `high`. These become fewer until they are worth a copy.
+    Sums are in order, so that they do not depend on the CPU.
     """
-    low, high, below, upto = -math.inf, math.inf, 0, u.shape[0]
-    left, right = gamma - width, gamma + width
-    for _ in range(_STEPS):
-        inside = upto - below
-        if inside <= FEW + u.shape[0] // 1024:
-            break
-        if not low <= left <= right <= high:
-            left = right = _one_between(u, low, high)
-        under, near = count_between(u, left, right)
-        if under > rank:
-            high, upto = np.nextafter(left, -math.inf), under
-        elif under + near <= rank:
-            low, below = np.nextafter(right, math.inf), under + near
-        elif left == right:
-            return left
-        else:
-            low, high, below, upto = left, right, under, under + near
-        if 4 * (upto - below) <= 3 * inside:
-            left, right = _guess(low, high, upto - below, rank - below)
-        else:
-            left = math.nan  # they are not as far apart as that
-    return ranked(take_between(u, low, high, upto - below), rank - below)
-
-
-@njit(error_model="numpy")
-def _few_gaps(u: Vector, gamma: float) -> float:
-    total = 0.0
+    found, below, short = 0, 0, 0.0
     for i in range(u.shape[0]):
-        total += gamma - u[i] if u[i] < gamma else 0.0
-    return total
-
-
-@njit(error_model="numpy", fastmath=REORDER)
-def _many_gaps(u: Vector, gamma: float) -> float:
-    total = 0.0
-    for i in range(u.shape[0]):
-        total += gamma - u[i] if u[i] < gamma else 0.0
-    return total
-
-
-@njit(error_model="numpy")
-def average(
-    u: Vector, rank: int, k: float, before: float, width: float
-) -> tuple[float, float, float]:
-    """Return AvgMin_k(u), the `_margin` of the rank, and how far off the next may well be."""
-    gamma, short = _margin(u, rank, before, width), 0.0
-    moved = abs(gamma - before)
-    for start in range(0, u.shape[0], CHUNK):
-        part = u[start : start + CHUNK]
-        short += _few_gaps(part, gamma) if part.shape[0] < FEW else _many_gaps(part, gamma)
-    width = max(0.8 * width, 2.0 * moved) if moved < math.inf else 0.0
-    return gamma - short / k, gamma, width
+        near[found] = u[i]  # is overwritten by the next one if it is not among them
+        found += (u[i] >= left) & (u[i] <= right)
+        less = u[i] < left
+        below += less
+        short += left - u[i] if less else 0.0
+    return found, below, short
 
 
 class MeanFollower:
@@ -303,5 +217,24 @@ class MeanFollower:
 
     def __call__(self, u: Vector) -> float:
         """Return the value, up to rounding."""
-        value, self._gamma, self._width = average(u, self.rank, self._k, self._gamma, self._width)
-        return value
+        before, (gamma, short) = self._gamma, self._search(u)
+        moved = abs(gamma - before)
+        self._gamma = gamma
+        self._width = max(0.8 * self._width, 2.0 * moved) if moved < math.inf else 0.0
+        return gamma - short / self._k
+
+    def _search(self, u: Vector) -> tuple[float, float]:
+        """Return γ, the margin of the rank, and Σ [γ − u]_+.
+
+        The margin is sought first among those near the last one: no others need an order then.
+        """
+        left, room = self._gamma - self._width, np.empty(u.size + 1)
+        found, below, short = _near(u, left, self._gamma + self._width, room)
+        near, rank = room[:found], self.rank - below
+        if not 0 <= rank < found:
+            near, rank, below, short = u, self.rank, 0, 0.0
+        ordered = np.partition(near, rank)
+        gamma = float(ordered[rank])
+        if below:
+            short += below * (gamma - left)
+        return gamma, short + float(np.add.reduce(gamma - ordered[:rank]))

@@ -154,11 +154,3 @@ def first_reaching(
             kept += (k < p) if reached else (k > p)
         n = kept
     return best
-
-
-@njit()
-def ranked(x: Vector, rank: int) -> float:
-    """Return the entry of this rank, from 0, of x in order; x is used up."""
-    # No literals: numba would compile it for them, and then again.
-    ones, zeros, left = np.ones(x.shape[0]), np.zeros(x.shape[0]), 0.0
-    return first_reaching(x, ones, zeros, rank + 1.0, rank >= 0, math.inf, left, left)

@@ -1,14 +1,12 @@
 """Newton's equations of cuts without a matrix, by conjugate gradients: an additive model.
 
-Of cuts, A y is a sum of functions of one feature each, u(x) = Σ_f u_f(x_f), constant between cuts:
+docs/mathematics.md, "The interior point method", shows that the matrix is that of a penalised
+additive model, with a function u_f of each feature f, and what preconditions it. A product is a
+pass over the levels of the examples.
 
-    yᵀ(AᵀΘ⁻¹A + D⁻¹)y = Σ_i u(x_i)²/θ_i + Σ_f Σ_b (u_f(b + 1) − u_f(b))²/(4 D_b),
-
-the penalised least squares of an additive model. A feature by itself is tridiagonal in the values
-of u_f, of which the first and the last sum to 0. All features by themselves, Jacobi's form of
-backfitting (Hastie & Tibshirani 1990, Generalized Additive Models, Ch. 5), precondition the
-conjugate gradients; beside them some cuts of each feature, those of largest D, are solved for
-together. A product is a pass over the levels of the examples.
+References
+----------
+Hastie & Tibshirani (1990), Generalized Additive Models, Ch. 5, for backfitting.
 """
 
 from __future__ import annotations
@@ -20,45 +18,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.blas import one_blas_thread
 from relaxboost._core.compiled import njit
+from relaxboost._core.loop import seconds_left
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior_point.block import diagonal_gram
+from relaxboost.solvers.interior_point.factor import Factor
 
-_BLOCK = 131_072
-"""Examples at a time: their margins stay in the cache, and so does each feature in its turn."""
-_TOGETHER, _SHARE = 1000, 10.0
-"""Cuts that are solved for together, at least, and for each cube root of the levels of all
-examples: so their factor takes the time of some passes, however many examples there are."""
-TOL, LEFT, MOST = 1e-4, 1e-3, 1000
-"""What may be left of the right-hand side, in the norm of the preconditioner, since solutions are
-refined; of what that leaves, in the refinement; and iterations at most."""
-_JITTER = 1e-12
-"""Relative addition to the diagonal of the cuts together, which may be equal on the examples."""
-MULTIPLY = 2e-11
-"""Seconds on one core of a multiplication in a dense factorisation."""
-_ENTRY, _SCATTER, _TRIANGLES = 6e-10, 1.5e-9, 4e-4
-"""Those of a level in a product, of an entry of a histogram, and of the cuts solved together."""
-_SOLVES = 8
-"""Right-hand sides of a step."""
+EXAMPLES_PER_BLOCK = 131_072
+"""Examples that a product treats at a time: their margins, 1 MB, stay in the cache."""
+CG_TOLERANCE = 1e-5
+"""The part of the right-hand side that conjugate gradients leave, in the norm of the
+preconditioner. Refinement squares it. With 1e-4 a game over the simplex stalls at a gap of 4e-4."""
+MAX_CG_ITERATIONS = 1000
+"""Iterations of one right-hand side at most; well-conditioned equations take ten to a hundred."""
+MULTIPLICATIONS_PER_READ = 25
+"""Multiplications of a dense factorisation that take as long as one entry of A in a pass, which
+waits for the memory."""
 
 
-def seconds_dense(features: int, m: int, n: int) -> float:
-    """Return about how long a step with a matrix of order n takes: histograms and a factor."""
-    return _SCATTER * m * features**2 / 2 + MULTIPLY * n**3 / 3
+def factor_work(features: int, m: int, n: int) -> float:
+    """Return the work of a matrix of order n of cuts and of its factor, in entries of A read.
+
+    A histogram for each two features reads and writes each example.
+    """
+    return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_READ
 
 
-def seconds_of_passes(features: int, m: int, iterations: float) -> float:
-    """Return about how long a step takes with so many iterations a right-hand side."""
-    return _SOLVES * iterations * (2.0 * _ENTRY * m * features + _TRIANGLES)
+def passes_work(features: int, m: int, iterations: float) -> float:
+    """Return the work of a step by passes, in entries of A read.
+
+    An iteration goes over the levels twice, and solves with the factor of the cuts together. A
+    step has four right-hand sides: ε, the predictor, the corrector and its refinement.
+    """
+    together = _cuts_together(features * m)
+    return 4.0 * iterations * (2.0 * m * features + together**2)
 
 
-@njit(error_model="numpy", fastmath={"contract"})
-def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
-    """Return Bᵀ diag(inverse) B y for B = [A, −1]."""
-    features, m = codes.shape
-    n = offsets[features]
-    values, levels = np.empty(n + features), np.zeros(n + features)
+def _cuts_together(entries: int) -> int:
+    """Return how many cuts have a factor that costs as much as ten passes over the levels."""
+    return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_READ * 10.0 * entries))
+
+
+@njit(error_model="numpy", inline="always")
+def _level_values(offsets: Whole, y: Array) -> Array:
+    """Return u_f at each level: its jump at cut j is 2 y_j, and its ends sum to 0."""
+    features = offsets.size - 1
+    values = np.empty(offsets[features] + features)
+    # A feature with b − a cuts has one level more, so its levels begin at a + f.
     for f in range(features):
         a, b = offsets[f], offsets[f + 1]
         total = 0.0
@@ -67,16 +73,39 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
         values[a + f] = -total
         for j in range(a, b):
             values[j + f + 1] = values[j + f] + 2.0 * y[j]
-    u = np.empty(_BLOCK)
+    return values
+
+
+@njit(error_model="numpy", inline="always")
+def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
+    """Write for each cut the sum of `levels` above it less the sum up to it."""
+    for f in range(offsets.size - 1):
+        a, b = offsets[f], offsets[f + 1]
+        total = levels[a + f : b + f + 1].sum()
+        below = 0.0
+        for j in range(a, b):
+            below += levels[j + f]
+            out[j] = total - 2.0 * below
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
+    """Return Bᵀ diag(inverse) B y for B = [A, −1]."""
+    features, m = codes.shape
+    n = offsets[features]
+    values = _level_values(offsets, y)
+    levels = np.zeros(values.size)
+    u = np.empty(EXAMPLES_PER_BLOCK)
     last = 0.0
-    for start in range(0, m, _BLOCK):
-        rows = min(_BLOCK, m - start)
+    for start in range(0, m, EXAMPLES_PER_BLOCK):
+        rows = min(EXAMPLES_PER_BLOCK, m - start)
         for i in range(rows):
             u[i] = -y[n] * signs[start + i]
         for f in range(features):
             mine = values[offsets[f] + f :]
             for i in range(rows):
                 u[i] += mine[codes[f, start + i]]
+        # u is B y up to the label, which cancels in the product and stays in the last entry.
         for i in range(rows):
             u[i] *= inverse[start + i]
             last -= u[i] * signs[start + i]
@@ -85,13 +114,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
             for i in range(rows):
                 sums[codes[f, start + i]] += u[i]
     out = np.empty(n + 1)
-    for f in range(features):
-        a, b = offsets[f], offsets[f + 1]
-        total = levels[a + f : b + f + 1].sum()
-        below = 0.0
-        for j in range(a, b):
-            below += levels[j + f]
-            out[j] = total - 2.0 * below
+    _cut_sums(offsets, levels, out)
     out[n] = last
     return out
 
@@ -120,10 +143,12 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
             pivots[j + f + 1] += stiff
+        # Cholesky's elimination of a tridiagonal matrix.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
             pivots[j + f + 1] -= stiff * stiff / pivots[j + f]
+        # The constraint that both ends of u_f sum to 0 is a border of one column.
         if b > a:
             ends[a + f] += 1.0
             ends[b + f] += 1.0
@@ -155,6 +180,7 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
             g[j + f] -= 0.5 * r[j]
             g[j + f + 1] += 0.5 * r[j]
         _sweep(pivots, below, g, a + f, b + f)
+        # Subtract what violates the constraint on the ends, then return from levels to cuts.
         off = (g[a + f] + g[b + f]) / (ends[a + f] + ends[b + f])
         for j in range(a, b):
             high = g[j + f + 1] - off * ends[j + f + 1]
@@ -178,52 +204,60 @@ class Additive:
     """
 
     def __init__(self, bulk: Bulk, inverse: Vector, D: Vector, e: Vector, rho: float) -> None:
-        from scipy.linalg import cho_factor
-
         assert bulk.levels is not None
-        codes, offsets, _ = self._levels = bulk.levels
-        self._inverse, self._D, self._e, self._rho = inverse, D, e, rho
-        self._factors = _factorise(offsets, _masses(codes, offsets, inverse), D)
-        chosen = _largest(offsets, D, max(_TOGETHER, int(_SHARE * np.cbrt(codes.size))))
-        gram = diagonal_gram(bulk.restricted(chosen), inverse)
+        self._levels = bulk.levels
+        codes, offsets, _ = bulk.levels
+        self._inverse = inverse
+        self._D = D
+        self._e = e
+        self._rho = rho
+        self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
+        chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
+        # The matrix itself, restricted to some cuts of each feature and Δλ.
+        gram = diagonal_gram(bulk.restricted(chosen), inverse)
         gram += rho * np.outer(e[self._chosen], e[self._chosen])
         place = np.arange(chosen.size)
         gram[place, place] += 1.0 / D[chosen]
-        gram.flat[:: len(gram) + 1] *= 1.0 + _JITTER
-        with one_blas_thread():
-            self._together = cho_factor(gram, lower=True, check_finite=False)
-        self.tol = TOL
+        self._together = Factor(gram)
         self.iterations = 0
-        """The most that a right-hand side took."""
+        """The most iterations that a right-hand side took."""
 
     def _times(self, y: Vector) -> Vector:
+        """Return M y."""
         out: Vector = _product(*self._levels, self._inverse, y)
         out[:-1] += y[:-1] / self._D
         return out + self._rho * float(self._e @ y) * self._e
 
-    def _near(self, r: Vector) -> Vector:
-        """Return the preconditioner's solution."""
-        from scipy.linalg import cho_solve
-
-        out: Vector = _by_feature(self._levels.offsets, self._factors, r)
-        with one_blas_thread():
-            out[self._chosen] += cho_solve(self._together, r[self._chosen], check_finite=False)
+    def _precondition(self, r: Vector) -> Vector:
+        """Return the sum of the solutions by features and of that of the cuts together."""
+        out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
+        out[self._chosen] += self._together.solve(r[self._chosen])
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution up to `tol`, or the last iterate."""
-        x, r = np.zeros_like(h), h.copy()
-        p = z = self._near(r)
+        """Return the solution up to `CG_TOLERANCE`, or the last iterate.
+
+        Raises
+        ------
+        TimeUp
+            If the time limit of the run is over.
+        """
+        x = np.zeros_like(h)
+        r = h.copy()
+        p = z = self._precondition(r)
         size = first = float(r @ z)
         count = 0
-        while size > self.tol**2 * first and count < MOST:
+        # The preconditioned method of conjugate gradients, from 0.
+        while size > CG_TOLERANCE**2 * first and count < MAX_CG_ITERATIONS:
+            seconds_left()
             q = self._times(p)
             step = size / float(p @ q)
             x += step * p
             r -= step * q
-            z = self._near(r)
-            before, size = size, float(r @ z)
+            z = self._precondition(r)
+            before = size
+            size = float(r @ z)
             p = z + (size / before) * p
             count += 1
         self.iterations = max(self.iterations, count)

@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array
 
-_KEPT, TINY = 1e-3, 1e-40
-"""A slack that is computed anew keeps this part of itself, whatever rounding says, and so much in
-any case: where rounding has the last word for long, ratios overflow without."""
-_NEAR = 0.1
-"""Products are near their centre from this part of it to its inverse."""
+FRACTION_TO_BOUNDARY = 0.995
+"""How much of the step to the boundary is taken; the usual fraction (Wright 1997, Section 10.4)."""
+SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
+"""A slack is never smaller, so that the square of a multiplier over a slack is a finite double."""
 
 
 class Barrier:
@@ -24,7 +23,8 @@ class Barrier:
     centre : float
         The product that every pair starts with.
     live : boolean array
-        Where there is an inequality at all.
+        True if the entry stands for an inequality. Other entries, such as infinite bounds, are
+        never touched.
     """
 
     def __init__(self, slack: Array, centre: float, live: NDArray[np.bool_]) -> None:
@@ -35,44 +35,52 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """Σ slack · multiplier."""
+        """The complementarity Σ slack · multiplier."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
     def ratio(self) -> Array:
-        """multiplier / slack: the diagonal that an inequality adds to Newton's matrix."""
+        """multiplier / slack, the diagonal that the inequalities add to Newton's matrix."""
         ratio: Array = self.mult / self.slack
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return what multipliers lack to products of `centre` at the present slacks."""
+        """Return the change of the multipliers that makes each product `centre` at fixed slacks."""
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return Σ slack · multiplier after the two steps."""
+        """Return the complementarity after a step in the slacks and a step in the multipliers."""
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
 
-    def bent(
+    def outliers(
         self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
     ) -> Array:
-        """Return what products that the two steps bring far from `centre` lack, or have beyond."""
+        """Return what to add to products that two steps bring far from `centre`.
+
+        Products between a tenth of it and ten times it are near (Gondzio 1996, β = 0.1). Large
+        ones are lowered by ten times `centre` at most.
+        """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
-        near = np.clip(after, _NEAR * centre, centre / _NEAR)
-        return np.maximum(near - after, -centre / _NEAR)
+        near = np.clip(after, 0.1 * centre, 10.0 * centre)
+        return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
-        return _longest(self.slack, dslack, self.live), _longest(self.mult, dmult, self.live)
+        """Return the steps to the boundary, of slacks and of multipliers, each at most 1."""
+        slack_step = _step_to_boundary(self.slack, dslack, self.live)
+        return slack_step, _step_to_boundary(self.mult, dmult, self.live)
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
-        """Take the new slacks, and go so far with the multipliers."""
-        least = np.maximum(_KEPT * self.slack, TINY)
+        """Replace the slacks by recomputed ones, and move the multipliers along `dmult`."""
+        # A step keeps 1 − FRACTION_TO_BOUNDARY of each slack. Less is due to rounding.
+        kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack
+        least = np.maximum(kept, SMALLEST_SLACK)
         self.slack = np.where(self.live, np.maximum(slack, least), 1.0)
         self.mult = np.where(self.live, self.mult + dual_step * dmult, 0.0)
 
 
-def _longest(x: Array, dx: Array, live: NDArray[np.bool_]) -> float:
+def _step_to_boundary(x: Array, dx: Array, live: NDArray[np.bool_]) -> float:
+    """Return the largest step of at most 1 with x + step · dx >= 0."""
     falling = (dx < 0.0) & live
     if not falling.any():
         return 1.0

@@ -15,14 +15,12 @@ import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost.matrices.bulk import Bulk
-from relaxboost.solvers.interior_point.block import Block, diagonal_gram
+from relaxboost.solvers.interior_point.block import Block, diagonal_gram, symmetric_factor
 
 MANY = 20
 """Entries above which a row or a column goes to the border."""
 _SMALL = 1e-12
 """Added to the diagonal, so that what only the border determines leaves no singular rest."""
-_LOST = 1e-3
-"""The part of a diagonal that is to stay where the rest was multiplied in single precision."""
 _TRACE = 1e-15
 """The part of a diagonal that stays where all else of it cancels; refinement takes it out."""
 
@@ -116,7 +114,7 @@ class Bordered(Block):
 
     def __init__(self, pattern: Pattern, inside: Any, V: Array, C: Array, times: Any) -> None:
         self._pattern, self._times, self.written = pattern, times, not pattern.apart
-        self._factor = _factor(inside)
+        self._factor = symmetric_factor(inside)
         self._Y = self._factor.solve(V)
         self._T = C - V.T @ self._Y
         self._schur: Array | None = None
@@ -152,15 +150,12 @@ class Bordered(Block):
             assert A is not None
             B = np.zeros((len(self._Y), bulk.n + 1))
             B[:m, :-1], B[:m, -1] = A, -1.0
-            gram = np.asarray(B.T @ self._factor.solve(B))
+            gram = np.asarray(B[:m].T @ self._factor.solve(B)[:m])
         # Where rows of f already say what Σd is, all of that cancels: a trace of it stays.
         place = np.arange(len(gram))
         gram[place, place] *= 1.0 + _TRACE
         self.uncancelled = gram.diagonal().copy()
         whole = gram + across.T @ np.linalg.solve(self._T, across)
-        if bulk.single and (whole[place, place] < _LOST * self.uncancelled).any():
-            bulk.single = False
-            return self.gram(bulk)
         return np.asarray(whole)
 
     def _complement(self) -> Array:
@@ -190,15 +185,3 @@ class Bordered(Block):
 
     def add_to(self, gram: Array) -> None:
         gram += self._complement()
-
-
-def _factor(matrix: Any) -> Any:
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    for jitter in (0.0, 1e-15, 1e-13, 1e-11):  # refinement takes out what it changes
-        try:
-            return splu(matrix + jitter * sparse.diags_array(matrix.diagonal()).tocsc())
-        except RuntimeError as error:  # SciPy's, for a singular matrix
-            failure = error
-    raise failure

@@ -8,14 +8,12 @@ lines and second-order cones H is that of Nesterov and Todd; for exponential con
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
-
-_NEAR, _TRIES = 1.05, 60
-"""How near the longest step is found, and with how many trials at most."""
 
 
 class Cones(ABC):
@@ -45,6 +43,7 @@ class Cones(ABC):
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
         size = np.maximum(np.abs(s).max(axis=1, initial=0.0), least)
+        # Move along the axis, twice as far each time, until all points are well inside.
         shift = np.full(len(s), 0.1)
         while True:
             out = ~self.inside(s - 0.05 * size[:, None] * self.axis)
@@ -85,19 +84,12 @@ class Cones(ABC):
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return about the longest step that keeps s and z inside, 1 at most."""
+        """Return a step within 5 % of the longest one that keeps s and z inside, at most 1."""
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
             out = ~inside(x + step * dx)
-            if not out.any():
-                continue
-            x, dx, low, high = x[out], dx[out], 0.0, step
-            for _ in range(_TRIES):
-                if high <= _NEAR * low:
-                    break
-                middle = 0.5 * (low + high)
-                low, high = (middle, high) if inside(x + middle * dx).all() else (low, middle)
-            step = low
+            if out.any():
+                step = _bisected(x[out], dx[out], inside, step)
         return step
 
     def matrices(self) -> Array:
@@ -107,10 +99,26 @@ class Cones(ABC):
         return np.stack(columns, axis=2)
 
 
+def _bisected(
+    x: Array, dx: Array, inside: Callable[[Array], NDArray[np.bool_]], outside: float
+) -> float:
+    """Return a step that keeps all x inside, and is within 5 % of the longest one."""
+    low = 0.0
+    high = outside
+    while high > 1.05 * low and high > float(np.finfo(np.float64).tiny):
+        middle = 0.5 * (low + high)
+        if inside(x + middle * dx).all():
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 class HalfLines(Cones):
     """s >= 0, one number each."""
 
-    degree, axis = 1.0, np.ones(1)
+    degree = 1.0
+    axis = np.ones(1)
 
     def inside(self, s: Array) -> NDArray[np.bool_]:
         return np.asarray(s[:, 0] > 0.0)
@@ -168,8 +176,10 @@ class SecondOrderCones(Cones):
 
     def scale(self) -> None:
         """Take the scaling of Nesterov and Todd, W with W z = W⁻¹ s = λ."""
-        s_size, z_size = np.sqrt(_det(self.s))[:, None], np.sqrt(_det(self.z))[:, None]
-        s, z = self.s / s_size, self.z / z_size
+        s_size = np.sqrt(_det(self.s))[:, None]
+        z_size = np.sqrt(_det(self.z))[:, None]
+        s = self.s / s_size
+        z = self.z / z_size
         half = np.sqrt(0.5 * (1.0 + (s * z).sum(axis=1)))[:, None]
         self._w = (s + _flip(z)) / (2.0 * half)
         self.q = _flip(self._w)
@@ -185,7 +195,9 @@ class SecondOrderCones(Cones):
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
-            at, by = x / size, dx / size
+            at = x / size
+            by = dx / size
+            # The Lorentz boost that takes x to the axis leaves all steps to the boundary.
             first = (at * _flip(by)).sum(axis=1)
             along = (first + by[:, 0]) / (at[:, 0] + 1.0)
             rest = by[:, 1:] - along[:, None] * at[:, 1:]
@@ -256,7 +268,8 @@ class ExponentialCones(Cones):
 
         u, v, w = self.z.T
         p = wrightomega(2.0 - v / u - np.log(-u / w)) - 1.0  # p + log(1 + p) = 1 − v/u − log(−u/w)
-        y, z = -1.0 / (u * p), (1.0 + 1.0 / p) / w
+        y = -1.0 / (u * p)
+        z = (1.0 + 1.0 / p) / w
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
@@ -273,11 +286,17 @@ class ExponentialCones(Cones):
 
     def scale(self) -> None:
         """Take the H of both secant equations; μ∇²F(s) where they are nearly one."""
-        hessian, s, z = self._hessian(self.s), self.s, self.z
-        s_far, z_far = self._dual_polar(), self.polar()
+        s = self.s
+        z = self.z
+        hessian = self._hessian(s)
+        # Shadow points: s̃ = −∇F*(z) and z̃ = −∇F(s). On the central path s = μ s̃ and z = μ z̃.
+        s_far = self._dual_polar()
+        z_far = self.polar()
         dot = (s * z).sum(axis=1)
-        mu, mu_far = dot / 3.0, (s_far * z_far).sum(axis=1) / 3.0
-        ds, dz = s - mu[:, None] * s_far, z - mu[:, None] * z_far
+        mu = dot / 3.0
+        mu_far = (s_far * z_far).sum(axis=1) / 3.0
+        ds = s - mu[:, None] * s_far
+        dz = z - mu[:, None] * z_far
         apart = (ds * dz).sum(axis=1)
         curved = np.einsum("kij,kj->ki", hessian, s_far) - mu_far[:, None] * z_far
         left = (curved * s_far).sum(axis=1)
@@ -287,9 +306,11 @@ class ExponentialCones(Cones):
             most = np.einsum("ki,kij,kj->k", across, hessian, across)
             most -= np.square((across * z_far).sum(axis=1)) / 3.0
             most -= np.square((across * curved).sum(axis=1)) / left
+            # z zᵀ/⟨s,z⟩ + dz dzᵀ/⟨ds,dz⟩ meets both secants; a third term fixes what they leave.
             both = _outer(z) / dot[:, None, None] + _outer(dz) / apart[:, None, None]
             both += (mu * most)[:, None, None] * _outer(across)
             far = (np.abs(mu * mu_far - 1.0) > 1e-7) & (apart > 0.0) & (left > 1e-14) & (most > 0.0)
+        # Near the central path the differences cancel, and both secants are nearly one.
         self.H = np.where(far[:, None, None], both, mu[:, None, None] * hessian)
 
     def times(self, x: Array) -> Array:

@@ -22,8 +22,9 @@ from relaxboost.solvers.interior_point.cones import (
 )
 from relaxboost.solvers.interior_point.part import Aim, Part
 
-_SMALL_CONE = 3
-"""Second-order cones up to this size have their H written down."""
+MAX_WRITTEN_CONE = 3
+"""Second-order cones up to this size have their H written down: larger ones have fewer entries as a
+multiple of the identity with two more columns in the border."""
 
 
 class _Change(NamedTuple):
@@ -50,10 +51,14 @@ class Conic(Part):
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
         self._given = form.zero, form.rows.shape
-        m, form = center.size, _lifted(form, center.size)
-        self._cost, self._square = form.cost, form.quadratic
-        self._E, self._e = form.rows[: form.zero], form.right[: form.zero]
-        self._G, self._h = form.rows[form.zero :], form.right[form.zero :]
+        m = center.size
+        form = _lifted(form, m)
+        self._cost = form.cost
+        self._square = form.quadratic
+        self._E = form.rows[: form.zero]
+        self._e = form.right[: form.zero]
+        self._G = form.rows[form.zero :]
+        self._h = form.right[form.zero :]
         self.x = np.append(center, self._near(center))
         self._eta = np.zeros(form.zero)
         s = self._h - self._G @ self.x
@@ -61,11 +66,13 @@ class Conic(Part):
         self._cones: list[tuple[slice, Cones]] = []
         first = 0
         for kind, size, number in _kinds(form):
-            rows, shape = slice(first, first + size * number), (number, size)
+            rows = slice(first, first + size * number)
+            shape = (number, size)
             # A variable that second-order cones share may be 0 here, and as large as any row later.
             shared = kind is SecondOrderCones and number > 1
             least = float(np.abs(s).max()) if shared else 0.0
-            at, near = s[rows].reshape(shape), mults[rows].reshape(shape).min(axis=1)
+            at = s[rows].reshape(shape)
+            near = mults[rows].reshape(shape).min(axis=1)
             cones = kind(at, max(least, 1.0 / m), near)
             self._cones.append((rows, cones))
             first = rows.stop
@@ -132,7 +139,9 @@ class Conic(Part):
         """Return K, of the scaling at the present point."""
         from scipy import sparse
 
-        entries, border, corner = [], [], []
+        entries = []
+        border = []
+        corner = []
         for rows, cones in self._cones:
             cones.scale()
             if not _large(cones):
@@ -154,7 +163,8 @@ class Conic(Part):
         return self._pattern.block(np.concatenate(entries), columns, signs, self._times)
 
     def _times(self, t: Vector) -> Vector:
-        x, eta = t[: self._cost.size], t[self._cost.size :]
+        x = t[: self._cost.size]
+        eta = t[self._cost.size :]
         first = self._square @ x + self._E.T @ eta + self._G.T @ self._curved(self._G @ x)
         return np.append(first, self._E @ x)
 
@@ -168,6 +178,7 @@ class Conic(Part):
             dz = None if first is None else first.mult[rows].reshape(shape)
             wanted.append(cones.target(centre, ds, dz).ravel())
         target = np.concatenate(wanted) - self._curved(short)
+        # Eliminate s and its multiplier: dζ = target + H G dx, with the residual of G x + s = h.
         gradient = self._cost + self._square @ self.x + self._E.T @ self._eta
         gradient[: pull.size] += pull
         h = -gradient - self._G.T @ (self._z + target)
@@ -188,7 +199,8 @@ class Conic(Part):
         step = 1.0
         for rows, cones in self._cones:
             shape = cones.s.shape
-            ds, dz = change.slack[rows].reshape(shape), change.mult[rows].reshape(shape)
+            ds = change.slack[rows].reshape(shape)
+            dz = change.mult[rows].reshape(shape)
             step = min(step, cones.longest(ds, dz))
         return step, step
 
@@ -202,7 +214,7 @@ class Conic(Part):
 
 
 def _large(cones: Cones) -> bool:
-    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > _SMALL_CONE
+    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > MAX_WRITTEN_CONE
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
@@ -222,9 +234,12 @@ def _lifted(form: ConeForm, m: int) -> ConeForm:
     """
     from scipy import sparse
 
-    size, E, G = form.cost.size, form.rows[: form.zero], form.rows[form.zero :]
+    size = form.cost.size
+    E = form.rows[: form.zero]
+    G = form.rows[form.zero :]
     long = np.flatnonzero(np.diff(G.indptr) > MANY)
-    new, fixed = long.size, E[np.diff(E.indptr) == 1].indices
+    new = long.size
+    fixed = E[np.diff(E.indptr) == 1].indices
     own = sparse.csr_array((np.ones(new), (long, np.arange(new))), (G.shape[0], new))
     floor = -sparse.eye_array(m, size + new, format="csr")[np.setdiff1d(np.arange(m), fixed)]
     short = sparse.diags_array((np.diff(G.indptr) <= MANY).astype(np.float64)) @ G

@@ -7,125 +7,94 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.arrays import Vector, Whole
+from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.solvers.interior_point.additive import seconds_dense, seconds_of_passes
-from relaxboost.solvers.interior_point.barrier import TINY, Barrier
-from relaxboost.solvers.interior_point.block import Diagonal
+from relaxboost.solvers.interior_point.barrier import FRACTION_TO_BOUNDARY
 from relaxboost.solvers.interior_point.conic import Conic
-from relaxboost.solvers.interior_point.normal import (
-    UNSOLVED,
-    ByColumns,
-    ByExamples,
-    ByPasses,
-    ColumnScaling,
-    Move,
-    Normal,
-    Right,
+from relaxboost.solvers.interior_point.edge_bounds import (
+    BoundsCentre,
+    BoundsChange,
+    BoundsTarget,
+    EdgeBounds,
 )
+from relaxboost.solvers.interior_point.elimination import Elimination
+from relaxboost.solvers.interior_point.normal import UNSOLVED, Move, Normal, Right
 from relaxboost.solvers.interior_point.part import Aim, Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
-_SHORT = 0.995
-"""The part gone of the way to the boundary."""
-_CORRECTORS, _FURTHER = 4, 0.2
-"""Corrections of a direction at most, where a factor makes them cheap; and how much longer a step
-each is to allow, of which a tenth is enough."""
-_AROUND, _LEAST = 3.0, 1e-3
-"""How many times the value at the centre products begin at, and the least of what they could be:
-larger ones take steps to fall."""
-_SPOILT = 0.5
-"""The part of the predictor's steps below which its correction is tried without."""
-_LIGHT = 1e-3
-"""The part of the mean weight that is next to none."""
-LARGEST = 12_000
-"""Order up to which a dense matrix is factorised."""
-_WIDE = 10
-"""How many columns there may be for each example where a matrix in the examples has no factor."""
-_WORSE = 1.05
-"""The factor by which iterations are expected to rise in a step."""
-_WIDER = 2.0
-"""How many times a matrix costs itself with the columns that enter."""
-_MANY = 100
-"""Iterations from which equations are so ill-conditioned that a matrix ends sooner."""
-_FRESH = 0.1
-"""The part of the mean weight that a new column may get, since all of it is missing from the
-equations."""
-_BEYOND = 1.2
-"""How far a look for columns that block a step goes beyond that of a rough direction, since better
-ones go further. A second look is along the better one."""
-_NOTHING = 0.0, 0.0, 0.0
-"""The products that the predictor aims at."""
+MAX_CORRECTORS = 4
+"""Centrality correctors of a step at most. Each costs a solve with the factor, which is cheap, and
+Gondzio (1996) takes one to ten."""
+
+
+class _Centre(NamedTuple):
+    """What the products of slacks and multipliers are to become, together or one by one."""
+
+    part: Any
+    bounds: BoundsCentre
 
 
 class _Equations(NamedTuple):
-    """Newton's equations, and what they were made of."""
+    """The right-hand side of Newton's equations, with the targets that it was made of."""
 
     right: Right
     aim: Aim
-    missing: Array
-    """What the multipliers of the columns lack to their products, and that of v >= 0."""
-    spare: Array
+    bounds: BoundsTarget
 
 
-class _Change(NamedTuple):
-    """A direction in all variables, and what it solves."""
+class _Direction(NamedTuple):
+    """A direction in all variables."""
 
     equations: _Equations
     move: Move
     part: Any
-    """That of the variables that belong to f."""
-    slack: Array
-    mult: Array
-    """The changes of slacks and of weights, one row for each sign."""
-    floor: tuple[Array, Array]
-    """Those of v >= 0, where that is an inequality of its own."""
+    """The direction in the variables, slacks and multipliers of f."""
+    bounds: BoundsChange
 
 
-class Others(Protocol):
-    """Columns that are not in play, of which none may cost more than v.
+class Outsiders(Protocol):
+    """Columns that are not in play; none of them may have an edge above v either."""
 
-    They are asked along a direction of d, while v rises by `rise`.
-    """
-
-    def reach(self, direction: Vector, v: float, rise: float) -> float:
-        """Return the step at which one does, 1 at most."""
-
-    def enter(
+    def block(
         self, direction: Vector, v: float, rise: float, length: float
-    ) -> tuple[Bulk, Whole] | None:
-        """Let those enter that would after a step of this length.
+    ) -> tuple[float, tuple[Bulk, Whole] | None]:
+        """Return the longest step, of at most `length`, after which no edge is above v.
 
-        Return the columns in play and the places of those of before, None where none enters.
+        `direction` is that of d, and `rise` the change of v. If columns block the step, the best
+        of them are put into play; all columns in play and the places of the former ones are
+        returned too, or None.
         """
 
 
 class Iterate:
-    """The program of a game, min f(d) + r v, and a point strictly inside its bounds.
+    """The program of a game, min f(d) + r v, and a point strictly inside its inequalities.
 
-    Σd = 1, and ± <a_j, d> <= v for each column j (without the minus over the simplices). The
-    multipliers of these are w_j⁺ and w_j⁻. Over the full simplex 0 <= v too, whose multiplier is
-    the weight left out. They hold strictly from the start; Σd = 1 and what is dual converge, and
-    what f has of its own is in its `Part`.
+    The constraints are Σd = 1, those of `EdgeBounds`, and those that f has of its own, in its
+    `Part`. Inequalities hold strictly from the start on; equations converge. docs/mathematics.md,
+    "The interior point method", derives the equations with the symbols of this code.
 
     Parameters
     ----------
-    form : LinearForm
+    form : LinearForm or ConeForm
+        What f is.
     bulk : Bulk
+        The columns in play.
     over : AtomicSet
     center : array of shape (m,)
         A d to start near.
     whole : Pricing, optional
-        All columns, where those in play are some: v starts above them.
+        All columns, if only some are in play. The first v is larger than all of their edges.
 
     References
     ----------
-    Mehrotra (1992), SIAM J. Optim. 2; Wright (1997), Primal-Dual Interior-Point Methods, Ch. 10.
+    Mehrotra (1992), SIAM J. Optim. 2; Gondzio (1996), Comput. Optim. Appl. 6; Wright (1997),
+    Primal-Dual Interior-Point Methods, Ch. 10.
     """
 
     def __init__(
@@ -136,61 +105,69 @@ class Iterate:
         center: Vector,
         whole: Pricing | None = None,
     ) -> None:
-        self.bulk, self._over, m = bulk, over, bulk.m
-        """The columns in play."""
-        self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
-        self.total = 0.0
-        self.left = 1.0
-        """What at most is left of what the equations lacked at the start, above roundings."""
-        self._iterations: float = 20
-        """The most that a right-hand side of the last step by passes took."""
-        self._tied = False
-        """Whether rows of f left a matrix in d alone without a factor."""
-        self.by_passes = False
-        """Whether the last step was one, which costs as much as many with a small factor."""
-        # Multipliers are of the size of r and of the slopes of f, whichever is larger, and a v
-        # that is as far off in r v keeps the products near each other.
-        slopes = float(np.abs(form.cost).max())
-        size = over.scale + slopes
-        if isinstance(form, LinearForm) and form.rows is None:
-            around = over.scale * float(np.abs((whole or bulk).edges(center)).max()) + slopes
-            size = min(size, max(_AROUND * around, _LEAST * size))
-        centre = 0.1 * size / m
+        # Multipliers are about as large as r and the slopes of f. With a v that is as far off in
+        # r v, the products of all pairs start near each other.
+        size = over.scale + float(np.abs(form.cost).max())
         self._part: Part
         if isinstance(form, LinearForm):
-            self._part = Polyhedron(form, center, centre)
+            self._part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             self._part = Conic(form, center, size)
-        self.edges = bulk.edges(self.d)
-        highest = abs(kernels.first_largest((whole or bulk).edges(self.d))[1])
-        self.v = highest + 0.1 * size / over.scale
-        slack = self.v - self._signs * self.edges
-        self._columns = Barrier(slack, centre, np.ones(slack.shape, dtype=bool))
-        own = np.full(int(over.holds_zero and not over.two_sided), self.v)
-        self._floor = Barrier(own, centre, np.ones(own.shape, dtype=bool))
-        for pairs in (self._columns, self._floor):
-            pairs.mult[:] = over.scale / (slack.size + own.size)
-        self.margins = bulk.margins(self.w)
+        # The first v leaves a slack to the largest edge of all columns, not only those in play.
+        highest = abs(kernels.first_largest((whole or bulk).edges(self._part.x[: bulk.m]))[1])
+        v = highest + 0.1 * size / over.scale
+        self._bounds = EdgeBounds(bulk, over, self._part.x[: bulk.m], v)
+        self._multiplier = 0.0
+        """λ, the multiplier of Σd = 1."""
+        self.infeasibility = 1.0
+        """The largest part of the first residual of any equation that may be left, except for
+        roundings."""
+        self._elimination = Elimination()
+
+    @property
+    def bulk(self) -> Bulk:
+        """The columns in play."""
+        return self._bounds.bulk
 
     @property
     def d(self) -> Vector:
-        """The distribution, positive; it sums to one up to what has not converged."""
+        """The distribution, positive; its sum converges to 1."""
         return self._part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
-        """The weights, shape (n,)."""
-        return np.asarray((self._signs * self._columns.mult).sum(axis=0))
+        """The weights of the columns in play, shape (n,)."""
+        return self._bounds.w
+
+    @property
+    def v(self) -> float:
+        """The bound on all edges."""
+        return self._bounds.v
+
+    @property
+    def edges(self) -> Vector:
+        """The edges of the columns in play."""
+        return self._bounds.edges
+
+    @property
+    def margins(self) -> Vector:
+        """A w."""
+        return self._bounds.margins
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of f's cone form, where it has one."""
+        """The multipliers of f's cone form; None for a linear form."""
         return self._part.proof
 
     @property
-    def in_use(self) -> NDArray[np.bool_]:
-        """Which columns have more weight than slack: those that the optimum uses, near the end."""
-        return np.asarray((self._columns.mult > self._columns.slack).any(axis=0))
+    def is_in_use(self) -> NDArray[np.bool_]:
+        """True for columns with more weight than slack; near the end, those of the optimum."""
+        return self._bounds.is_in_use
+
+    @property
+    def is_by_passes(self) -> bool:
+        """Whether the last step went without a matrix, so that each further step is expensive."""
+        return self._elimination.is_by_passes
 
     @property
     def mu(self) -> float:
@@ -199,247 +176,135 @@ class Iterate:
 
     @property
     def product(self) -> float:
-        """Σ slack · multiplier: the gap, once nothing is missing from the equations."""
-        return self._part.product + self._columns.product + self._floor.product
+        """The complementarity Σ slack · multiplier; once all equations hold, it is the gap."""
+        return self._part.product + self._bounds.product
 
     @property
     def _count(self) -> float:
-        return self._part.count + self._columns.count + self._floor.count
+        return self._part.count + self._bounds.count
 
-    def step(self, others: Others | None = None) -> float:
-        """Go a predictor and a corrector step; return the longer of the two lengths.
+    def step(self, outsiders: Outsiders | None = None) -> float:
+        """Take a predictor-corrector step; return the longer of the primal and the dual length.
 
-        Of others, those that block the step enter before it is taken. So every column counts in
-        it, and the iterates stay near the central path of the whole game.
+        The step ends where an outsider would have an edge above v, and the outsiders that block it
+        are put into play. So the iterates stay feasible for the whole game.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If Newton's equations have no solution in doubles.
+        TimeUp
+            If the time limit of the run is over. The point is unchanged then.
         """
-        while True:
-            try:
-                return self._stepped(others)
-            except np.linalg.LinAlgError:
-                if not (self.bulk.rounded or self.bulk.single):
-                    raise
-            self.bulk.single &= self.bulk.rounded
-            self.bulk.rounded = False
-
-    def _stepped(self, others: Others | None) -> float:
-        normal = self._factorised()
-        first = self._newton(normal, _NOTHING)
-        change: _Change | None = None
-        if others is not None:
-            normal, first, change = self._unblocked(others, normal, first)
-        if change is None:
-            change = self._corrected(normal, self._centre(first), first)
-        equations = change.equations
-        change = self._change(equations, normal.refined(equations.right, change.move))
-        self._counted(normal)
-        length, dual = self._longest(change)
-        if others is not None:
-            length = min(length, others.reach(*self._heading(change)))
-        self._go(change, min(1.0, _SHORT * length), min(1.0, _SHORT * dual))
+        normal, direction = self._predict_and_correct()
+        # Refine only the direction that is taken: the predictor needs few digits.
+        seconds_left()
+        refined = normal.refined(direction.equations.right, direction.move)
+        direction = self._complete(direction.equations, refined)
+        self._elimination.note(normal)
+        length, dual = self._longest(direction)
+        admitted = None
+        if outsiders is not None:
+            heading = direction.move.t[: self.bulk.m]
+            length, admitted = outsiders.block(heading, self.v, direction.move.v, length)
+        # Primal and dual steps have lengths of their own, as is usual for linear programs.
+        self._go(direction, FRACTION_TO_BOUNDARY * length, FRACTION_TO_BOUNDARY * dual)
+        if admitted is not None:
+            self._bounds.admit(*admitted, self.d, self.mu)
         return max(length, dual)
 
-    def _unblocked(
-        self, others: Others, normal: Normal, first: _Change
-    ) -> tuple[Normal, _Change, _Change | None]:
-        """Let those enter that block the step; return the equations then, with their predictor.
+    def _predict_and_correct(self) -> tuple[Normal, _Direction]:
+        """Return the factorised equations and Mehrotra's direction."""
+        block, scaling = self._part.block(), self._bounds.scaling()
+        normal = self._elimination.factorise(self.bulk, block, scaling)
+        predictor = self._solve(normal, _same(0.0), None)
+        mu = self._centring(predictor)
+        corrected = self._solve(normal, _same(mu), predictor)
+        if normal.iterations:  # without a factor, a solution costs as much as a predictor
+            return normal, corrected
+        return normal, self._recentre(normal, mu, predictor, corrected)
 
-        And the corrected direction, where the last look has made it and nothing entered.
+    def _recentre(
+        self, normal: Normal, mu: float, predictor: _Direction, direction: _Direction
+    ) -> _Direction:
+        """Return the direction after Gondzio's multiple centrality correctors.
+
+        Each corrector asks for steps that are longer by 0.2, and for products that are not far
+        from `mu` after them. It is accepted if both steps together are longer by a tenth of that.
+        (Gondzio asks for 0.1, which takes one step more in ten.)
         """
-        for rough in (True, False):
-            change = self._corrected(normal, self._centre(first), first, rough)
-            length = self._longest(change)[0] * (_BEYOND if rough else 1.0)
-            entered = others.enter(*self._heading(change), min(length, 1.0))
-            if not (rough or entered):
-                return normal, first, change
-            self._counted(normal)
-            if not entered and self.by_passes:  # the next would be the same
-                return normal, first, change
-            if entered:
-                bulk, place = entered
-                self._take(bulk, self._columns.slack, self._columns.mult, place)
-                normal = self._factorised((normal, place))
-                first = self._newton(normal, _NOTHING)
-        return normal, first, None
-
-    def _counted(self, normal: Normal) -> None:
-        """Note whether a step is one by passes, and what iterations it took."""
-        self.by_passes = normal.iterations > 0
-        if self.by_passes:
-            self._iterations = normal.iterations if normal.iterations < _MANY else np.inf
-
-    def _heading(self, change: _Change) -> tuple[Vector, float, float]:
-        """Return the direction of d, v, and how far v rises."""
-        return change.move.t[: self.bulk.m], self.v, change.move.v
-
-    def _centre(self, first: _Change) -> float:
-        """Return what products are to become, from how far the predictor goes."""
-        part, columns, mu = self._part, self._columns, self.mu
-        length, dual = self._longest(first)
-        after = part.product_after(length, dual, first.part)
-        after += columns.product_after(length, dual, first.slack, first.mult)
-        after += self._floor.product_after(length, dual, *first.floor)
-        return float((after / self._count / mu) ** 3 * mu)
-
-    def _corrected(
-        self, normal: Normal, centre: float, first: _Change, rough: bool = False
-    ) -> _Change:
-        """Return the direction corrected by the predictor, and again while its steps get longer.
-
-        Products that longer steps would bring far from `centre` are bent towards it (Gondzio 1996,
-        Comput. Optim. Appl. 6). A `rough` one is corrected once. Where pairs are far from their
-        centre already, the predictor's products may be so large that they spoil the direction.
-        """
-        aims: tuple[Any, Any, Any] = (centre, centre, centre)
-        predictor: _Change | None = first
-        change = self._newton(normal, aims, predictor)
-        lengths = self._longest(change)
-        if sum(lengths) < _SPOILT * sum(self._longest(first)):
-            plain = self._newton(normal, aims)
-            others = self._longest(plain)
-            if sum(others) > sum(lengths):
-                change, lengths, predictor = plain, others, None
-        for _ in range(0 if rough or normal.iterations else _CORRECTORS):
-            further = (*(min(1.0, length + _FURTHER) for length in lengths), centre)
-            bent = self._part.bent(change.part, *further)
-            if bent is None:
+        centre = _same(mu)
+        length = self._longest(direction)
+        for _ in range(MAX_CORRECTORS):
+            step = min(1.0, length[0] + 0.2)
+            dual = min(1.0, length[1] + 0.2)
+            part = self._part.outliers(direction.part, step, dual, mu)
+            if part is None:
                 break
-            aims = (
-                aims[0] + bent,
-                aims[1] + self._columns.bent(change.slack, change.mult, *further),
-                aims[2] + self._floor.bent(*change.floor, *further),
-            )
-            other = self._newton(normal, aims, predictor)
-            longer = self._longest(other)
-            if sum(longer) < sum(lengths) + 0.1 * _FURTHER:
+            columns, floor = self._bounds.outliers(direction.bounds, step, dual, mu)
+            bounds = BoundsCentre(centre.bounds.columns + columns, centre.bounds.floor + floor)
+            centre = _Centre(centre.part + part, bounds)
+            recentred = self._solve(normal, centre, predictor)
+            longer = self._longest(recentred)
+            if sum(longer) < sum(length) + 0.02:
                 break
-            change, lengths = other, longer
-        return change
+            direction = recentred
+            length = longer
+        return direction
 
-    def _factorised(self, before: tuple[Normal, Whole] | None = None) -> Normal:
-        m, bulk, block = self.bulk.m, self.bulk, self._part.block()
-        ratio = self._columns.ratio
-        D, E = ratio.sum(axis=0), (self._signs * ratio).sum(axis=0)
-        if not D.all():
-            raise np.linalg.LinAlgError(UNSOLVED)
-        kappa = float((4.0 * ratio[0] * ratio[1] / D).sum()) if len(ratio) == 2 else 0.0
-        floor = float(self._floor.ratio.sum())
-        made = ColumnScaling(D, E, kappa + floor, floor)
-        diagonal = isinstance(block, Diagonal)
-        bulk.single &= not block.written  # a K that does not fall apart has too little to lose
-        bulk.rounded &= diagonal
-        by_examples = bulk.n > m and not self._tied
-        if by_examples or (block.written and bulk.array is None):
-            try:
-                return ByExamples(bulk, block, made)
-            except np.linalg.LinAlgError:  # rows of f say too much of d for a matrix in d alone
-                if diagonal or block.written or bulk.n > min(_WIDE * m, LARGEST):
-                    raise
-                self._tied = True
-        small = bulk.levels is None or bulk.n <= LARGEST
-        if diagonal and small and before is not None and type(before[0]) is ByColumns:
-            return ByColumns(bulk, block, made, (before[0], before[1]))
-        if bulk.levels is None or not diagonal:
-            return ByColumns(bulk, block, made)
-        features = len(bulk.levels.codes)
-        dense = _WIDER * seconds_dense(features, m, bulk.n)
-        if bulk.n <= LARGEST and dense < seconds_of_passes(features, m, self._iterations):
-            self._iterations *= _WORSE
-            return ByColumns(bulk, block, made)
-        return ByPasses(bulk, block, made)
+    def _centring(self, predictor: _Direction) -> float:
+        """Return σ μ, what products are to become.
 
-    def _newton(
-        self, normal: Normal, aims: tuple[Any, Any, Any], first: _Change | None = None
-    ) -> _Change:
-        """Return the direction to products of `aims`, corrected by the predictor `first`.
-
-        These are of f, of the columns and of v >= 0, each for all of them or one by one.
+        The centring parameter is Mehrotra's, σ = (μ after the predictor / μ)³.
         """
-        columns, floor = self._columns, self._floor
-        aim = self._part.aim(self.margins - self.total, aims[0], first and first.part)
-        wanted = aims[1] if first is None else aims[1] - first.slack * first.mult
-        missing = columns.missing(wanted)
-        spare = floor.missing(aims[2] if first is None else aims[2] - np.multiply(*first.floor))
-        D = columns.ratio.sum(axis=0)
-        signs = self._signs * columns.ratio / D
-        net = (self._signs * missing).sum(axis=0)
-        short = self._over.scale - float(columns.mult.sum()) - float((floor.mult + spare).sum())
-        right = Right(
-            aim.h,
-            -net / D,
-            float(missing.sum()) - float(signs.sum(axis=0) @ net) - short,
-            1.0 - float(self.d.sum()),
-        )
-        return self._change(_Equations(right, aim, missing, spare), normal.solve(right))
+        length, dual = self._longest(predictor)
+        after = self._part.product_after(length, dual, predictor.part)
+        after += self._bounds.product_after(length, dual, predictor.bounds)
+        sigma = (after / self.product) ** 3
+        return float(sigma * self.mu)
 
-    def _change(self, equations: _Equations, move: Move) -> _Change:
-        """Return what a solution of the equations changes."""
-        columns, floor = self._columns, self._floor
-        _, aim, missing, spare = equations
+    def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
+        """Return the direction to products of `centre`, corrected by the predictor."""
+        seconds_left()
+        # A w − λ is the gradient in d of the Lagrangian's terms that do not belong to f.
+        pull = self.margins - self._multiplier
+        aim = self._part.aim(pull, centre.part, predictor and predictor.part)
+        target = self._bounds.target(centre.bounds, predictor and predictor.bounds)
+        q, s = self._bounds.right_side(target)
+        right = Right(aim.h, q, s, 1.0 - float(self.d.sum()))
+        return self._complete(_Equations(right, aim, target), normal.solve(right))
+
+    def _complete(self, equations: _Equations, move: Move) -> _Direction:
+        """Return the direction of all variables from a solution of the reduced equations."""
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
-        slack = move.v - self._signs * move.edges
-        changes = missing - columns.ratio * slack
-        if len(changes) == 2:  # what is large follows from the sum, without cancellation
-            larger = columns.ratio[0] > columns.ratio[1]
-            changes = np.where(
-                np.stack([larger, ~larger]),
-                np.stack([move.y + changes[1], changes[0] - move.y]),
-                changes,
-            )
-        else:
-            changes = move.y[None, :]
-        raised = np.full_like(spare, move.v)
-        rest = raised, spare - floor.ratio * raised
-        part = self._part.change(aim, move.t)
-        return _Change(equations, move, part, slack, changes, rest)
+        part = self._part.change(equations.aim, move.t)
+        bounds = self._bounds.change(equations.bounds, move)
+        return _Direction(equations, move, part, bounds)
 
-    def _longest(self, change: _Change) -> tuple[float, float]:
-        pairs = (
-            self._part.longest(change.part),
-            self._columns.longest(change.slack, change.mult),
-            self._floor.longest(*change.floor),
-        )
-        return min(p[0] for p in pairs), min(p[1] for p in pairs)
+    def _longest(self, direction: _Direction) -> tuple[float, float]:
+        """Return the primal and the dual step to the boundary, each at most 1."""
+        part = self._part.longest(direction.part)
+        bounds = self._bounds.longest(direction.bounds)
+        return min(part[0], bounds[0]), min(part[1], bounds[1])
 
-    def _go(self, change: _Change, length: float, dual: float) -> None:
-        self._part.go(length, dual, change.part)
-        self.left = max(self.left * (1.0 - min(length, dual)), 1e-10)
-        self.total += dual * change.move.total
-        self.v += length * change.move.v
-        self.edges = self.bulk.edges(self.d)
-        self._columns.move(self.v - self._signs * self.edges, dual, change.mult)
-        self._floor.move(np.full_like(self._floor.slack, self.v), dual, change.floor[1])
-        self.margins = self.bulk.margins(self.w)
+    def _go(self, direction: _Direction, length: float, dual: float) -> None:
+        self._part.go(length, dual, direction.part)
+        v = self.v + length * direction.move.v
+        self._bounds.go(length, dual, direction.bounds, self.d, v)
+        self._multiplier += dual * direction.move.total
+        left = self.infeasibility * (1.0 - min(length, dual))
+        self.infeasibility = max(left, 1e-10)  # below, residuals are roundings
 
-    def weighty(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns have a curvature of at least this part of those in use, or weight.
+    def is_idle(self, part: float) -> NDArray[np.bool_]:
+        """Return which columns have less than `part` of the usual curvature, and hardly weight."""
+        return self._bounds.is_idle(part)
 
-        Near the end curvatures differ so much that one in use, not yet centred, looks idle.
-        """
-        largest: Vector = self._columns.ratio.max(axis=0)
-        used = self.in_use
-        weight = self._columns.mult.max(axis=0) > _LIGHT * self._over.scale / used.size
-        return weight | (largest >= part * (np.median(largest[used]) if used.any() else 0.0))
+    def drop(self, bulk: Bulk, stays: NDArray[np.bool_]) -> None:
+        """Continue with the columns that stay, which are those of `bulk`."""
+        self._bounds.drop(bulk, stays, self.d)
 
-    def leave(self, bulk: Bulk, stay: NDArray[np.bool_]) -> None:
-        """Go on with the columns that `stay`; of cuts, the next take over the weight of others."""
-        mult = self._columns.mult[:, stay]
-        if bulk.levels is not None and stay.any():
-            gone = np.flatnonzero(~stay)
-            heirs = np.searchsorted(np.flatnonzero(stay), gone)
-            np.add.at(mult.T, np.minimum(heirs, mult.shape[1] - 1), self._columns.mult[:, gone].T)
-        self._take(bulk, self._columns.slack[:, stay], mult, np.arange(bulk.n))
 
-    def _take(self, bulk: Bulk, slack: Array, mult: Array, place: Whole) -> None:
-        """Go on with other columns: those of `slack` and `mult` at `place`, and new ones.
-
-        New products are of the present mean.
-        """
-        mu = self.mu
-        self.bulk, self.edges = bulk, bulk.edges(self.d)
-        slacks = np.maximum(self.v - self._signs * self.edges, TINY)
-        slacks[:, place] = slack
-        self._columns = Barrier(slacks, mu, np.ones(slacks.shape, dtype=bool))
-        self._columns.mult = np.minimum(self._columns.mult, _FRESH * self._over.scale / bulk.n)
-        self._columns.mult[:, place] = mult
-        self.margins = bulk.margins(self.w)
+def _same(centre: float) -> _Centre:
+    """Return the same product for all pairs."""
+    return _Centre(centre, BoundsCentre(centre, centre))

@@ -17,18 +17,23 @@ from relaxboost.solvers.stopping import Tolerance
 class InteriorPoint(Method):
     """A primal-dual interior point method on all columns at once.
 
-    Where an optimum uses hundreds of columns, every column that a booster finds costs it a round;
-    here some twenty rounds do, each with a dense matrix of the order of the columns or of the
-    examples, whichever are fewer. All stumps of a data set are never written down: where f has no
-    rows in its exact form, cuts enter and leave as they are asked for, and sixty to a hundred
-    rounds do, for any number of examples and of cuts; where they are many, by passes over the
-    examples without a matrix.
+    If an optimum uses hundreds of columns, a booster needs a round for each of them. This method
+    needs ten to thirty rounds, each with a dense matrix of the order of the columns or of the
+    examples, whichever are fewer. The stumps of a data set are never written down: if f has no
+    rows in its exact form, cuts are put into play and taken out as the iterates require, and thirty
+    to a hundred rounds are enough for any number of examples and of cuts. If both are many,
+    conjugate gradients with passes over the examples replace the matrix. The page Mathematics
+    derives the equations.
+
+    References
+    ----------
+    Mehrotra (1992), SIAM J. Optim. 2; Wright (1997), Primal-Dual Interior-Point Methods.
     """
 
     name = "interior-point"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError where A is too large, or f needs cones that it does not know."""
+        """Raise InputError if A is too large, or if f needs cones that the method does not have."""
         reason = unfit(game)
         if reason:
             raise InputError(reason)

@@ -1,4 +1,4 @@
-"""What f brings to an interior point method."""
+"""The interface of f to the interior point method: its variables, inequalities and equations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The equations of a direction, as far as they belong to f."""
+    """The right-hand side of f's part of Newton's equations."""
 
     h: Vector
     """The right-hand side of K t = h."""
     wanted: Any
-    """What the products of slacks and multipliers are to become."""
+    """The targets of the multipliers, for `change` to recover them."""
 
 
 class Part(ABC):
@@ -25,17 +25,17 @@ class Part(ABC):
     x: Vector
     """d in front."""
     count: float
-    """The number of slacks, or what stands for it: Σ slack · multiplier / count is μ."""
+    """The degree of the barrier, for half lines their number: Σ slack · multiplier / count is μ."""
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of a cone form, and its point; None for other forms."""
+        """The multipliers of the rows of the form, and its point; None where it has no rows."""
         return None
 
     @property
     @abstractmethod
     def product(self) -> float:
-        """Σ slack · multiplier."""
+        """The complementarity Σ slack · multiplier."""
 
     @abstractmethod
     def block(self) -> Block:
@@ -45,25 +45,25 @@ class Part(ABC):
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
         """Return the equations for products of `centre`, corrected by the predictor `first`.
 
-        `pull`, shape (m,), is the gradient in d of all that does not belong to f.
+        `pull`, shape (m,), is A w − λ, the gradient in d of the terms that do not belong to f.
         """
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the whole direction whose part in (d, z, η) is t."""
+        """Return the direction of all variables of f whose part in (d, z, η) is t."""
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
-        """Return Σ slack · multiplier after the two steps."""
+        """Return the complementarity after a step in slacks and a step in multipliers."""
 
     @abstractmethod
     def longest(self, change: Any) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, 1 at most."""
 
-    def bent(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
-        """Return what to add to a `centre` where the two steps bring products far from it.
+    def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
+        """Return what to add to products that two steps bring far from `centre`.
 
-        None where `aim` takes a single number.
+        None if `aim` takes a single number for all products, as the targets of cones do.
         """
         return None
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost.relaxations import LinearForm
+from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.interior_point.barrier import Barrier
 from relaxboost.solvers.interior_point.block import Block, Diagonal, Rows
 from relaxboost.solvers.interior_point.bordered import Pattern
@@ -56,6 +57,11 @@ class Polyhedron(Part):
         self.count = self._box.count
 
     @property
+    def proof(self) -> ConeProof | None:
+        """The multipliers of the rows, and (d, z); None where the form has no rows."""
+        return None if self._rows is None else ConeProof(self._eta, self.x[: self._size])
+
+    @property
     def product(self) -> float:
         return self._box.product
 
@@ -63,7 +69,11 @@ class Polyhedron(Part):
         """Return (d, z, R x) moved into its bounds, by a tenth of their width or of 1/m."""
         m, size = self._m, self._size
         width = np.where(self._free, upper - lower, 0.0)
-        step = np.where(np.isfinite(width), np.minimum(0.1 * width, 0.1 / m), 0.1 / m)
+        least = np.full(lower.size, 0.1 / m)
+        if self._rows is not None:  # a row times a number is the same row
+            largest = abs(self._rows).max(axis=1).toarray().ravel()
+            least[size:] *= np.maximum(1.0, largest)
+        step = np.where(np.isfinite(width), np.minimum(0.1 * width, least), least)
         x = np.clip(x, lower[:size] + step[:size], upper[:size] - step[:size])
         if self._rows is None:
             return x
@@ -81,7 +91,8 @@ class Polyhedron(Part):
         theta, size = self._theta(), self._size
         if self._rows is None or self._pattern is None:
             return Diagonal(theta, self._m)
-        if self._pattern.apart:
+        # A border cancels digits of a variable without bounds, whose Θ is zero.
+        if self._pattern.apart and theta[:size].all():
             diagonal = np.append(theta[:size], -1.0 / theta[size:])
             none = np.zeros((theta.size, 0))
             return self._pattern.block(
@@ -124,8 +135,8 @@ class Polyhedron(Part):
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:
         return self._box.product_after(step, dual_step, change.slack, change.mult)
 
-    def bent(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
-        return self._box.bent(change.slack, change.mult, step, dual_step, centre)
+    def outliers(self, change: _Change, step: float, dual_step: float, centre: float) -> Array:
+        return self._box.outliers(change.slack, change.mult, step, dual_step, centre)
 
     def longest(self, change: _Change) -> tuple[float, float]:
         return self._box.longest(change.slack, change.mult)

@@ -8,10 +8,13 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
+from relaxboost.relaxations import LinearForm, numerical
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
-from relaxboost.solvers.interior_point.iterate import LARGEST, Iterate
+from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
+from relaxboost.solvers.interior_point.iterate import Iterate
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
@@ -54,6 +57,11 @@ POLISHING_STEPS = 3
 
 def unfit(game: Game) -> str:
     """Return why no interior point method is for this game, "" where it is."""
+    return _unfit_matrix(game) or _unfit_relaxation(game)
+
+
+def _unfit_matrix(game: Game) -> str:
+    """Return what about w or A keeps the method from a game."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -67,20 +75,27 @@ def unfit(game: Game) -> str:
             return (
                 f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
             )
-    elif matrix.implicit and game.m > LARGEST and not _of_columns(game):
+    elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _of_columns(game):
         return (
-            f"InteriorPoint() factorises a matrix of order {game.m} here, and {LARGEST} is the "
-            "largest; use LPBoost()"
+            f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
+            "is the largest; use LPBoost()"
         )
-    if game.linear_form is None and game.m > MAX_CONE_EXAMPLES:
+    return ""
+
+
+def _unfit_relaxation(game: Game) -> str:
+    """Return what about f keeps the method from a game."""
+    if game.linear_form is not None:
+        return ""
+    if game.m > MAX_CONE_EXAMPLES:
         return (
             f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
             f"program for up to {MAX_CONE_EXAMPLES} examples; use Corrective()"
         )
-    if game.linear_form is None and game.cone_form is None:
+    if game.cone_form is None:
         return (
             f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
-            "ones; use LPBoost()"
+            'ones; use method="auto"'
         )
     return ""
 
@@ -96,15 +111,15 @@ def _sifts(game: Game) -> bool:
     matrix = game.matrix
     if matrix.implicit:
         return _of_columns(game) and (matrix.n or 0) > MANY_STUMPS
-    return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > LARGEST
+    return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
 def _most(game: Game) -> int:
     """Return how many columns may be in play; equations of the order of the examples do too."""
     matrix, n = game.matrix, game.n or 0
     if matrix.implicit:
-        return n if game.m <= LARGEST else min(n, game.m, MAX_CUTS)
-    most = n if game.m <= LARGEST else LARGEST
+        return n if game.m <= MAX_FACTOR_ORDER else min(n, game.m, MAX_CUTS)
+    most = n if game.m <= MAX_FACTOR_ORDER else MAX_FACTOR_ORDER
     return min(most, MAX_ENTRIES * n // max(matrix.entries, 1))
 
 
@@ -153,10 +168,9 @@ class InteriorRun(Booster):
     active: FullWeights
 
     def __init__(self, game: Game, tol: float, clock: Clock) -> None:
-        form = game.linear_form or game.cone_form
         over = game.over
-        assert form is not None
         assert isinstance(over, AtomicSet)
+        form, self._has_proof = _program_of(game)
         self._game = game
         self._tol = tol
         self._clock = clock
@@ -185,8 +199,8 @@ class InteriorRun(Booster):
     @property
     def _are_bounds_expensive(self) -> bool:
         """Whether bounds take a cone program. With a sieve every step needs them all the same."""
-        is_curved = self._game.linear_form is None or self._game.relaxation.from_solver
-        return is_curved and self._sieve is None
+        asks_solver = self._has_proof or self._game.relaxation.from_solver
+        return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
         """Take a step, or several; return None where rounding no longer lets anything shrink.
@@ -204,14 +218,14 @@ class InteriorRun(Booster):
                 break
             taken += 1
         is_enough = self._show()
-        for _ in range(0 if self._iterate.by_passes else POLISHING_STEPS):
+        for _ in range(0 if self._iterate.is_by_passes else POLISHING_STEPS):
             active = self.active
-            shown = self.d, self.witness, active.columns, active.w, active.u
+            shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             if is_enough or not self._step():
                 break
             is_enough = self._show()
             if self._upper - self._lower > self._tol:
-                self.d, self.witness, active.columns, active.w, active.u = shown
+                self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
                 break
         return self
 
@@ -234,9 +248,10 @@ class InteriorRun(Booster):
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
-        is_stuck = self._progress.is_stuck(self._upper - self._lower, iterate.mu, iterate.left)
-        if sieve is not None and self._upper - self._lower > self._tol:
-            sieve.leave(iterate)
+        gap = self._upper - self._lower
+        is_stuck = self._progress.is_stuck(gap, iterate.mu, iterate.infeasibility)
+        if sieve is not None and gap > self._tol:
+            sieve.drop_idle(iterate)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
         except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
@@ -254,17 +269,17 @@ class InteriorRun(Booster):
         Else those go that have a quarter of tol together. Return False where the gap is as small
         as asked only so.
         """
-        f = self._game.relaxation
         over = self._over
         w = self._iterate.w
-        self.d = f.repair(self._iterate.d)
-        self._upper = f.penalty(self.d) + over.value(self._priced())
-        used = self._iterate.in_use
+        used = self._iterate.is_in_use
+        penalty = self._repair()
+        self._upper = penalty + over.value(self._priced())
+        self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
         early = self._are_bounds_expensive and self._iterate.product > self._tol
-        for quick in (False,) if self._iterate.proof is None else (True, False):
+        for quick in (True, False) if self._has_proof else (False,):
             for mask in (heavy,) if early else (used, heavy):
                 if not mask.any():
                     continue
@@ -272,17 +287,34 @@ class InteriorRun(Booster):
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
-                known = self._bound(quick, early)
+                known = self._bound(quick, early, penalty)
                 if early:
                     return True
                 if known and self._upper - self._lower <= self._tol:
                     return mask is used
         return True
 
-    def _bound(self, quick: bool, early: bool) -> bool:
-        """Bound F(A w): where it is to be `quick`, by the multipliers; return whether that is so.
+    def _repair(self) -> float:
+        """Take the nearest d at which f is finite, and return f(d) or a number that is not below.
 
-        Else exactly, which may take a cone solver, and is left to whoever asks where it is `early`.
+        The iterate has the variables of f besides d, which prove such a number without a solver.
+        """
+        f = self._game.relaxation
+        proof = self._iterate.proof
+        known = None
+        if f.from_solver and self._has_proof and proof is not None:
+            known = numerical.programs(f, self._game.m).near_point(proof)
+        if known is None:
+            self.d = f.repair(self._iterate.d)
+            return f.penalty(self.d)
+        self.d, penalty = known
+        return penalty
+
+    def _bound(self, quick: bool, early: bool, penalty: float) -> bool:
+        """Bound F(A w) by the multipliers if it is to be `quick`; return whether that was possible.
+
+        Else the bound is exact, which may take a cone solver; if it is `early`, whoever asks for it
+        pays. `penalty` is f(d) or a number that is not below.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -290,9 +322,24 @@ class InteriorRun(Booster):
         self.witness = f.near_witness(u, proof) if quick and proof is not None else None
         if self.witness is not None:
             self._lower = f.lower_bound(u, self.witness)
+            self.evaluated = self._lower, penalty
         elif not (quick or early):
             self._lower = f.relaxed_margin(u)[0]
+            self.evaluated = self._lower, penalty
         return not quick or self.witness is not None
+
+
+def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
+    """Return the program of f to work on, and whether its multipliers prove bounds on F.
+
+    If f is solved by cvxpy, the linear program is that of its cone form, whose multipliers
+    `Relaxation.near_witness` takes. Families with closed forms have a shorter program.
+    """
+    cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
+    if cones is not None:
+        return cones.linear(game.m) or cones, True
+    assert game.linear_form is not None
+    return game.linear_form, False
 
 
 class Opening(Booster):

@@ -1,4 +1,4 @@
-"""The columns that an interior point method has in play, where all of them are too many."""
+"""Column generation inside the interior point method, for games with too many columns."""
 
 from __future__ import annotations
 
@@ -10,33 +10,26 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
 from relaxboost.solvers.interior_point.iterate import Iterate
 
-_FIRST, _DENSER = 8, 0.1
-"""Cuts of each feature to start with, at least, and that part of √m, the finest that shows."""
-_GROWTH, _FEW = 0.5, 500
-"""The part of the columns in play that may enter at once, or so many: those of largest price."""
-_IDLE = 1e-5
-"""Columns leave whose curvature is below this part of what columns in use have."""
-_STAY = 0.9
-"""As long as this part would stay, all do: their weight goes to others, which upsets iterates."""
-_ENOUGH = 0.95
-"""None enters where others leave this part of a step."""
+IDLE = 1e-5
+"""Columns leave if their curvature is below this part of the usual one of columns in use: Newton's
+equations would hardly change if such a column had no multiplier at all."""
 
 
 class Sieve:
-    """All columns of a game, which enter and leave the play as the iterates ask for it.
+    """All columns of a game, which are put into play and taken out as the iterates require.
 
-    Every step ends with a pass over all columns, so that the bracket is that of the whole game.
-    No column ever costs more than v, as if all were in play: those that would after a step enter
-    before it is taken, of the cuts between each two in play the best of each sign. The others have
-    so large a slack that they hardly change the direction. A column leaves at most once, so that
-    this comes to an end.
+    Every step ends with a pass over all columns, so that the bracket is that of the whole game. No
+    column ever has an edge above v, as if all were in play: a step ends where a column would have
+    one, and the columns that block it are put into play, for each sign the best cut between two
+    cuts in play. The other columns have so large a slack that they hardly change the direction. A
+    column leaves at most once, so that the changes come to an end.
 
     Parameters
     ----------
     whole : Pricing
     over : AtomicSet
     most : int
-        How many may be in play.
+        How many columns may be in play.
 
     References
     ----------
@@ -45,18 +38,23 @@ class Sieve:
     """
 
     def __init__(self, whole: Pricing, over: AtomicSet, most: int) -> None:
-        self._whole, self._over, self.most = whole, over, most
-        self._left = self._back = np.empty(0, dtype=np.int64)
-        each = max(_FIRST, int(_DENSER * np.sqrt(whole.m)))
+        self._whole = whole
+        self._over = over
+        self._most = most
+        self._left = np.empty(0, dtype=np.int64)
+        self._returned = self._left
+        # The usual number of bins of a histogram of m examples (Scott 1979, Biometrika 66).
+        each = int(np.ceil(np.cbrt(whole.m)))
         columns = whole.spread(each)
+        # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self.play(columns)
+        self._put_in_play(columns)
         self.edges = np.zeros(whole.n)
-        """Those of all columns, at the last d that was priced."""
+        """The edges of all columns, at the last d that was priced."""
 
-    def play(self, columns: Whole) -> None:
-        """Put these columns into play, given by increasing number."""
+    def _put_in_play(self, columns: Whole) -> None:
+        """Set the columns in play, given by increasing number."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -65,39 +63,39 @@ class Sieve:
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
 
-    def reach(self, direction: Vector, v: float, rise: float) -> float:
-        """Return the step at which some column costs more than v, 1 at most."""
-        change = self._whole.edges(direction)
-        return kernels.reach(self.edges, change, v, rise, self._over.two_sided)
-
-    def enter(
+    def block(
         self, direction: Vector, v: float, rise: float, length: float
-    ) -> tuple[Bulk, Whole] | None:
-        """Let columns enter that cost more than v after a step of this length.
+    ) -> tuple[float, tuple[Bulk, Whole] | None]:
+        """Return the longest step, of at most `length`, after which no edge is above v.
 
-        Return those in play and the places of those of before, None where none enters.
+        Columns whose edge would be above v after the whole of `length` are put into play, those of
+        the largest price first. All columns in play and the places of the former ones are returned
+        too, or None if none was put into play.
         """
-        after, both = self._whole.edges(direction), self._over.two_sided
-        if kernels.reach(self.edges, after, v, rise, both) > _ENOUGH * length:
-            return None
-        after *= length
-        after += self.edges
-        v += length * rise
-        peaks = kernels.peaks(after, self.columns, v, both)
-        room = min(self.most - self.columns.size, max(_FEW, int(_GROWTH * self.columns.size)))
+        change = self._whole.edges(direction)
+        is_two_sided = self._over.two_sided
+        blocked = kernels.reach(self.edges, change, v, rise, is_two_sided)
+        if blocked >= length:
+            return length, None
+        after = self.edges + length * change
+        peaks = kernels.peaks(after, self.columns, v + length * rise, is_two_sided)
+        # At most as many as there are, so that no step costs more than eight times the one before.
+        room = min(self._most - self.columns.size, self.columns.size)
         order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
-        enter = np.sort(peaks[order[: max(room, 0)]])
-        if enter.size == 0:
-            return None
-        self._back = np.union1d(self._back, np.intersect1d(enter, self._left))
-        before = self.columns
-        self.play(np.union1d(before, enter))
-        return self.bulk, np.searchsorted(self.columns, before)
+        admitted = np.sort(peaks[order[: max(room, 0)]])
+        if admitted.size == 0:
+            return blocked, None
+        # A column that left once and returns stays for good: this bounds the number of changes.
+        self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
+        former = self.columns
+        self._put_in_play(np.union1d(former, admitted))
+        return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
-    def leave(self, iterate: Iterate) -> None:
-        """Let columns leave that no longer matter."""
-        stay = iterate.weighty(_IDLE) | np.isin(self.columns, self._back)
-        if stay.sum() < _STAY * stay.size:
-            self._left = np.union1d(self._left, self.columns[~stay])
-            self.play(self.columns[stay])
-            iterate.leave(self.bulk, stay)
+    def drop_idle(self, iterate: Iterate) -> None:
+        """Take columns out of play that no longer matter, if they are many."""
+        stays = ~iterate.is_idle(IDLE) | np.isin(self.columns, self._returned)
+        # Their weight goes to others, which disturbs the iterate: a few are not worth that.
+        if stays.mean() < 0.9:
+            self._left = np.union1d(self._left, self.columns[~stays])
+            self._put_in_play(self.columns[stays])
+            iterate.drop(self.bulk, stays)

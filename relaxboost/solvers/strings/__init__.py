@@ -1,5 +1,1 @@
-"""Taut strings: all cuts of all features at once, each feature exactly, for many examples."""
-
-from relaxboost.solvers.strings.method import TautStrings
-
-__all__ = ["TautStrings"]
+"""Taut strings: first-order steps on all stumps, with the cuts of each feature solved exactly."""

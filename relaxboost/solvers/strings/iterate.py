@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector, Whole
 from relaxboost._core.compiled import thread_pool
 from relaxboost.matrices.bulk import CutLevels
-from relaxboost.solvers.strings.pull import begin, gather, nearest, pull
+from relaxboost.solvers.strings.pull import Room, begin, gather, nearest, pull, room_for
 
 _RELAXATION = 1.7
 """Steps go beyond their end by this factor, below 2: more than half as fast again as 1."""
@@ -29,6 +29,7 @@ class _Part(NamedTuple):
     r: Vector
     sides: NDArray[np.int8]
     sums: Vector
+    room: Room
 
 
 class Strings:
@@ -73,6 +74,7 @@ class Strings:
         self._sums = np.empty((len(self._groups), d.size))
         self._strings = np.empty(self._counts.size)
         self._sides = np.zeros(self._counts.size, dtype=np.int8)
+        self._rooms = [room_for(self._offsets) for _ in self._groups]
         self.restart()
 
     def begin(self, d: Vector) -> None:
@@ -106,7 +108,7 @@ class Strings:
         everything = self._counts, self._strings, self._offsets
         self._start = begin(*everything, tube, s.size, o, self._start)
         steps = self._start, tube, _RELAXATION
-        self._each(lambda part: pull(part.of, part.r, part.g, steps, part.sides, part.sums))
+        self._each(lambda part: pull(part.of, part.r, part.g, steps, *part[3:]))
         o += 2.0 * features * self._start / s.size
         self._Ku += _RELAXATION * (self._sums.sum(axis=0) + o - self._Ku)
         self._o += _RELAXATION * (o - self._o)
@@ -120,7 +122,7 @@ class Strings:
             offsets = self._offsets[first : last + 1] - levels.start
             of = self._codes[first:last], offsets, self._counts[levels]
             by_level = self._g[levels], self._strings[levels], self._sides[levels]
-            parts.append(_Part(of, *by_level, self._sums[k]))
+            parts.append(_Part(of, *by_level, self._sums[k], self._rooms[k]))
         pool, threads = thread_pool()
         list((pool.map if threads > 1 else map)(call, parts))
 

@@ -25,10 +25,19 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.compiled import njit
 
+Room = tuple[Whole, Array]
+"""What kernels work in: to allocate there takes long to compile."""
+
 _NEAR, _TRIES = 1e-10, 60
 """Relative accuracy of the ends, and how often they are tried."""
 _SPARSE, _PINNED = 8, 20
 """A string is pinned where it has so many levels for each bend; and how often pins may go."""
+
+
+def room_for(offsets: Whole) -> Room:
+    """Return room for features whose levels begin at `offsets`."""
+    levels = int(np.diff(offsets).max())
+    return np.empty((2, levels), dtype=np.int64), np.empty((7, levels))
 
 
 @njit(error_model="numpy", nogil=True)
@@ -88,7 +97,7 @@ def begin(c: Array, r: Array, offsets: Whole, tube: float, m: int, o: float, gue
 
 
 @njit(error_model="numpy", nogil=True)
-def _string(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
+def _string(c: Array, r: Array, tube: float, sides: Array, u: Array, room: Room) -> None:
     """Write the slopes of the shortest path of a feature, and on which sides it bends.
 
     Steps hardly move the bends. So the path is first pinned to where it bent before, and each
@@ -96,10 +105,16 @@ def _string(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
     wrong way.
     """
     n = c.size
-    pins = np.flatnonzero(sides[: n - 1])
-    used = pins.size if pins.size <= n // _SPARSE else 0
-    first, last = np.empty(used + 1), np.empty(used + 1)
-    dirty = np.ones(used + 1, dtype=np.bool_)
+    places, numbers = room
+    pins, dirty, first, last = places[0], places[1], numbers[4], numbers[5]
+    used = 0
+    for k in range(n - 1):
+        pins[used] = k
+        used += sides[k] != 0
+    if used > n // _SPARSE:
+        used = 0
+    for k in range(used + 1):
+        dirty[k] = 1
     tries = 0
     while True:
         for k in range(used + 1):
@@ -107,25 +122,27 @@ def _string(c: Array, r: Array, tube: float, sides: Array, u: Array) -> None:
                 a, b = pins[k - 1] + 1 if k else 0, pins[k] + 1 if k < used else n
                 y = -sides[a - 1] * tube if k else 0.0
                 end = sides[b - 1] * tube if k < used else 0.0
-                _stretch(c[a:b], r[a:b], tube, (y, end), u[a:b])
-                first[k], last[k], dirty[k] = u[a], u[b - 1], False
+                _stretch(c[a:b], r[a:b], tube, (y, end), u[a:b], numbers)
+                first[k], last[k], dirty[k] = u[a], u[b - 1], 0
         kept, tries = 0, tries + 1
         for k in range(used):
             if tries < _PINNED and (first[k + 1] - last[k]) * sides[pins[k]] > 0.0:
                 pins[kept] = pins[k]
                 kept += 1
-                first[kept], last[kept], dirty[kept] = first[k + 1], last[k + 1], False
+                first[kept], last[kept], dirty[kept] = first[k + 1], last[k + 1], 0
             else:
-                dirty[kept] = True
+                dirty[kept] = 1
         if kept == used:
             break
         used = kept
     for k in range(n - 1):
-        sides[k] = np.sign(u[k + 1] - u[k])
+        sides[k] = (u[k + 1] > u[k]) - (u[k + 1] < u[k])
 
 
 @njit(error_model="numpy", nogil=True)
-def _stretch(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
+def _stretch(
+    c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array, room: Array
+) -> None:
     """Write the slopes of the shortest path between two points: a line, where that is in the tube.
 
     `ends` say how far the middle of the tube is above the path at first, and below it at last.
@@ -139,24 +156,27 @@ def _stretch(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Arra
     off, least, most = y, y, y
     for k in range(c.size - 1):
         off += r[k] - slope * c[k]
-        least, most = min(least, off), max(most, off)
+        least, most = off if off < least else least, off if off > most else most
     if -tube <= least and most <= tube:
         u[:] = slope
     else:
-        _path(c, r, tube, ends, u)
+        _path(c, r, tube, ends, u, room)
 
 
 @njit(error_model="numpy", nogil=True)
-def _path(c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array) -> None:
+def _path(
+    c: Array, r: Array, tube: float, ends: tuple[float, float], u: Array, room: Array
+) -> None:
     """Write the slopes of the shortest path of a `_stretch`, in time linear in the levels.
 
     The sides of the tube are kept from the last knot on, the lower as its concave majorant, the
     upper as that of its negative: each level enters and leaves either once.
     """
     n = c.size
-    low, high = np.empty((2, n)), np.empty((2, n))
-    knot_x, knot_y, x, y, written, at = 0.0, 0.0, 0.0, ends[0], 0.0, 0
-    low_a, low_b, high_a, high_b = 0, 0, 0, 0
+    low, high = room[:2], room[2:4]
+    knot_x, knot_y, x, y, written = 0.0, 0.0, 0.0, ends[0], 0.0
+    # A literal 0 would have `_add` and `_write` compiled twice.
+    at = low_a = low_b = high_a = high_b = np.int64(0)
     for k in range(n):
         x += c[k]
         y += r[k]
@@ -242,6 +262,7 @@ def pull(
     steps: tuple[float, float, float],
     sides: Array,
     sums: Array,
+    room: Room,
 ) -> None:
     """Move g to the strings, write these in the place of r, and their sum on the examples.
 
@@ -254,10 +275,12 @@ def pull(
     sides : array of int8, for all levels
         On which side of the tube the last string bends after the level, as a sign, else 0.
     sums : array of shape (m,)
+    room : (integers of shape (2, levels), numbers of shape (7, levels))
+        See `room_for`. What they hold is of no use to the caller.
     """
     (codes, offsets, c), (start, tube, relaxation) = of, steps
     features, m = codes.shape
-    new = np.empty(np.diff(offsets).max())
+    new = room[1][6]
     shift = 2.0 * start / m
     sums[:] = 0.0
     for f in range(features):
@@ -268,7 +291,7 @@ def pull(
         mine = new[: b - a]
         r[a] += start
         r[b - 1] += start
-        _string(c[a:b], r[a:b], tube, sides[a:b], mine)
+        _string(c[a:b], r[a:b], tube, sides[a:b], mine, room)
         for k in range(a, b):
             r[k] = mine[k - a] - shift
             g[k] += relaxation * (r[k] - g[k])
@@ -282,7 +305,8 @@ def nearest(p: Array, least: Array, most: Array, shift: float) -> float:
     """Return t with Σ clip(p − t, least, most) = 1, by Newton's steps from `shift`, bracketed."""
     low, high = np.inf, -np.inf
     for i in range(p.size):
-        low, high = min(low, p[i] - most[i]), max(high, p[i] - least[i])
+        below, above = p[i] - most[i], p[i] - least[i]
+        low, high = below if below < low else low, above if above > high else high
     t = min(max(shift, low), high)
     for _ in range(200):
         total, inside = 0.0, 0

@@ -56,13 +56,11 @@ def unfit(game: Game) -> str:
     """Return why taut strings are not for this game, "" where they are."""
     form, over = game.linear_form, game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
-        return f"TautStrings() is for games over L1Ball, and this one is over {over!r}"
+        return f"taut strings are for games over L1Ball, and this one is over {over!r}"
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
-        return f"TautStrings() needs all stumps of examples in memory, and A is {game.matrix!r}"
+        return f"taut strings need all stumps of examples in memory, and A is {game.matrix!r}"
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
-        return (
-            f"TautStrings() needs an f that only bounds d, as Capped does, not {game.relaxation!r}"
-        )
+        return f"taut strings need an f that only bounds d, as Capped does, not {game.relaxation!r}"
     return ""
 
 

@@ -1,0 +1,87 @@
+"""Which unknowns are eliminated from Newton's equations: one choice for each step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.loop import seconds_left
+from relaxboost.matrices.bulk import Bulk
+from relaxboost.solvers.interior_point.additive import MAX_CG_ITERATIONS, factor_work, passes_work
+from relaxboost.solvers.interior_point.block import Block, Diagonal
+from relaxboost.solvers.interior_point.normal import (
+    ByColumns,
+    ByExamples,
+    ByPasses,
+    ColumnScaling,
+    Normal,
+)
+
+MAX_FACTOR_ORDER = 12_000
+"""Order up to which a dense matrix is factorised: it has 1.2 GB, and takes a minute on one core."""
+
+
+class Elimination:
+    """The choice between normal equations by columns, by examples, and by passes.
+
+    The smaller matrix wins, of order m or n + 1. For cuts there is a third way without a matrix,
+    which wins if its counted work is smaller. docs/mathematics.md derives all three.
+    """
+
+    def __init__(self) -> None:
+        self.is_by_passes = False
+        """Whether the last step went without a matrix, which makes each step expensive."""
+        self._iterations: float = 20.0
+        """The most iterations that a right-hand side took in the last step by passes; at first,
+        the number that well-conditioned equations take."""
+        self._has_no_examples_factor = False
+
+    def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
+        """Return factorised equations.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If rounding leaves no positive definite matrix.
+        """
+        seconds_left()
+        if self._prefers_examples(bulk, block):
+            try:
+                return ByExamples(bulk, block, scaling)
+            except np.linalg.LinAlgError:
+                # Rows of f may fix so much of d that no matrix in d alone has a factor.
+                has_rows = not isinstance(block, Diagonal)
+                if not has_rows or block.written or bulk.n > MAX_FACTOR_ORDER:
+                    raise
+                self._has_no_examples_factor = True
+        if self._prefers_passes(bulk, block):
+            return ByPasses(bulk, block, scaling)
+        try:
+            return ByColumns(bulk, block, scaling)
+        except np.linalg.LinAlgError:
+            # K⁻¹ of an f with rows may lose digits that its Schur complement in d keeps.
+            can_turn = block.written and not self._has_no_examples_factor
+            if not can_turn or bulk.m > MAX_FACTOR_ORDER:
+                raise
+            return ByExamples(bulk, block, scaling)
+
+    def note(self, normal: Normal) -> None:
+        """Remember how many iterations the equations took."""
+        self.is_by_passes = normal.iterations > 0
+        if self.is_by_passes:
+            has_converged = normal.iterations < MAX_CG_ITERATIONS
+            self._iterations = normal.iterations if has_converged else np.inf
+
+    def _prefers_examples(self, bulk: Bulk, block: Block) -> bool:
+        # Rows that tie examples together need A written down on the side of the columns.
+        if block.written and bulk.array is None:
+            return True
+        return bulk.n > bulk.m and not self._has_no_examples_factor
+
+    def _prefers_passes(self, bulk: Bulk, block: Block) -> bool:
+        if bulk.levels is None or not isinstance(block, Diagonal):
+            return False
+        # Only stumps have levels; their passes are compared with the matrix by entries read.
+        features = len(bulk.levels.codes)
+        with_matrix = factor_work(features, bulk.m, bulk.n)
+        without = passes_work(features, bulk.m, self._iterations)
+        return bulk.n > MAX_FACTOR_ORDER or without < with_matrix

@@ -1,0 +1,77 @@
+"""The run of `solve` that moves from the optimum of a neighbour by the simplex method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.blas import one_blas_thread
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.matrices import Best
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.hypothesis import FullWeights
+from relaxboost.solvers.parametric_simplex.program import Lost, linear_program
+from relaxboost.solvers.parametric_simplex.simplex import ParametricSimplex
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.warm_start import WarmStart
+
+
+class Walking(Booster):
+    """A round at the d of the start, and one at the optimum that the simplex method reaches.
+
+    Then the run ends. If the simplex method fails or uses up its budget, `inner` is "lost", and
+    the run ends at once. `budget_passes` counts
+    the passes over A that the first basis may cost, and again those of the moves from there.
+    """
+
+    inner = "walk"
+
+    def __init__(
+        self,
+        game: Game,
+        clock: Clock,
+        start: WarmStart,
+        budget_passes: float,
+    ) -> None:
+        self._game = game
+        self._clock = clock
+        self._near: Solution | None = start.near
+        self._budget = budget_passes
+        self.active = active_set(game)
+        self.d = game.relaxation.center(game.m) if start.d is None else start.d
+        # Along a path the simplex method continues from the optimal basis of the last game.
+        last = None if start.relay is None else start.relay.booster
+        self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
+
+    def advance(self, best: Best) -> Booster | None:
+        """Move to the optimum of the game; return None if that fails, or was tried before."""
+        game = self._game
+        near = self._near
+        simplex = self.simplex
+        assert isinstance(game.over, AtomicSet)
+        if near is None:
+            return None
+        self._near = None
+        self.simplex = None
+        try:
+            # With one thread the result does not depend on the number of threads.
+            with one_blas_thread():
+                if simplex is None or not simplex.fits(game):
+                    simplex = ParametricSimplex(game, near, self._budget)
+                d, w = simplex.solve(game, self._clock, self._budget)
+        except Lost:
+            self.inner = "lost"
+            return None
+        self.d = game.relaxation.repair(np.maximum(d, 0.0))
+        w = game.over.repair(w)
+        self.active = FullWeights(game.over, np.arange(w.size), w, simplex.margins)
+        self.simplex = simplex
+        return self
+
+
+def walkable(game: Game, start: WarmStart) -> bool:
+    """Return whether the start solves a game whose linear program has the same form."""
+    near = start.near
+    return near is not None and None not in (linear_program(game), linear_program(near.game))

@@ -1,0 +1,309 @@
+"""The parametric self-dual simplex method on a tableau that grows when it has to.
+
+The tableau contains the basis and the variables that were needed so far. All other examples are
+nonbasic at a bound, and the slacks of all other hypotheses are basic. Products with A price them at
+the end of each run from t = 1 to t = 0, and those that violate a bound enter the tableau.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector, Whole
+from relaxboost._core.loop import Clock
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.relaxations import LinearForm
+from relaxboost.solvers.parametric_simplex import kernels
+from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, PivotOutcome, Tableau
+from relaxboost.solvers.parametric_simplex.program import (
+    MAX_ENTRIES,
+    GameProgram,
+    Lost,
+    linear_program,
+)
+from relaxboost.solvers.parametric_simplex.start import crash_basis
+
+RESERVE = 50
+"""The fewest variables that enter the tableau together: each time costs several passes over A."""
+
+
+class ParametricSimplex:
+    """An optimal basis of a game, and the moves from there to games with other caps or costs.
+
+    Parameters
+    ----------
+    game : Game
+        A game with the matrix and the domain of all later games.
+    near : Solution
+        A solution of a game with as many examples and the same hypotheses and domain.
+    budget : float
+        The passes over A that the first basis may cost.
+
+    Raises
+    ------
+    Lost
+        If the programs of the two games differ in their form, if they are too large, or if the
+        solution is far from any vertex.
+    """
+
+    margins: Vector
+    """A w for the w that `solve` returned."""
+
+    def __init__(self, game: Game, near: Solution, budget: float) -> None:
+        form = linear_program(near.game)
+        if form is None or linear_program(game) is None:
+            raise Lost
+        if near.game.m != game.m or near.game.n != game.n or near.game.over != game.over:
+            raise Lost
+        self._program = GameProgram(game, budget)
+        self._form = form
+        self._state, self._tableau = crash_basis(self._program, form, near)
+        self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
+        """The factor in [1, 2) of each variable's perturbation; distinct factors break ties."""
+        self._evaluate(form, 0.0)
+
+    def fits(self, game: Game) -> bool:
+        """Return whether `solve` accepts a game with this matrix and domain."""
+        return game.matrix is self._program.matrix and game.over == self._program.over
+
+    def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
+        """Return an optimal pair (d, w) of a game.
+
+        Parameters
+        ----------
+        game : Game
+        clock : Clock
+            Its `TimeUp` ends the run.
+        budget : float
+            The passes over A that the run may cost.
+
+        Raises
+        ------
+        Lost
+            If the basis is singular or the budget is used up. The object is of no use afterwards.
+        """
+        old, new = self._form, linear_program(game)
+        if new is None:
+            raise Lost
+        self._program.budget = budget
+        outcome = PivotOutcome.DONE
+        while True:
+            # Without another variable, a tableau that could not continue would stop again.
+            if not self._grow(outcome) and outcome != PivotOutcome.DONE:
+                raise Lost
+            self._start_at_one(old, new)
+            outcome, t = self._follow(clock)
+            old = _interpolate(old, new, t)
+            self._evaluate(old, t)
+            if outcome == PivotOutcome.DONE and self._violation() <= TOLERANCES.optimal:
+                self._form = new
+                weights = self._state.z[0, self._program.m + 1 : self._program.total]
+                return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
+
+    def _violation(self) -> float:
+        """Return the largest violation of a bound or of the sign of a reduced cost."""
+        _, _, side, x, z, lower, upper = self._state
+        primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
+        return float(max(primal, (-side * z[0]).max()))
+
+    # The variables of the tableau
+
+    def _grow(self, outcome: PivotOutcome) -> bool:
+        """Let the variables that violate a bound enter the tableau; return whether any entered.
+
+        If the last run lacked a row or a column, those that are nearest to a violation enter too.
+        """
+        m = self._program.m
+        basic, nonbasic, side, x, z, _, _ = self._state
+        examples = self._worst(
+            0, side[:m] * z[0, :m], nonbasic < m, outcome == PivotOutcome.NO_COLUMN
+        )
+        if examples.size:
+            self._add_examples(examples)
+        slack = x[0, m + 1 : -1]
+        if self._program.over.two_sided:
+            # Of h and -h only the one with the positive edge can become tight soon.
+            slack = np.where(slack < x[0, m], slack, np.inf)
+        slacks = self._worst(m + 1, slack, basic > m, outcome == PivotOutcome.NO_ROW)
+        if slacks.size:
+            self._add_slacks(slacks)
+        return bool(examples.size or slacks.size)
+
+    def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
+        """Return the variables outside the tableau with the least room, numbered from `first`.
+
+        `loose` marks the variables of this kind in the tableau that do not belong to its basis.
+        """
+        basic, nonbasic = self._state[:2]
+        size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), RESERVE)
+        rooms = rooms.copy()
+        inside = np.concatenate([basic, nonbasic]) - first
+        inside = inside[(inside >= 0) & (inside < rooms.size)]
+        rooms[inside] = np.inf
+        # As many as the basis has columns are kept ready, which saves runs from t = 1 to 0.
+        count = size - int(np.count_nonzero(loose))
+        violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
+        if violated or at_least_some:
+            # Many violations at once are resolved gradually, since most disappear with the first.
+            count = max(count, min(max(violated, RESERVE), size))
+        count = min(count, int(np.isfinite(rooms).sum()))
+        if count <= 0:
+            return inside[:0]
+        if self._tableau.table.size + count * max(self._tableau.table.shape) > MAX_ENTRIES:
+            raise Lost
+        return first + np.sort(np.argpartition(rooms, count - 1)[:count])
+
+    def _add_examples(self, new: Whole) -> None:
+        """Append columns for examples, which stay nonbasic."""
+        m, total = self._program.m, self._program.total
+        basic, nonbasic = self._state[:2]
+        table = self._tableau.apply()
+        # A new example changes the nonbasic slacks and Σd, which the basic variables compensate.
+        held = np.flatnonzero((nonbasic > m) & (nonbasic < total))
+        columns = table[:, held] @ self._program.part(new, nonbasic[held] - m - 1).T
+        columns -= table[:, nonbasic == total]
+        slack = np.flatnonzero((basic > m) & (basic < total))
+        columns[slack] -= self._program.part(new, basic[slack] - m - 1).T
+        self._tableau = Tableau.of(np.hstack([table, columns]))
+        self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
+
+    def _add_slacks(self, new: Whole) -> None:
+        """Append rows for the slacks of hypotheses, which stay basic: s = v − Bᵀd."""
+        m = self._program.m
+        basic, nonbasic = self._state[:2]
+        table = self._tableau.apply()
+        is_v = np.flatnonzero(basic == m)
+        # v has a row if it is basic, and is a nonbasic variable otherwise.
+        row_of_v = table[is_v[0]] if is_v.size else 1.0 * (nonbasic == m)
+        inner = np.flatnonzero(basic < m)
+        outer = np.flatnonzero(nonbasic < m)
+        columns = new - m - 1
+        rows = row_of_v - self._program.part(basic[inner], columns).T @ table[inner]
+        rows[:, outer] -= self._program.part(nonbasic[outer], columns).T
+        self._tableau = Tableau.of(np.vstack([table, rows]))
+        self._state = self._state._replace(basic=np.append(basic, new))
+
+    # Values of the variables
+
+    def _evaluate(self, form: LinearForm, t: float) -> None:
+        """Fix the bounds at t, and recompute x and z from the matrix by iterative refinement."""
+        m = self._program.m
+        state = self._state
+        state.lower[0, :m] = form.lower
+        state.upper[0, :m] = form.upper
+        state.x[0, state.basic] += t * state.x[1, state.basic]
+        self._place_nonbasic(0)
+        residual = self._residual(0)
+        if np.abs(residual).max() > TOLERANCES.residual:
+            state.x[0, state.basic] += self._tableau.apply() @ residual
+            self._residual(0)
+        self._price(form)
+
+    def _place_nonbasic(self, k: int) -> None:
+        """Set values (k = 0) or slopes (k = 1) of nonbasic variables to those of their bounds."""
+        m = self._program.m
+        basic, nonbasic, side, x, _, lower, upper = self._state
+        is_nonbasic = np.ones(m, dtype=bool)
+        is_nonbasic[basic[basic < m]] = False
+        ids = np.append(np.flatnonzero(is_nonbasic), nonbasic[nonbasic >= m])
+        x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
+
+    def _residual(self, k: int) -> Vector:
+        """Compute s and Σd from d and v; return the errors of those that are nonbasic."""
+        nonbasic, x = self._state.nonbasic, self._state.x
+        held = x[k, nonbasic]
+        x[k] = self._program.complete(x[k])
+        residual: Vector = held - x[k, nonbasic]
+        x[k, nonbasic] = held
+        return residual
+
+    def _price(self, form: LinearForm) -> None:
+        """Compute the reduced costs of all examples and of v from those of the slacks and Σd."""
+        m = self._program.m
+        basic, nonbasic, z = self._state.basic, self._state.nonbasic, self._state.z
+        reduced = self._reduced_costs(form)
+        residual = np.append(reduced, np.zeros(self._program.signed + 1))[basic]
+        if np.abs(residual).max() > TOLERANCES.residual:
+            z[0, nonbasic] += residual @ self._tableau.apply()
+            reduced = self._reduced_costs(form)
+        z[0, : m + 1] = reduced
+        z[0, basic] = 0.0
+
+    def _reduced_costs(self, form: LinearForm) -> Vector:
+        """Return the reduced costs of (d, v), given those of the slacks and Σd."""
+        program, z = self._program, self._state.z[0]
+        weights = z[program.m + 1 : -1]
+        self.margins = program.margins(weights)
+        return np.append(form.cost + self.margins - z[-1], program.over.scale - weights.sum())
+
+    # The way from t = 1 to t = 0
+
+    def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
+        """Let the bounds move from `old` at t = 1 to `new` at t = 0, from a feasible point."""
+        m = self._program.m
+        state = self._state
+        for bound, target, source in (
+            (state.lower, new.lower, old.lower),
+            (state.upper, new.upper, old.upper),
+        ):
+            bound[1] = 0.0
+            bound[0, :m] = target
+            bound[1, :m] = source - target
+        state.x[1] = 0.0
+        self._place_nonbasic(0)
+        self._place_nonbasic(1)
+        if old is not new:
+            # The basic variables move with the bounds; they have the present values at t = 1.
+            residual = self._residual(1)
+            state.x[1, state.basic] += self._tableau.apply() @ residual
+            state.x[0, state.basic] -= state.x[1, state.basic]
+        if (new.cost != old.cost).any():
+            self._price(new)
+        self._perturb()
+
+    def _perturb(self) -> None:
+        """Make the point at t = 1 feasible and free of ties, by shifts that vanish at t = 0."""
+        program, factors = self._program, self._factors
+        basic, nonbasic, side, x, z, lower, upper = self._state
+        # All bounds widen. The sum Σd = 1 has side 0 and stays.
+        shift = TOLERANCES.shift_x / program.m
+        for j in (basic, nonbasic):
+            lower[1, j] -= shift * factors[j]
+            upper[1, j] += shift * factors[j]
+        away = shift * side[nonbasic] * factors[nonbasic]
+        x[1, nonbasic] -= away
+        x[1, basic] -= self._tableau.apply() @ away
+        # Violated bounds widen further, each by another factor so that they meet at distinct t.
+        below = (x[:, basic] - lower[:, basic]).sum(axis=0)
+        above = (upper[:, basic] - x[:, basic]).sum(axis=0)
+        lower[1, basic] += factors[basic] * np.minimum(below, 0.0)
+        upper[1, basic] -= factors[basic] * np.minimum(above, 0.0)
+        excess = TOLERANCES.shift_z - np.minimum(side[nonbasic] * z[0, nonbasic], 0.0)
+        z[1] = 0.0
+        z[1, nonbasic] = side[nonbasic] * factors[nonbasic] * excess
+
+    def _follow(self, clock: Clock) -> tuple[PivotOutcome, float]:
+        """Pivot from t = 1 towards 0; return the reason for the end, and the t that was reached."""
+        t = 1.0
+        outcome = PivotOutcome.FULL
+        while outcome == PivotOutcome.FULL:
+            clock.check()
+            self._tableau.apply()
+            outcome, t = kernels.follow(self._tableau, self._state, t)
+            self._program.spend_pivots(int(self._tableau.pending[0]), self._tableau.table.size)
+        if outcome == PivotOutcome.SINGULAR:
+            raise Lost
+        return outcome, t
+
+
+def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
+    """Return the program at t, with the costs of `new`."""
+    if t == 0.0:
+        return new
+    lower = new.lower + t * (old.lower - new.lower)
+    upper = new.upper + t * (old.upper - new.upper)
+    return replace(new, lower=lower, upper=upper)

@@ -1,0 +1,87 @@
+"""The first basis, near a solution that need not be a vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import qr
+
+from relaxboost._core.arrays import Array, Whole
+from relaxboost.game.solution import Solution
+from relaxboost.relaxations import LinearForm
+from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, SimplexState, Tableau
+from relaxboost.solvers.parametric_simplex.program import (
+    MAX_ENTRIES,
+    GameProgram,
+    Lost,
+    bound_distances,
+    near_vertex,
+)
+
+
+def crash_basis(
+    program: GameProgram, form: LinearForm, near: Solution
+) -> tuple[SimplexState, Tableau]:
+    """Return a state and its tableau, with the examples between bounds and v as basic variables.
+
+    The slacks of as many hypotheses with weight, and Σd, are nonbasic. The point need not be
+    feasible for the program. Raises Lost if the solution is far from any vertex.
+    """
+    m, total = program.m, program.total
+    edges = program.edges(near.d)
+    weights = program.separate(near.w)
+    excess, inside = bound_distances(form, near.d, form.cost + program.margins(weights))
+    used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
+    size = max(1, min(int(np.count_nonzero(used)), m))
+    if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
+        raise Lost
+    program.spend_pivots(size, (size + 1) ** 2)
+    # Ties between weights are frequent at 0, and the largest edges are the tightest slacks.
+    columns = np.lexsort((-edges, -used))[:size]
+    examples = np.argsort(-inside / (np.abs(excess) + TOLERANCES.feasible), kind="stable")[:size]
+    rows, cols = _independent(program.part(examples, columns))
+    examples = examples[rows]
+    columns = columns[cols]
+    # The equations (s, Σd) = M (d, v) of the chosen variables give T as the inverse of M.
+    M: Array = np.ones((examples.size + 1, examples.size + 1))
+    M[:-1, :-1] = -program.part(examples, columns).T
+    M[-1, -1] = 0.0
+    state = SimplexState(
+        basic=np.append(examples, m),
+        nonbasic=np.append(m + 1 + columns, total),
+        side=np.append(np.where(excess < 0.0, -1.0, 1.0), np.ones(program.signed + 2)),
+        x=np.zeros((2, total + 1)),
+        z=np.zeros((2, total + 1)),
+        lower=np.zeros((2, total + 1)),
+        upper=np.zeros((2, total + 1)),
+    )
+    state.side[total] = 0.0
+    state.lower[0, m] = 0.0 if program.over.holds_zero else -np.inf
+    state.upper[0, m:] = np.inf
+    state.lower[0, total] = state.upper[0, total] = 1.0
+    state.x[0, examples] = near.d[examples]
+    state.z[0, m + 1 + columns] = weights[columns]
+    return state, Tableau.of(np.linalg.inv(M).astype(np.float64))
+
+
+def _independent(entries: Array) -> tuple[Whole, Whole]:
+    """Return rows and columns, equally many, for which M of `crash_basis` is not singular.
+
+    Subtracting the first row and column removes v and Σd from the equations. QR factorisations
+    with column pivoting then select independent columns and rows of what remains.
+    """
+    reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
+    reduced = reduced[1:, 1:]
+    cols = _pivot_columns(reduced)
+    is_regular = cols.size == len(reduced)
+    rows = np.arange(cols.size) if is_regular else _pivot_columns(reduced[:, cols].T)
+    cols = cols[: rows.size]
+    return np.append(0, 1 + rows), np.append(0, 1 + cols)
+
+
+def _pivot_columns(matrix: Array) -> Whole:
+    """Return independent columns of a matrix, in the order of column pivoting."""
+    if not matrix.size:
+        return np.empty(0, dtype=np.int64)
+    R, order = qr(matrix, mode="r", pivoting=True, check_finite=False)
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.independent))
+    return order[:rank].astype(np.int64)
