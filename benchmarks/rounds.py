@@ -45,10 +45,10 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
             {"method": Corrective(step="pairwise", beta=as_stated)},
         ),
         (
-            "totally corrective, smoothed",
+            "erlpboost",
             {"method": ERLPBoost()},
         ),
-        ("totally corrective, lp", {"method": LPBoost()}),
+        ("lpboost", {"method": LPBoost()}),
         ("hedge, growing", {"method": rb.online.ScheduledHedge()}),
         ("hedge, horizon", {"method": rb.online.ScheduledHedge("horizon")}),
     ]

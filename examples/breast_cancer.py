@@ -1,4 +1,4 @@
-"""The main job on real data: one game, its certified optimum, and two boosters that find it.
+"""The main job on real data: one game, its certified optimum, and boosters that find it.
 
 The game: every decision stump of scikit-learn's breast-cancer data (569 examples, 15 310 stumps)
 against a distribution over the examples. Its value rho is the largest margin that a weighted vote
@@ -11,6 +11,7 @@ Run it: python examples/breast_cancer.py [picture.png]
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 
@@ -38,7 +39,8 @@ def row(s: rb.Solution) -> str:
     """Return one line of the table: bracket, gap reached and asked, rounds, stumps used, time."""
     lower, upper = show_bracket(s.lower, s.upper)
     reference = s.method.startswith("reference")
-    rounds = ("-", "-") if reference else (str(s.rounds), f"{s.bound:.1e}")
+    at_most = "-" if math.isnan(s.bound) else f"{s.bound:.1e}"
+    rounds = ("-", "-") if reference else (str(s.rounds), at_most)
     return (
         f"  {s.method:<32}{lower:>17}, {upper:<17}{s.gap:>8.0e}{s.tol:>7.0e}"
         f"{rounds[0]:>8}{rounds[1]:>9}{len(s.support):>8}{s.seconds:>9.2f}"
@@ -78,8 +80,8 @@ def main() -> int:
     print(f"{data.name}: {matrix.m} examples, all {matrix.n} decision stumps, held implicitly")
     print("rho: the largest margin that a weighted vote of stumps can guarantee, to every example")
     print("(HardMargin), or on average to the 56 worst (Capped). Every bracket below is proved.")
-    print("rounds: calls to the weak learner; at most: what Fig. 1 may need for the gap asked,")
-    print("64 log(m)/asked² (proved for fig1 and smoothed, a yardstick for the others).")
+    print("rounds: calls to the weak learner; at most: what a theorem allows for the gap asked,")
+    print("64 log(m)/asked² (proved for fig1 and erlpboost, a yardstick for pairwise steps).")
     games = [rb.Game(matrix, relaxation) for relaxation in (rb.HardMargin(), rb.Capped(k=56))]
     print("Compiling loops for this machine, which later runs find:", end=" ", flush=True)
     begun = time.perf_counter()

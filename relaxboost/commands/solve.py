@@ -133,8 +133,9 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, interior-point, corrective, lpboost, or another of solvers.METHODS; for the "
-    "hard margin over l1 also adaboost (give --max-rounds or --time-limit) and adaboost-star.",
+    help="auto, interior-point, lpboost, erlpboost, corrective, softboost, mlpboost, hedge, "
+    "fully-corrective (over an l2 ball), smoothboost (give --max-rounds or --time-limit); for the "
+    "hard margin also totalboost, and over l1 adaboost (give a limit) and adaboost-star.",
 )
 @click.option(
     "--step",

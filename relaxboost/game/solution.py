@@ -60,12 +60,13 @@ class RoundRecord(NamedTuple):
     columns: int
     """Columns with non-zero weight."""
     step: float
-    """Step taken to reach this round (nan for a totally corrective one); AdaBoost's η."""
+    """Step taken to reach this round (nan if all weights changed); AdaBoost's η."""
     inner: str
-    """How d_t was made: "start" (the first round of the default method), "smoothed", "lp", "conic",
-    "hull", "interior", "strings", "walk", "balance", "general", or "lost" if no solver lets a
-    method begin; AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost:
-    "measure"; Hedge: "hedge"."""
+    """How d_t was made. Of "auto": "start" (the first round), "walk", "lost" (a walk that did not
+    end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
+    steps), "lp" or "conic" (column generation), "hull" (fully corrective steps) and "general".
+    AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost: "measure"; Hedge:
+    "hedge". A run is "lost", too, if no solver lets its method begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +103,11 @@ class Solution(Bracketed):
     """Those before a checkpoint included."""
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
-    its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for the steps
-    "fig1" and "line-search" and for the smoothed totally corrective update; a yardstick for the
-    rest. nan where beta was chosen by hand or the weak learner has slack. For AdaBoost*,
-    2 log(m) / tol² rounded up and a round to look; nan for AdaBoost and SmoothBoost. TotalBoost,
-    SoftBoost, MLPBoost and Hedge have the bounds of their own theorems (`Method.rounds_bound`)."""
+    its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for ERLPBoost and
+    for the steps "fig1" and "line-search" of Corrective; a yardstick for its other steps. nan if
+    beta was chosen by hand or the weak learner has slack. For AdaBoost*, 2 log(m) / tol² rounded
+    up and a round to look. TotalBoost, SoftBoost, MLPBoost and Hedge have the bounds of their own
+    theorems (`Method.rounds_bound`). nan for all other methods, "auto" among them."""
     message: str = ""
     """The status in a sentence."""
     history: tuple[RoundRecord, ...] = field(default=(), repr=False)

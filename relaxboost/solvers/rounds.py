@@ -46,8 +46,7 @@ class RoundState:
     step: float
     """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
     inner: str
-    """How d_t was made: "start", "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
-    "lost", "balance", "general"; "exponential", "hedge", "projection", "measure"."""
+    """How d_t was made; `RoundRecord.inner` explains the words."""
     witness: Witness | None = None
     """What proves `lower`, where that is not F(A w_t)."""
 
@@ -60,9 +59,7 @@ class Booster(ABC):
     steps: str = ""
     """Its word for smoothed rounds there; none where it has one kind of rounds only."""
     inner: str
-    """How d_t is made: "start", "smoothed", "lp", "conic", "hull", "interior", "strings", "walk",
-    "lost", "balance", "general", "exponential", "hedge", "projection"
-    or "measure"."""
+    """How d_t is made, a word of `RoundRecord.inner`."""
     active: CombinedHypothesis
     """The combined hypothesis w_t."""
     d: Vector

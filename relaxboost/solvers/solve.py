@@ -59,16 +59,16 @@ def solve(
         The gap upper − lower of the *unsmoothed* game at which to stop, > 0. By default 1e-3, and
         1e-8 where `rtol` is given.
     method : str or Method
-        ``"auto"`` chooses by the game and hands over from one method to another; `Solution.trace`
-        says why. The other names, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``,
-        stand for objects with their defaults: `InteriorPoint`, `Corrective` and `LPBoost` of
-        `relaxboost.solvers`. An object brings its options, as in
+        ``"auto"`` runs phases in a fixed order, those that are for the game; `Solution.trace` says
+        why each began and ended. The other names, such as ``"interior-point"``, ``"corrective"`` or
+        ``"lpboost"``, stand for objects with their defaults: `InteriorPoint`, `Corrective` and
+        `LPBoost` of `relaxboost.solvers`. An object brings its options, as in
         ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
         Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
         gap is compared with the end of it that is nearer to 0, and is never narrow enough around
         0. `Solution.message` says which test ended the run. Methods that smooth throughout
-        (`Corrective`, ``inner="smoothed"``) and `AdaBoostStar` work at the accuracy `tol`.
+        (`Corrective`, `ERLPBoost`) and `AdaBoostStar` work at the accuracy `tol`.
     start : Solution, or pair (d, w), optional
         Where to begin. The result is never worse, unless Fig. 1's own test ends the run. A
         Solution may be of another f or domain, or of other data with the same hypotheses in the

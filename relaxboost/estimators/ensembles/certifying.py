@@ -284,10 +284,9 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return the bracket of the solver that is faster as a rule and, where too wide, of another.
+    """Return the bracket of the solver that is usually faster. If it is too wide, ask the other.
 
-    Boosters end with a linear program over few columns, and are ahead by far under caps; under the
-    hard margin they may take long to find those columns.
+    `solve` comes first for a polyhedral f that is not the hard margin, and `reference` otherwise.
     """
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)
