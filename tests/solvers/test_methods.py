@@ -37,7 +37,7 @@ def test_auto_asks_no_cone_solver_for_steps_where_a_linear_program_is_known(rng,
     own, asked = numerical.Programs.distribution, []
     monkeypatch.setattr(numerical.Programs, "distribution", lambda *a: asked.append(1) or own(*a))
     solution = rb.solve(game, 1e-6)
-    assert solution.method == "auto (start, interior)"
+    assert solution.method == "auto (interior)"
     assert solution.status == "optimal"
     assert not asked
     assert rb.compare(solution, rb.solve(game, 1e-6, LPBoost()))

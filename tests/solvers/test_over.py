@@ -66,7 +66,7 @@ def test_every_method_reaches_the_optimum_over_euclidean_sets(over, rng):
             assert solution.gap <= tol
             assert rb.compare(solution, reference)
         tight = rb.solve(game, 1e-8)
-        assert tight.method == "auto (start, hull)"
+        assert tight.method == "auto (hull)"
         assert tight.status == "optimal"
         assert rb.compare(tight, reference)
         assert tight.rounds <= 100
@@ -274,7 +274,7 @@ def test_the_hull_of_a_strongly_convex_f_takes_few_rounds(over, rng):
         game = rb.Game(A, f, over=over)
         solution = rb.solve(game, 1e-6)
         assert solution.status == "optimal"
-        assert solution.method.startswith("auto (start, hull")
+        assert solution.method.startswith("auto (hull")
         assert solution.rounds <= 60
         assert rb.compare(solution, rb.reference(game))
         assert rb.solve(game, 1e-18, max_rounds=400).gap <= 1e-12 * max(1.0, over.reach(40))
