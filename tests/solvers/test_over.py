@@ -14,6 +14,7 @@ from relaxboost.relaxations import ChiSquarePenalty
 from relaxboost.solvers import Corrective, ERLPBoost, FullyCorrective, LPBoost
 from relaxboost.solvers.boosters import fully_corrective as hull
 from relaxboost.solvers.boosters.corrective import CorrectiveRun
+from relaxboost.solvers.boosters.fully_corrective import reweigh
 from relaxboost.solvers.rounds import Rounds
 from tests.conformance.samples import Ball
 
@@ -164,7 +165,7 @@ def test_weights_in_the_hull_are_the_minimum(rng):
     for top, curve, base in ((0.7, 0.0, 1.0), (2.0, 1.0, 1e-6)):
         weights = np.zeros(9)
         weights[0] = 1.0
-        hull.reweigh(gram, costs, weights, 9, (top, curve, base), 1e-10)
+        reweigh(gram, costs, weights, 9, (top, curve, base), 1e-10)
         inner = gram @ weights
         slopes = costs + top / math.sqrt(curve * (weights @ inner) + base) * inner
         assert weights.min() >= 0.0

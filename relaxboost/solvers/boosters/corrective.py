@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, nan, ulp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,7 +211,7 @@ class CorrectiveRun(Booster):
             self._pairwise(best)
             self._reweigh()
             taken += 1
-            if self.step == 0.0:
+            if self.step <= ulp(active.over.scale):  # with a tiny beta such steps never end
                 break
         return taken
 
