@@ -12,7 +12,6 @@ import pytest
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
 from relaxboost.solvers import Corrective, ERLPBoost, FullyCorrective, LPBoost
-from relaxboost.solvers.boosters import fully_corrective as hull
 from relaxboost.solvers.boosters.corrective import CorrectiveRun
 from relaxboost.solvers.boosters.fully_corrective import reweigh
 from relaxboost.solvers.rounds import Rounds
