@@ -66,7 +66,7 @@ class RoundRecord(NamedTuple):
     end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
     steps), "lp" or "conic" (column generation), "hull" (fully corrective steps) and "general".
     AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost: "measure"; Hedge:
-    "hedge". "lost" also where no solver lets a method begin."""
+    "hedge". A run is "lost", too, if no solver lets its method begin."""
 
 
 @dataclass(frozen=True, eq=False)

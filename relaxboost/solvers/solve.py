@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from relaxboost._core.blas import threads_for
 from relaxboost._core.compiled import is_interrupt, ready
@@ -280,7 +281,7 @@ class _Job:
                 with until(clock.deadline):
                     status = run(rounds, keep, limits, clock, empty=True) or "stalled"
                 ending = Ending(status, "", smoothed_test)
-            except (ProgramError, SolverError, ClusterError) as error:
+            except (ProgramError, SolverError, ClusterError, LinAlgError) as error:
                 ending = Ending("failed", str(error), smoothed_test)
             except MemoryError as error:
                 ending = Ending("failed", f"out of memory: {error}", smoothed_test)

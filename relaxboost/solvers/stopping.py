@@ -97,7 +97,7 @@ class StoppingRule:
             self._smallest_gap = gap
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
-        if not gap <= RESOLUTION * size:  # also for a bracket that is still infinite
+        if not math.isfinite(gap) or gap > RESOLUTION * size:
             return ""
         waited = number - self._progress_round
         patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)

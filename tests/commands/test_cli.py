@@ -219,7 +219,7 @@ def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
     pd.read_csv(csv).to_parquet(f"{csv}.parquet")
     for line, said in (
         ("solve CSV --label quality --time-limit 0", "--time-limit must be a positive number"),
-        ("solve CSV --label quality --method lp", "unknown; choose one.*, totally-corrective$"),
+        ("solve CSV --label quality --method lp", "unknown; choose one.*, lpboost$"),
         ("solve CSV --label max_rounds", "no column 'max_rounds'"),
         ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
         ("solve CSV", "needs --label, the name of its label column; it has height, width"),

@@ -126,7 +126,7 @@ def test_solutions_and_comparisons():
     assert verdict
     assert verdict.agree is True
     assert max(one.lower, two.lower) == verdict.lower <= 13 / 30 <= verdict.upper
-    assert str(verdict).startswith("combined (pairwise, lp) and reference (HIGHS) agree: 0.4333")
+    assert str(verdict).startswith("auto (interior) and reference (HIGHS) agree: 0.4333")
     assert one.hypotheses() == [(pytest.approx(2 / 3), "h1"), (pytest.approx(1 / 3), "-h0")]
     assert one.hypotheses(1) == one.hypotheses()[:1]
     assert one.w == pytest.approx([-1 / 3, 2 / 3])
@@ -145,7 +145,7 @@ def test_a_false_bracket_is_called_a_disagreement():
     liar = replace(honest, lower=0.9, upper=0.95, method="liar")
     verdict = rb.compare(honest, liar)
     assert not verdict
-    assert str(verdict).startswith("DISAGREE: liar proves rho >= 0.9, combined (pairwise, lp)")
+    assert str(verdict).startswith("DISAGREE: liar proves rho >= 0.9, auto (interior)")
 
 
 def test_solutions_are_compared_with_numbers():
@@ -155,7 +155,7 @@ def test_solutions_are_compared_with_numbers():
         assert verdict
         assert verdict.lower <= 13 / 30 <= verdict.upper
     assert str(rb.compare(0.433, solution)).startswith(
-        "DISAGREE: combined (pairwise, lp) proves rho >= 0.43333"
+        "DISAGREE: auto (interior) proves rho >= 0.43333"
     )
     assert "the value 0.5 says rho >= 0.5" in str(rb.compare(solution, 0.5))
     one = rb.solve(rb.Game(np.ones((2, 1))), 1e-6)

@@ -184,7 +184,7 @@ def test_two_runs_at_once_are_refused(own):
 
 def test_times_and_solvers_are_beside_the_set(made):
     log = (made / "games.log").read_text()
-    assert "uniform-6x4-000: made by totally-corrective (lp), " in log
+    assert "uniform-6x4-000: made by lpboost (lp), " in log
     assert log.endswith(" s\n")
     everything = b"".join(contents(made / "games").values())
     assert b"lpboost" not in everything

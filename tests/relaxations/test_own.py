@@ -45,8 +45,8 @@ def test_default_repair_moves_to_the_ball(game):
 def test_linear_methods_refuse_what_is_not_polyhedral(game):
     with pytest.raises(rb.InputError, match="not polyhedral"):
         rb.reference(game, solver="HIGHS")
-    with pytest.raises(rb.InputError, match='use inner="conic"'):
-        rb.solve(game, method=LPBoost())
+    with pytest.raises(rb.InputError, match=r'use LPBoost\(program="conic"\)'):
+        rb.solve(game, method=LPBoost(program="linear"))
 
 
 def test_its_brackets_are_labelled_numerical(game):

@@ -282,7 +282,7 @@ def test_auto_ends_where_column_generation_does(rng):
 @pytest.mark.parametrize(
     ("tol", "method", "called"),
     [
-        (1e-9, "auto", "auto (start, balance, interior)"),
+        (1e-9, "auto", "auto (balance, interior)"),
         (1e-9, LPBoost(), "lpboost (lp)"),
         (1e-9, "interior-point", "interior-point"),
         (1.0, ERLPBoost(smoothing="binary-entropy"), "erlpboost, binary entropy"),

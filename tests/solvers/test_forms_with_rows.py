@@ -97,7 +97,7 @@ def test_a_polyhedral_form_is_for_the_interior_point_and_one_problem(f):
     """No solver is asked for bounds: multipliers and variables of the iterate prove them."""
     game = rb.Game(margins(M, N), rb.Custom(f))
     found = rb.solve(game, 1e-6)
-    assert found.method == "interior-point"
+    assert found.method == "auto (interior)"
     assert rb.reference(game).rounds == 1
 
 

@@ -37,7 +37,7 @@ def test_auto_asks_no_cone_solver_for_steps_where_a_linear_program_is_known(rng,
     own, asked = numerical.Programs.distribution, []
     monkeypatch.setattr(numerical.Programs, "distribution", lambda *a: asked.append(1) or own(*a))
     solution = rb.solve(game, 1e-6)
-    assert solution.method == "auto (start, interior)"
+    assert solution.method == "auto (interior)"
     assert solution.status == "optimal"
     assert not asked
     assert rb.compare(solution, rb.solve(game, 1e-6, LPBoost()))
@@ -69,29 +69,25 @@ def deepest(call):
     return longest
 
 
+DEEPEST = 11
+"""What kernels call is not seen, but would take seconds to compile at a first call."""
+
 CHECKS = {"as_margins", "positive"}
 
 
 @pytest.mark.parametrize(
     "relaxation", [rb.HardMargin(), rb.Capped(9), rb.Capped(fraction=0.3), rb.CVaR(0.3)], ids=repr
 )
-def test_calls_are_at_most_nine_deep_and_a_line_search_checks_nothing(rng, relaxation):
+def test_calls_are_at_most_eleven_deep_and_a_line_search_checks_nothing(rng, relaxation):
     game = rb.Game(np.clip(rng.uniform(-1, 1, (60, 25)) + 0.1, -1, 1), relaxation)
     rb.solve(game, 1e-6)  # compiles
     stack = deepest(lambda: rb.solve(game, 1e-6))
-    assert len(stack) <= 9, " > ".join(stack)
+    assert len(stack) <= DEEPEST, " > ".join(stack)
 
 
 OWN = [(name, make) for name, make in FAMILIES if not make(60).resolve(60).from_solver]
 
-DEEPEST = 9
 DEEPER = {
-    "Caps": 10,
-    "NormBall(inf, weights)": 10,
-    "NormPenalty(1, weights)": 10,
-    "NormPenalty(inf": 10,
-    "KLPenalty": 10,
-    "GroupCaps": 11,
     "BinaryEntropy": 12,  # a root in the levels of its logits
     "KLBall": 13,
     "Mahalanobis": 14,

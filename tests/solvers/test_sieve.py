@@ -246,7 +246,7 @@ def test_a_sieve_that_would_be_full_at_the_start_leaves_room(monkeypatch):
     game, sizes = rb.Game(noisy_stumps(200, 12), rb.Capped(180)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
-    first = Sieve(game.matrix.pricing(), game.over, np.arange(0), 40)
+    first = Sieve(game.matrix.pricing(), game.over, 40)
     assert 20 == first.columns.size < sizes[0] <= max(sizes) <= 40 < 8 * 12
 
 

@@ -178,7 +178,10 @@ def test_short_histories_keep_every_round(game):
 
 
 def test_bound_and_beta(game):
-    assert rb.solve(game, 0.1).bound == pytest.approx(64 * math.log(30) / 0.01)
+    for method in ("corrective", "erlpboost"):
+        bound = rb.solve(game, 0.1, method, max_rounds=1).bound
+        assert bound == pytest.approx(64 * math.log(30) / 0.01)
+    assert math.isnan(rb.solve(game, 0.1).bound)  # no theorem counts the rounds of all phases
     assert math.isnan(rb.solve(game, 0.1, Corrective(beta=0.01)).bound)
     # A β far too large never gets there: its smoothing error alone exceeds tol.
     blurred = rb.solve(game, 1e-4, Corrective(step="pairwise", beta=1.0), max_rounds=300)
@@ -201,7 +204,7 @@ def test_float32_and_int8_are_solved_as_they_are(rng):
         ({"tol": -1e-3}, "tol must be a positive number"),
         ({"tol": math.nan}, "tol must be a positive number"),
         ({"tol": math.inf}, "tol must be a positive number"),
-        ({"method": "softboost"}, "unknown method 'softboost'; choose one of \"adaboost\""),
+        ({"method": "gradient"}, "unknown method 'gradient'; choose one of \"adaboost\""),
         ({"method": Corrective}, r"write Corrective\(\)"),
         ({"max_rounds": 0}, "max_rounds must be a whole number >= 1"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),
@@ -391,7 +394,8 @@ def test_a_matrix_of_ones_own_with_unknown_slack_needs_a_limit():
     game = rb.Game(Vague(np.eye(3)))
     with pytest.raises(rb.InputError, match="give max_rounds or time_limit"):
         rb.solve(game)
-    assert rb.solve(game, max_rounds=5).upper == math.inf
+    found = rb.solve(game, max_rounds=50)
+    assert (found.upper, found.status, found.rounds) == (math.inf, "max_rounds", 50)
 
 
 def test_a_matrix_is_not_a_game():

@@ -99,11 +99,6 @@ def _many_free(d: Vector, v: Vector, top: float) -> tuple[float, float, float]:
     return mass, mean, square
 
 
-def _sums(e: Vector, top: float) -> tuple[int, float]:
-    """Return how many entries reach the top, and the sum of the others."""
-    return _few_sums(e, top) if e.size < FEW else _many_sums(e, top)
-
-
 def _scaled(e: Vector, x: float, top: float, v: Vector, there: Vector) -> tuple[float, float]:
     """Set d = min{top, x e} in the place of e; return <d, v> and <d, there>."""
     return (_few_scaled if e.size < FEW else _many_scaled)(e, x, top, v, there)
@@ -111,19 +106,20 @@ def _scaled(e: Vector, x: float, top: float, v: Vector, there: Vector) -> tuple[
 
 def _factor(e: Vector, x: float, k: float) -> float:
     """Return the x with Σ min{1/k, x e} = 1, from one near it, nan if there is none."""
+    sums = _few_sums if e.size < FEW else _many_sums
     if k == 1.0:  # a sum of one needs no cap of one
-        rest = _sums(e, math.inf)[1]
+        rest = sums(e, math.inf)[1]
         return 1.0 / rest if rest > 0.0 else math.nan
     cap = 1.0 / k
-    reach, rest = _sums(e, cap / x)
+    reach, rest = sums(e, cap / x)
     while reach >= k and x > 0.0:  # so far right that Newton's step ends below zero
         x *= 0.5
-        reach, rest = _sums(e, cap / x if x > 0.0 else math.inf)
+        reach, rest = sums(e, cap / x if x > 0.0 else math.inf)
     for _ in range(_MAX_STEPS):
         x, before = (k - reach) * cap / rest if rest > 0.0 else math.nan, reach
         if not x > 0.0:
             return math.nan
-        reach, rest = _sums(e, cap / x)
+        reach, rest = sums(e, cap / x)
         if reach == before or reach >= k:  # beyond k by rounding
             return x
     return math.nan

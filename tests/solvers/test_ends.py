@@ -1,0 +1,100 @@
+"""Runs end: at what rounding allows, within their time, and at the same bits for any threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost.solvers import STEPS, Corrective
+from relaxboost.solvers.stopping import PATIENCE_FACTOR, PATIENCE_ROUNDS
+
+ATOMIC = ["auto", "interior-point", "lpboost", "erlpboost"]
+ATOMIC += [Corrective(step=step) for step in STEPS]
+EUCLIDEAN = ["auto", "fully-corrective"]
+EUCLIDEAN += [Corrective(step=step) for step in ("fig1", "classic", "line-search")]
+CASES = [(over, m) for over in (rb.L1Ball(1), rb.L1Ball(3)) for m in ATOMIC]
+CASES += [(over, m) for over in (rb.L2Ball(1), rb.L2Ball(3)) for m in EUCLIDEAN]
+
+
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(12), rb.KLPenalty(0.2)], ids=repr)
+@pytest.mark.parametrize(("over", "method"), CASES, ids=repr)
+def test_a_gap_that_rounding_does_not_allow_ends_a_run(f, over, method):
+    """Within five times the rounds to its smallest gap, if that is as narrow as rounding."""
+    A = np.clip(np.random.default_rng(0).uniform(-1.0, 1.0, (80, 40)) + 0.1, -1.0, 1.0)
+    found = rb.solve(rb.Game(A, f, over=over), 1e-15, method, max_rounds=LIMIT)
+    gaps = np.array([record.upper - record.lower for record in found.history])
+    assert np.isfinite(found.gap)
+    if found.status == "max_rounds":  # smoothing crawls: the gap is far above what rounding does
+        assert not isinstance(method, str) or method == "erlpboost"
+        assert found.gap > 1e-9
+        return
+    assert found.status == "stalled"
+    narrowest = found.history[int(np.flatnonzero(gaps <= gaps.min() / 0.99)[0])].round
+    assert found.rounds <= narrowest + max(PATIENCE_ROUNDS, PATIENCE_FACTOR * narrowest) + 2
+
+
+LIMIT = 3000
+"""Rounds after which a smoothed run is taken to crawl."""
+
+
+RUNS = """
+import hashlib
+import numpy as np
+import relaxboost as rb
+from relaxboost.solvers import STEPS, Corrective
+
+rng = np.random.default_rng(5)
+X = rng.normal(size=(200, 4))
+y = np.where(X.sum(axis=1) + rng.normal(size=200) > 0.0, 1.0, -1.0)
+A = np.clip(rng.uniform(-1.0, 1.0, (80, 40)) + 0.1, -1.0, 1.0)
+methods = ["auto", "interior-point", "lpboost", "erlpboost"]
+methods += [Corrective(step=step) for step in STEPS]
+for matrix in (A, rb.matrices.stumps(X, y)):
+    for f in (rb.HardMargin(), rb.Capped(fraction=0.1), rb.KLPenalty(0.1)):
+        for method in methods:
+            if method == "lpboost" and isinstance(f, rb.KLPenalty):
+                continue  # a cone program a round
+            found = rb.solve(rb.Game(matrix, f), 1e-3, method, max_rounds=30)
+            digest = hashlib.sha256(found.d.tobytes() + found.support.tobytes())
+            digest.update(found.coefficients.tobytes())
+            rows = [record._replace(seconds=0.0) for record in found.history]
+            digest.update(repr([found.lower, found.upper, rows]).encode())
+            print(type(found.game.matrix).__name__, f, method, digest.hexdigest())
+"""
+
+
+def test_as_many_threads_as_there_are_change_no_bit_of_small_games():
+    printed = []
+    for threads in (1, 2, 4):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, str(threads))}
+        command = [sys.executable, "-c", textwrap.dedent(RUNS)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        printed.append(done.stdout.splitlines())
+    assert len(printed[0]) == 52
+    assert printed[1] == printed[0]
+    assert printed[2] == printed[0]
+
+
+NEED_A_SOLVER = [
+    rb.Capped(5) + rb.NormPenalty(2, 0.3),
+    rb.KLPenalty(0.1) + rb.NormPenalty(np.inf, 0.3),
+    rb.NormPenalty(1.5, 0.3) + rb.Capped(4),
+]
+
+
+@pytest.mark.parametrize("limit", [0.3, 1.5])
+@pytest.mark.parametrize("method", ["auto", "corrective", "erlpboost", "lpboost", "interior-point"])
+@pytest.mark.parametrize("f", NEED_A_SOLVER, ids=repr)
+def test_no_step_outlasts_the_time_limit(f, method, limit):
+    A = np.clip(np.random.default_rng(3).uniform(-1.0, 1.0, (26, 60)) + 0.1, -1.0, 1.0)
+    found = rb.solve(rb.Game(A, f), 1e-14, method, time_limit=limit)
+    assert found.status in ("time_limit", "stalled")
+    assert found.seconds <= limit + max(0.1 * limit, 1.0)
+    assert (found.lower, found.upper) == found.game.bracket(found.d, found.w)

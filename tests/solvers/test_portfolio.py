@@ -1,0 +1,243 @@
+"""The default method: its phases, their budgets, and what they hand over."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import relaxboost as rb
+from relaxboost._core.errors import SolverError
+from relaxboost.solvers import automatic, portfolio
+from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.interior_point.run import InteriorRun
+from relaxboost.solvers.portfolio import PHASES, Phase
+from relaxboost.solvers.restricted_master import ProgramError
+from relaxboost.solvers.rounds import Booster
+from tests.solvers.test_interior import inners, margins, noisy_stumps
+
+ERRORS = [ProgramError, np.linalg.LinAlgError, MemoryError, SolverError]
+NAMES = [phase.name for phase in PHASES]
+LAST = r"The run ended after round \d+ as \w+, at a gap of \S+\."
+WORDS = (
+    r"Round \d+: left out the ({names}): .+\.",
+    r"Round \d+: began the ({names})(, with a budget of \d+ passes over A)?\.",
+    r"Round \d+: left the ({names}) after \d+ passes over A: .+\.",
+)
+
+
+def said_of(line):
+    """Return what a line of the trace says, and of which phase."""
+    for kind, pattern in zip(("left out", "began", "left"), WORDS, strict=True):
+        found = re.fullmatch(pattern.format(names="|".join(NAMES)), line)
+        if found:
+            return kind, found[1]
+    raise AssertionError(line)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        rb.Game(margins(60, 40), rb.Capped(10)),
+        rb.Game(margins(20, 60), rb.Capped(5)),
+        rb.Game(margins(40, 20), rb.KLPenalty(0.1), over=rb.Simplex()),
+        rb.Game(noisy_stumps(200, 3), rb.Capped(20)),
+        rb.Game(margins(30, 20), rb.Capped(5), over=rb.L2Ball()),
+    ],
+    ids=["dense", "wide", "curved", "stumps", "euclidean"],
+)
+def test_the_trace_says_of_every_phase_what_became_of_it(game):
+    found = rb.solve(game, 1e-7)
+    assert found.status == "optimal"
+    *lines, last = found.trace
+    assert re.fullmatch(LAST, last)
+    assert f"after round {found.rounds} as optimal" in last
+    said = [said_of(line) for line in lines]
+    omitted = [name for kind, name in said if kind == "left out"]
+    begun = [name for kind, name in said if kind == "began"]
+    left = [name for kind, name in said if kind == "left"]
+    assert begun
+    assert left == begun[:-1]  # the last one reached the gap
+    assert sorted([*omitted, *begun], key=NAMES.index) == [
+        name for name in NAMES if name in {*omitted, *begun}
+    ]
+    assert begun == sorted(begun, key=NAMES.index)
+    assert not set(omitted) & set(begun)
+
+
+def test_a_run_of_one_method_has_its_end_in_the_trace_only():
+    for method in ("lpboost", "erlpboost", "interior-point", "corrective"):
+        found = rb.solve(rb.Game(margins(30, 20), rb.Capped(5)), 0.1, method)
+        (only,) = found.trace
+        assert re.fullmatch(LAST, only)
+
+
+def test_a_game_that_its_start_solves_has_its_end_in_the_trace_only():
+    game = rb.Game(margins(30, 20), rb.Capped(5))
+    again = rb.solve(game, 1e-6, start=rb.solve(game, 1e-6))
+    assert again.trace == (f"The run ended after round 0 as optimal, at a gap of {again.gap:.3g}.",)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("rounds", [0, 3])
+def test_a_phase_that_gives_up_hands_over_and_the_bracket_stays(monkeypatch, error, rounds):
+    own, taken = InteriorRun.advance, []
+
+    def advance(self, best):
+        taken.append(1)
+        if len(taken) > rounds:
+            raise error("the wind has changed")
+        return own(self, best)
+
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    truth = rb.solve(game, 1e-9)
+    monkeypatch.setattr(InteriorRun, "advance", advance)
+    found = rb.solve(game, 1e-9)
+    assert found.status == "optimal"
+    assert rb.compare(found, truth)
+    assert inners(found)[-1] == "lp"
+    assert len(taken) == rounds + 1
+    (line,) = [line for line in found.trace if "left the interior point method" in line]
+    assert line.endswith("it gave up (the wind has changed).")
+    assert found.trace[found.trace.index(line) + 1].endswith("began the column generation.")
+    lowers, uppers = (
+        np.array([getattr(r, end) for r in found.history]) for end in ("lower", "upper")
+    )
+    assert (np.diff(lowers[:-1]) >= 0.0).all()
+    assert (np.diff(uppers[:-1]) <= 0.0).all()
+
+
+def test_a_phase_that_cannot_be_started_hands_over(monkeypatch):
+    def fail(self, *args):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(InteriorRun, "__init__", fail)
+    found = rb.solve(rb.Game(margins(60, 40), rb.Capped(10)), 1e-9)
+    assert found.status == "optimal"
+    assert inners(found)[-1] == "lp"
+    assert any("it could not be started (no room)." in line for line in found.trace)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("name", ["__init__", "advance"])
+def test_where_the_last_phase_gives_up_the_bracket_holds(monkeypatch, error, name):
+    def fail(self, *args):
+        raise error("the end")
+
+    phase = next(phase for phase in PHASES if phase.name == "interior point method")
+    monkeypatch.setattr(automatic, "PHASES", (phase,))
+    monkeypatch.setattr(InteriorRun, name, fail)
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    found = rb.solve(game, 1e-9)
+    assert found.status == "failed"
+    assert "the end" in found.message
+    assert found.trace[-1].startswith("The run ended after round 1 as failed")
+    assert (found.lower, found.upper) == game.bracket(found.d, found.w)
+    assert np.isfinite(found.gap)
+
+
+class Idle(Booster):
+    """A run that shows the centre for ever, at a price."""
+
+    def __init__(self, game, name, price=0.0, ends_after=10**9):
+        self.inner = name
+        self.active = active_set(game)
+        self.d = game.relaxation.center(game.m)
+        self.price = price
+        self.left = ends_after
+
+    def advance(self, best):
+        self.work += self.price
+        self.left -= 1
+        return self if self.left else None
+
+
+def idle(name, budget=np.inf, **options):
+    """Return a phase of idle rounds for every game."""
+    return Phase(
+        name,
+        lambda game, start: "",
+        lambda request: Idle(request.game, name, **options),
+        lambda game: budget,
+    )
+
+
+def test_a_phase_may_use_its_budget_of_work_and_no_more(monkeypatch):
+    """Each answer of the weak learner is a pass; the last round may exceed the budget."""
+    phases = (idle("first", 10.0), idle("second", 30.0, price=4.0), idle("third", ends_after=2))
+    monkeypatch.setattr(automatic, "PHASES", phases)
+    found = rb.solve(rb.Game(margins(20, 10), rb.Capped(4)), 1e-9, max_rounds=60)
+    kinds = [record.inner for record in found.history]
+    counts = {name: kinds.count(name) for name in dict.fromkeys(kinds)}
+    assert counts == {"start": 1, "first": 11, "second": 7, "third": 2}
+    assert found.status == "stalled"  # the last phase could do no more
+    used = [line for line in found.trace if ": left the" in line]
+    assert used == [
+        f"Round {number}: left the {name} after {work} passes over A: "
+        f"its budget of {budget} passes over A is used up."
+        for number, name, work, budget in ((12, "first", 11, 10), (19, "second", 35, 30))
+    ]
+
+
+def test_the_last_phase_has_no_budget(monkeypatch):
+    monkeypatch.setattr(automatic, "PHASES", (idle("only", 3.0),))
+    found = rb.solve(rb.Game(margins(20, 10), rb.Capped(4)), 1e-9, max_rounds=30)
+    assert (found.status, found.rounds) == ("max_rounds", 30)
+
+
+def test_a_phase_before_the_interior_point_method_uses_a_third_of_its_work(monkeypatch):
+    game = rb.Game(noisy_stumps(500, 4), rb.Capped(fraction=0.1))
+    share = portfolio.FIRST_SHARE * portfolio.interior_point.predict_passes(game)
+    found = rb.solve(game, 1e-8)
+    begun = [line for line in found.trace if "began the taut-string steps" in line]
+    assert begun
+    assert begun[0].endswith(f"with a budget of {share:.0f} passes over A.")
+    (left,) = [line for line in found.trace if "left the taut-string steps" in line]
+    assert float(left.partition(" after ")[2].split()[0]) <= share + 25.0 * 5.0 + 1.0
+
+
+def test_verbose_2_prints_the_trace_on_standard_error(capsys):
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    found = rb.solve(game, 1e-7, verbose=2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    printed = [line for line in err.splitlines() if line.startswith("relaxboost: ")]
+    assert printed == [f"relaxboost: {line}" for line in found.trace[:-1]]
+    for verbose in (0, 1):
+        rb.solve(game, 1e-7, verbose=verbose)
+        assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_while_a_phase_is_prepared_keeps_the_bracket(monkeypatch):
+    def press(self, *args):
+        raise KeyboardInterrupt
+
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    truth = rb.solve(game, 1e-9)
+    monkeypatch.setattr(InteriorRun, "__init__", press)
+    found = rb.solve(game, 1e-9)
+    assert found.status == "interrupted"
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper < np.inf
+    assert found.trace[-1].startswith(f"The run ended after round {found.rounds} as interrupted")
+
+
+def test_the_phases_of_a_game_are_the_same_every_time():
+    game = rb.Game(noisy_stumps(300, 3), rb.Capped(fraction=0.1))
+    one, other = (rb.solve(game, 1e-6) for _ in range(2))
+    assert one.trace == other.trace
+    assert one.d.tobytes() == other.d.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("totally-corrective", "lpboost"), ("combined", "auto"), ("taut-strings", "auto")],
+)
+def test_names_of_version_0_1_warn_with_those_of_today(old, new):
+    game = rb.Game(margins(30, 12), rb.Capped(5))
+    with pytest.warns(FutureWarning, match=f'method="{old}" is now called method="{new}"') as seen:
+        found = rb.solve(game, 1e-6, old)
+    assert seen[0].filename == __file__
+    today = rb.solve(game, 1e-6, new)
+    assert (found.lower, found.upper, found.method) == (today.lower, today.upper, today.method)

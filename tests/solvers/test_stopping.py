@@ -1,0 +1,95 @@
+"""The requested accuracy, and the one rule that ends every run."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from relaxboost.solvers.stopping import (
+    PATIENCE_FACTOR,
+    PATIENCE_ROUNDS,
+    RESOLUTION,
+    StoppingRule,
+    Tolerance,
+)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "bracket", "allowed"),
+    [
+        (Tolerance(0.1), (5.0, 6.0), 0.1),
+        (Tolerance(0.1, 0.5), (5.0, 6.0), 2.5),
+        (Tolerance(0.1, 0.5), (-6.0, -5.0), 2.5),
+        (Tolerance(0.1, 0.5), (-6.0, 5.0), 0.1),  # around zero the bracket proves no part of it
+        (Tolerance(0.1, 0.01), (5.0, 6.0), 0.1),
+        (Tolerance(0.1, 0.5), (-math.inf, math.inf), 0.1),
+    ],
+)
+def test_the_end_of_the_bracket_nearer_to_zero_stands_for_the_value(tolerance, bracket, allowed):
+    assert tolerance.allowed(*bracket) == allowed
+
+
+def test_a_certification_waits_until_the_estimate_is_narrow_enough():
+    rule = StoppingRule(Tolerance(0.1), 1.0)
+    assert rule.should_certify(0.0, 0.1)
+    assert not rule.should_certify(0.0, 0.1001)
+    assert not rule.should_certify(-math.inf, math.inf)
+
+
+def test_the_rounding_of_one_certification_postpones_the_next_but_not_beyond_half_the_gap():
+    rule = StoppingRule(Tolerance(0.1), 1.0)
+    assert rule.judge_certified(0.0, 0.11, 0.1) == ""  # 0.01 more than the rounds believed
+    assert not rule.should_certify(0.0, 0.085)
+    assert rule.should_certify(0.0, 0.079)
+    for _ in range(5):
+        assert rule.judge_certified(0.0, 0.13, 0.08) == ""
+    assert not rule.should_certify(0.0, 0.051)
+    assert rule.should_certify(0.0, 0.05)
+
+
+def test_a_certified_gap_is_optimal_or_hopeless_or_neither():
+    rule = StoppingRule(Tolerance(0.1), 1.0)
+    assert rule.judge_certified(0.0, 0.1, 0.05) == "optimal"
+    assert rule.judge_certified(0.0, 0.15, 0.1) == ""
+    assert rule.judge_certified(0.0, 0.3, 0.1) == "stalled"  # rounding alone exceeds tol
+    relative = StoppingRule(Tolerance(1e-9, 0.1), 1.0)
+    assert relative.judge_certified(10.0, 11.0, 0.5) == "optimal"
+
+
+@pytest.mark.parametrize("best", [1, 5, 6, 40])
+def test_a_gap_at_the_resolution_is_given_five_times_the_rounds_that_led_to_it(best):
+    rule = StoppingRule(Tolerance(1e-15), 1.0)
+    for number in range(1, best):
+        assert rule.judge_progress(0.0, 1.0 / number, number) == ""
+    tiny = 0.5 * RESOLUTION
+    number = best
+    while not rule.judge_progress(0.0, tiny, number):
+        number += 1
+        assert number < 1000
+    assert number == best + max(PATIENCE_ROUNDS, PATIENCE_FACTOR * best) + 1
+
+
+def test_progress_below_a_hundredth_is_none_and_more_begins_the_count_again():
+    rule = StoppingRule(Tolerance(1e-15), 1.0)
+    gap = 0.5 * RESOLUTION
+    for number in range(1, PATIENCE_ROUNDS + 2):
+        assert rule.judge_progress(0.0, gap * (1.0 - 1e-4 * number), number) == ""
+    again = StoppingRule(Tolerance(1e-15), 1.0)
+    for number in range(1, 500):
+        assert again.judge_progress(0.0, gap * 0.98**number, number) == ""
+    assert rule.judge_progress(0.0, gap, PATIENCE_ROUNDS + 2) == "stalled"
+
+
+def test_a_gap_above_the_resolution_never_stalls_and_the_size_of_the_numbers_counts():
+    for lower, upper, size, verdict in (
+        (0.0, 2.0 * RESOLUTION, 1.0, ""),
+        (-math.inf, math.inf, 1.0, ""),
+        (0.0, math.inf, 1.0, ""),
+        (0.0, 2.0 * RESOLUTION, 4.0, "stalled"),  # of a ball of radius 4
+        (9.0, 9.0 + 2.0 * RESOLUTION, 1.0, "stalled"),
+    ):
+        rule = StoppingRule(Tolerance(1e-15), size)
+        said = [rule.judge_progress(lower, upper, number) for number in range(1, 100)]
+        assert said[-1] == verdict
+        assert said[:PATIENCE_ROUNDS] == [""] * PATIENCE_ROUNDS
