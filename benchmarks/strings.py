@@ -1,6 +1,6 @@
-"""Taut strings beside the interior point method on all stumps, to gaps that are parts of the value.
+"""Taut strings, the interior point method and `auto` on all stumps, to gaps that are parts of ρ.
 
-CPU seconds of one thread, in one process, kernels compiled before. `auto` chooses by itself.
+CPU seconds of one thread, in one process, kernels compiled before.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/strings.py [--data DIR] [--parts .1 .05 .02 .01] [NAME ...]
 with names of games of benchmarks/suite.toml.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common import machine, table
-from relaxboost.testing.bench.suite import read_suite
+from solvers.suite import read_suite
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
