@@ -102,12 +102,12 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     status = status or ("optimal" if 0.0 <= search.gap <= tol else "inaccurate")
     return Solution(
         game=game,
-        support=search.support,
-        coefficients=search.coefficients,
-        d=search.d,
-        witness=search.witness,
-        lower=search.lower,
-        upper=search.upper,
+        support=search.pair.support,
+        coefficients=search.pair.coefficients,
+        d=search.pair.d,
+        witness=search.pair.witness,
+        lower=search.pair.lower,
+        upper=search.pair.upper,
         status=status,
         tol=tol,
         method=f"reference ({solver})",
@@ -138,7 +138,7 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
             if search.gap <= tol:  # the primal's multipliers are enough, mostly
                 break
             limits.update(_time_limit())
-    return search.d, (search.support, search.coefficients)
+    return search.pair.d, (search.pair.support, search.pair.coefficients)
 
 
 def _time_limit() -> dict[str, float]:
@@ -146,36 +146,26 @@ def _time_limit() -> dict[str, float]:
     return {} if left == math.inf else {"time_limit": left}
 
 
-class _Search:
-    """The best repaired points so far, the columns handed to the solver, and what it said.
+class _BestPair:
+    """The best repaired points so far, and their bracket. The trivial pair is always feasible."""
 
-    It starts from the trivial pair, which is always feasible.
-    """
-
-    def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
-        self.game, self._solver, self._tol, self._options = game, solver, tol, options
-        self.asked = 0
-        self._atoms = game.over if isinstance(game.over, AtomicSet) else None
-        self._columns = _first_columns(game)
-        self._basis: Vector | None = None  # of the w that the solver sees, if they are turned
-        self._answers: dict[str, Answer] = {}
-        self._usable = 0
-        self._priced = False
-        # Of closed forms a bracket costs little, and both problems are worth their solver.
-        self._cones = game.cone_form if game.relaxation.from_solver else None
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.usable = 0
+        """How many points of a solver could be repaired."""
         self.d = game.relaxation.center(game.m)
-        self.upper = self._upper(self.d)
-        self._size = max(game.over.reach(game.n), abs(self.upper))
+        self.trivial_upper = self.upper = self._evaluate_upper(self.d)
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
-        self._first = "one column" if self.support.size else "w = 0"
+        self.trivial = "one column" if self.support.size else "w = 0"
+        """What the first w is called."""
         self.witness: Witness
-        self.lower, self.witness = self._lower(self.support, self.coefficients)
+        self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
-    def _upper(self, d: Vector) -> float:
+    def _evaluate_upper(self, d: Vector) -> float:
         game = self.game
         return bounds.evaluate_upper(game.matrix, game.relaxation, d, game.over)
 
-    def _lower(
+    def _evaluate_lower(
         self, support: NDArray[np.int64], coefficients: Vector, witness: Witness | None = None
     ) -> tuple[float, Witness]:
         game = self.game
@@ -187,6 +177,68 @@ class _Search:
     def gap(self) -> float:
         """The width of the bracket so far."""
         return self.upper - self.lower
+
+    def offer_d(self, d: Vector | None) -> Vector | None:
+        """Keep a d if it is better, and return it repaired; None if it is unusable."""
+        if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
+            return None
+        d = self.game.repair_d(d)
+        upper = self._evaluate_upper(d)
+        self.usable += 1
+        if upper < self.upper:
+            self.upper = upper
+            self.d = d
+        return d
+
+    def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
+        """Keep a w if it is better.
+
+        If the multipliers `proof` show a bound below `least`, a program of f alone is asked for
+        better ones: multipliers that are exactly zero cannot be repaired.
+        """
+        game = self.game
+        try:
+            support, coefficients = game.repair_w(weights)
+            witness = None
+            if proof is not None:
+                u = game.matrix.margins(support, coefficients)
+                witness = game.relaxation.near_witness(u, proof)
+            lower, witness = self._evaluate_lower(support, coefficients, witness)
+            if proof is not None and lower < least:
+                solved = self._evaluate_lower(support, coefficients)
+                lower, witness = solved if solved[0] > lower else (lower, witness)
+        except InputError:
+            return  # nothing of the domain is near, or no solver answers at its margins
+        self.usable += 1
+        if lower > self.lower:
+            self.lower = lower
+            self.witness = witness
+            self.support = support
+            self.coefficients = coefficients
+
+
+class _Search:
+    """The columns that the solver was handed, what it said, and what its points prove."""
+
+    def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
+        self.game = game
+        self._solver = solver
+        self._tol = tol
+        self._options = options
+        self.pair = _BestPair(game)
+        self.asked = 0
+        self._atoms = game.over if isinstance(game.over, AtomicSet) else None
+        self._columns = _first_columns(game)
+        self._basis: Vector | None = None  # of the w that the solver sees, if they are turned
+        self._answers: dict[str, Answer] = {}
+        self._priced = False
+        # Brackets of closed forms cost little, and both problems are worth their solver.
+        self._cones = game.cone_form if game.relaxation.from_solver else None
+
+    @property
+    def gap(self) -> float:
+        """The width of the bracket so far."""
+        return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
         """Price columns in until the bracket is narrow or none is missing; then solve the pair.
@@ -245,6 +297,11 @@ class _Search:
                 value, self._columns = answer.value, _largest(prices, self._columns, _APART)
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
+    def _size(self) -> float:
+        """Return the size of the numbers in the problem, by which solvers' tolerances count."""
+        reach = self.game.over.reach(self.game.n)
+        return max(reach, abs(self.pair.trivial_upper))
+
     def _ask(self, model: Any, A: Any) -> Vector | None:
         """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
         self.asked += 1
@@ -254,7 +311,7 @@ class _Search:
             defaults = INTERIOR_POINT.get(self._solver)
         else:
             problem = model(A, game.relaxation, game.over)
-        answer = ask(problem.priced(self._size), self._solver, self._options, defaults)
+        answer = ask(problem.priced(self._size()), self._solver, self._options, defaults)
         self._answers[answer.side] = answer
         return self._offer(answer)
 
@@ -262,43 +319,14 @@ class _Search:
         d, w = answer.point, answer.other
         if answer.side == "dual":
             d, w = w, d
-        self._offer_w(w, answer.proof, answer.value)
+        if w is not None and np.isfinite(w).all():
+            w = w if self._basis is None else self._basis @ w
+            least = answer.value - 0.1 * self._tol
+            self.pair.offer_w((self._columns, w), answer.proof, least)
         if answer.proof is not None and self.game.relaxation.from_solver:
             # If the point breaks no constraint, the bound on f(d) needs no solver.
             numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
-        return self._offer_d(d)
-
-    def _offer_d(self, d: Vector | None) -> Vector | None:
-        if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
-            return None
-        d = self.game.repair_d(d)
-        upper = self._upper(d)
-        self._usable += 1
-        if upper < self.upper:
-            self.upper, self.d = upper, d
-        return d
-
-    def _offer_w(self, w: Vector | None, proof: ConeProof | None, value: float) -> None:
-        if w is None or not np.isfinite(w).all():
-            return
-        w = w if self._basis is None else self._basis @ w
-        try:
-            support, coefficients = self.game.repair_w((self._columns, w))
-            witness = None
-            if proof is not None:
-                u = self.game.matrix.margins(support, coefficients)
-                witness = self.game.relaxation.near_witness(u, proof)
-            lower, witness = self._lower(support, coefficients, witness)
-            # Multipliers of zero cannot be repaired; a program of f alone finds others.
-            if proof is not None and value - lower > 0.1 * self._tol:
-                solved = self._lower(support, coefficients)
-                lower, witness = solved if solved[0] > lower else (lower, witness)
-        except InputError:
-            return  # nothing of the domain is near, or no solver answers at its margins
-        self._usable += 1
-        if lower > self.lower:
-            self.lower, self.witness = lower, witness
-            self.support, self.coefficients = support, coefficients
+        return self.pair.offer_d(d)
 
     def message(self) -> str:
         """Say what the solver claims, what its points prove, and whether the two fit."""
@@ -309,28 +337,31 @@ class _Search:
         if self._columns.size < self.game.matrix.known:
             claim += f" on {self._columns.size} of {self.game.n} columns"
             claim += ", after pricing all" if self._priced else ""
-        lower, upper = show_bracket(self.lower, self.upper)
-        who = (
-            "its points"
-            if self._usable
-            else f"it returned no usable point; {self._first} and the center"
-        )
-        proof = f"{who} prove [{lower}, {upper}]"
-        tol, verdict = self._tol, ""
+        pair = self.pair
+        lower, upper = show_bracket(pair.lower, pair.upper)
+        who = "its points"
+        if not pair.usable:
+            who = f"it returned no usable point; {pair.trivial} and the center"
+        proof = f"{who} prove [{lower}, {upper}]{self._verdict()}"
+        believed = self.game.relaxation.believed(pair.witness, pair.d)
+        return f"{claim}; {proof}" + (f"; {believed}" if believed else "")
+
+    def _verdict(self) -> str:
+        """Return whether the bracket is narrow, and whether the claimed values are inside."""
+        tol = self._tol
         if self.gap > tol:
-            verdict = f"; that is wider than tol = {tol:g}, do not use the solver's value"
-        elif self.gap < 0.0:
-            verdict = (
+            return f"; that is wider than tol = {tol:g}, do not use the solver's value"
+        if self.gap < 0.0:
+            return (
                 "; these cross: they are numerical, and no better than the solver; if the "
                 "relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees"
             )
-        else:
-            values = [a.value for a in self._answers.values()]
-            wrong = [v for v in values if not self.lower - tol <= v <= self.upper + tol]
-            if wrong:
-                verdict = f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
-        believed = self.game.relaxation.believed(self.witness, self.d)
-        return f"{claim}; {proof}{verdict}" + (f"; {believed}" if believed else "")
+        low = self.pair.lower - tol
+        high = self.pair.upper + tol
+        wrong = [a.value for a in self._answers.values() if not low <= a.value <= high]
+        if not wrong:
+            return ""
+        return f"; the claimed {wrong[0]:.9g} is outside the bracket by more than tol"
 
 
 def _curved(game: Game) -> str | None:
