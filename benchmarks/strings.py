@@ -20,7 +20,7 @@ import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.solvers import Booster, Method, Tolerance
-from relaxboost.solvers.strings.run import StringsRun, unfit
+from relaxboost.solvers.taut_strings import StringsRun, unfit
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.solvers import general_solver, zero_value
+from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters.corrective import Corrective, CorrectiveRun, active_set
 from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import ConeProgramRun, LinearProgramRun
@@ -18,7 +18,6 @@ from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
-from relaxboost.solvers.strings import run as strings
 from relaxboost.solvers.warm_start import WarmStart
 
 FIRST_SHARE = 1.0 / 3.0
@@ -66,7 +65,7 @@ def _why_no_walk(game: Game, start: WarmStart) -> str:
 
 
 def _why_no_strings(game: Game, start: WarmStart) -> str:
-    why_not = strings.unfit(game) or interior_point.unfit(game)
+    why_not = taut_strings.unfit(game) or interior_point.unfit(game)
     form = game.linear_form
     if why_not or form is None:
         return why_not
@@ -125,9 +124,7 @@ PHASES = (
     Phase(
         "taut-string steps",
         _why_no_strings,
-        lambda r: strings.StringsRun(
-            r.game, r.goal, r.clock, interior_point.predict_passes(r.game)
-        ).warmed(r.start),
+        lambda r: taut_strings.StringsRun(r.game, r.goal, r.clock, _share(r.game)).warmed(r.start),
         _share,
     ),
     Phase(

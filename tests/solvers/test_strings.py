@@ -16,9 +16,22 @@ from relaxboost._core.loop import Clock
 from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.stopping import Tolerance
-from relaxboost.solvers.strings.iterate import Strings
-from relaxboost.solvers.strings.pull import begin, gather, nearest, pull, room_for
-from relaxboost.solvers.strings.run import PASSES_PER_STEP, StringsRun, unfit
+from relaxboost.solvers.taut_string_steps import (
+    TautStringSteps,
+    find_end_pull,
+    find_shift,
+    first_stretch,
+    gather,
+    scatter,
+    tighten,
+)
+from relaxboost.solvers.taut_strings import (
+    AIM,
+    PASSES_PER_STEP,
+    STEPS_PER_ROUND,
+    StringsRun,
+    unfit,
+)
 from tests.solvers.test_interior import noisy_stumps
 
 
@@ -63,61 +76,44 @@ def test_the_step_in_w_is_exact(seed):
     cp.Problem(cp.Minimize(cost + m / 3 * cp.square(free - o) / 2), limits).solve("CLARABEL")
     wanted = np.concatenate([limit.args[0].variables()[0].value for limit in limits[:-1]])
 
-    r, sums, moved = np.empty(g.size), np.empty(m), g.copy()
-    gather(codes, offsets, counts, g, s, sigma, r)
-    start = begin(counts, r, offsets, tube, m, o, 0.0)
-    sides = np.zeros(g.size, dtype=np.int8)
-    pull((codes, offsets, counts), r, moved, (start, tube, 0.5), sides, sums, room_for(offsets))
+    features = codes, offsets, counts
+    everything = (0, len(codes))
+    r, margins = np.empty(g.size), np.zeros(m)
+    gather(features, everything, g, sigma * s, r)
+    end_pull = find_end_pull(offsets, counts, r, tube, o, 0.0)
+    tighten(features, everything, end_pull, tube, r)
+    scatter(features, (0, m), r, margins)
     assert r == pytest.approx(wanted, abs=1e-5)
-    assert o + 6.0 * start / m == pytest.approx(float(free.value), abs=1e-5)
-    assert moved == pytest.approx((g + r) / 2, abs=1e-14)
-    assert sums == pytest.approx(
+    assert o + 6.0 * end_pull / m == pytest.approx(float(free.value), abs=1e-5)
+    assert margins == pytest.approx(
         sum(r[p][code] for p, code in zip(parts, codes, strict=True)), abs=1e-14
     )
     assert all(abs(counts[part] @ r[part]) <= 1e-9 for part in parts)
 
 
-def strings(c, r, tube, sides):
-    """Pull the strings of one feature, pinned to these sides; return them, and theirs."""
-    n = c.size
-    codes, offsets = np.arange(n)[None, :], np.array([0, n])
-    r, sides = r.copy(), sides.copy()
-    pull(
-        (codes, offsets, c), r, np.zeros(n), (0.0, tube, 1.0), sides, np.empty(n), room_for(offsets)
-    )
-    return r, sides
-
-
 @pytest.mark.parametrize("tube", [0.0, 0.5, 5.0])
 @pytest.mark.parametrize("n", [2, 30, 400])
-def test_strings_do_not_depend_on_where_they_bent_before(n, tube):
+def test_slopes_are_those_of_the_taut_string(n, tube):
+    """The path stays in the tube, and it bends only where it touches the side it bends around."""
     rng = np.random.default_rng(n)
-    c = rng.integers(1, 4, n).astype(np.uint32)
-    old = np.zeros(n, dtype=np.int8)
     for _ in range(20):
-        r = np.sin(np.arange(n) / 40.0) * 0.1 + rng.normal(size=n) * 0.3
-        wanted, sides = strings(c, r, tube, np.zeros(n, dtype=np.int8))
-        guess = np.where(rng.random(n) < 0.1, rng.integers(-1, 2, n), 0).astype(np.int8)
-        guess[-1] = 0
-        for known in (old, guess, sides):
-            found, bends = strings(c, r, tube, known)
-            assert found == pytest.approx(wanted, abs=1e-13)
-            assert tube == 0.0 or (bends == sides).all()
-        old = sides
+        counts = rng.integers(1, 4, n).astype(np.uint32)
+        sums = np.sin(np.arange(n) / 40.0) * 0.1 + rng.normal(size=n) * 0.3
+        slopes = sums.copy()
+        features = np.arange(n)[None, :], np.array([0, n]), counts
+        tighten(features, (0, 1), 0.0, tube, slopes)
+        above = np.cumsum(counts * slopes) - np.cumsum(sums)
+        assert above[-1] == pytest.approx(0.0, abs=1e-10)
+        assert (np.abs(above) <= tube + 1e-10).all()
+        bends = np.sign(np.diff(slopes))
+        assert (above[:-1] * bends)[bends != 0] == pytest.approx(tube, abs=1e-10)
 
 
-def test_pins_that_go_one_after_another_go_all_together_in_the_end():
-    """Each part is a line that is steeper than that before, and less so than all before."""
-    slopes, length, tube = [1.0, 0.0], 8, 100.0
-    while len(slopes) < 40:
-        slopes.append((slopes[-1] + np.mean(slopes)) / 2.0)
-    r = np.repeat(slopes, length)
-    r[:length] -= tube / length  # what is added by the first pin
-    sides = np.zeros(r.size, dtype=np.int8)
-    sides[length - 1 : -1 : length] = 1
-    found, bends = strings(np.ones(r.size, dtype=np.uint32), r, tube, sides)
-    assert found == pytest.approx(np.full(r.size, r.mean()), abs=1e-13)
-    assert not bends.any()
+def test_a_string_is_straight_until_the_tube_leaves_it():
+    """The tube rises by 2 a level, then falls: the string bends around its lower side there."""
+    counts, sums = np.ones(6, dtype=np.uint32), np.array([2.0, 2.0, 2.0, -2.0, -2.0, -2.0])
+    assert first_stretch(counts, sums, 1.0, 0.0, 0.0) == (5.0 / 3.0, 3, -1.0)
+    assert first_stretch(counts, sums, 9.0, 0.0, 0.0) == (0.0, 6, 0.0)
 
 
 def test_the_nearest_point_between_bounds_sums_to_one():
@@ -125,7 +121,7 @@ def test_the_nearest_point_between_bounds_sums_to_one():
     for scale in (1e-6, 1.0, 1e6):
         p, least = scale * rng.normal(size=200), np.zeros(200)
         most = rng.uniform(0.006, 0.3, 200)
-        shift = nearest(p, least, most, 0.0)
+        shift = find_shift(p, least, most, 0.0)
         d = np.clip(p - shift, least, most)
         assert d.sum() == pytest.approx(1.0, abs=1e-9)
 
@@ -170,12 +166,12 @@ def test_of_value_zero():
 @pytest.mark.parametrize(
     ("game", "tol"),
     [
-        (lambda: uniform(0), 1e-3),  # d cannot move, and w is 0 from the first aim on
+        (lambda: uniform(0), 1e-3),  # d cannot move
         (lambda: uniform(4), 1e-3),
-        (lambda: coins(13), 3e-4),  # w = 0 looked optimal for a while
+        (lambda: coins(13), 3e-4),  # a small value
     ],
 )
-def test_an_aim_above_the_value_is_taken_back(game, tol):
+def test_small_games_with_extreme_values_are_solved(game, tol):
     found = rb.solve(game(), tol, TautStrings(), max_rounds=60)
     assert found.status == "optimal"
 
@@ -258,7 +254,7 @@ def test_strings_stay_within_their_budget_where_no_w_is_positive_and_tol_narrow(
     assert narrow.history[-1].inner == "interior"
     left = next(line for line in narrow.trace if "left the taut-string steps" in line)
     used = float(left.partition(" after ")[2].split()[0])
-    one_round = 25 * PASSES_PER_STEP + 1.0
+    one_round = STEPS_PER_ROUND * PASSES_PER_STEP + 1.0
     assert used <= predict_passes(game) / 3.0 + one_round
     wide = rb.solve(game, 1e-3)
     assert [record.inner for record in wide.history][-1] == "strings"
@@ -268,44 +264,33 @@ def test_a_run_ends_once_its_prediction_exceeds_the_budget():
     """The prediction falls while the lower bound is poor, and grows with the bound over tol."""
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     lower = rb.solve(game, 1e-6, "interior-point").lower
-    passes_of_a_round = 25 * PASSES_PER_STEP
-    for budget, rounds in ((7.0 * passes_of_a_round, 0), (30.0 * passes_of_a_round, 1)):
-        run = StringsRun(game, Tolerance(1e-4 * lower), Clock(), budget)
-        taken = 0
-        while run.advance(run.ask(game)) is run:
-            taken += 1
-        assert rounds <= taken <= 3 * rounds
-        steps = 8 + 25 * (taken - 1) if taken else 0
-        assert run.work == PASSES_PER_STEP * steps
-    wide = StringsRun(game, Tolerance(0.1 * lower), Clock(), 30.0 * passes_of_a_round)
+    budget = 30.0 * PASSES_PER_STEP * STEPS_PER_ROUND
+    narrow = StringsRun(game, Tolerance(1e-4 * lower), Clock(), budget)
+    rounds = 0
+    while narrow.advance(narrow.ask(game)) is narrow:
+        rounds += 1
+    assert 1 <= rounds <= 3
+    assert narrow.work == PASSES_PER_STEP * STEPS_PER_ROUND * rounds
+    wide = StringsRun(game, Tolerance(0.1 * lower), Clock(), budget)
     for _ in range(10):
         assert wide.advance(wide.ask(game)) is wide
 
 
-def test_rounds_are_short_while_tol_is_above_what_w_proves(monkeypatch):
-    """So that what is asked is not found long after it is there."""
+def test_steps_restart_with_a_higher_aim_once_w_proves_more_than_the_aim(monkeypatch):
+    """Otherwise the aim and the steps go on as they are."""
+    aims = []
+    step = TautStringSteps.step
+    monkeypatch.setattr(TautStringSteps, "step", lambda self, v: (aims.append(v), step(self, v)))
     game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
     lower = rb.solve(game, 1e-6, "interior-point").lower
-    steps, step = [], Strings.step
-    monkeypatch.setattr(Strings, "step", lambda self, v: (steps.append(v), step(self, v)))
-    counts = []
-    for tol in (2.0 * lower, 1e-3 * lower):
-        steps.clear()
-        rb.solve(game, tol, TautStrings(), max_rounds=4)
-        counts.append(len(steps))
-    assert counts == [24, 58]  # the last round is only looked at
-
-
-def test_weights_on_too_many_cuts_are_not_shown(monkeypatch):
-    """The first have nearly all; the bounds that they prove only tell where to aim."""
-    game = rb.Game(noisy_stumps(300, 3), rb.Capped(fraction=0.1))
-    whole = rb.solve(game, 1e-9, TautStrings(), max_rounds=20)
-    most = whole.history[1].columns - 1
-    monkeypatch.setattr("relaxboost.solvers.strings.run._SHOWN", most)
-    few = rb.solve(game, 1e-9, TautStrings(), max_rounds=20)
-    assert few.history[1].columns == 0
-    assert all(record.columns <= most for record in few.history)
-    assert (few.lower, few.upper) == (whole.lower, whole.upper)
+    tol = 0.05 * lower
+    found = rb.solve(game, tol, TautStrings(), max_rounds=400)
+    assert found.status == "optimal"
+    moves = list(dict.fromkeys(aims))
+    assert moves[0] == AIM * tol
+    assert len(moves) >= 2
+    assert all(after > before + AIM * tol for before, after in pairwise(moves))
+    assert moves[-1] == pytest.approx(found.lower + AIM * tol, abs=AIM * tol)
 
 
 def test_examples_in_another_order_give_the_same_bracket():
