@@ -130,7 +130,7 @@ PHASES = (
     Phase(
         "interior point method",
         lambda game, start: interior_point.unfit(game),
-        lambda r: interior_point.InteriorRun(r.game, r.goal.tol, r.clock),
+        lambda r: interior_point.InteriorRun(r.game, r.goal.tol),
     ),
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase("column generation", _why_no_columns, _start_columns),

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""Rounds without progress that no run is ended for."""
+"""Rounds without any progress that a run is allowed."""
 
 PATIENCE_FACTOR = 4
 """A run is ended after this many times the rounds that led to its smallest gap."""

@@ -22,7 +22,7 @@ from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import Smoother
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
-from relaxboost.solvers.stopping import Tolerance
+from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
@@ -34,9 +34,6 @@ EXCHANGING = ("away", "pairwise")
 SEARCH_ACCURACY = 0.25
 """The part of its initial slope at which the search for a pairwise step ends. The number of rounds
 hardly depends on it."""
-
-IDLE_ROUNDS = 20
-"""A run ends after so many rounds that changed neither d, nor margins, nor the active set."""
 
 _NOWHERE = Step(nan)
 
@@ -125,7 +122,7 @@ class _IdleRounds:
         used = active.used
         self._count = self._count + 1 if self._used == used else 0
         self._used = used
-        return self._count > IDLE_ROUNDS
+        return self._count > PATIENCE_ROUNDS
 
 
 class CorrectiveRun(Booster):

@@ -19,14 +19,11 @@ from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
-from relaxboost.solvers.stopping import Tolerance
+from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FRANK_WOLFE_STEPS = ("short", "line-search")
 """The step of SS09 Fig. 1, which maximises a quadratic minorant; the exact maximiser."""
-
-MAX_VAIN_ROUNDS = 20
-"""The rounds without a larger D after which a run ends: rounding keeps D where it is."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +127,7 @@ class MLPBoostRun(Booster):
         if not self.value > corrected[3]:
             active.weights, active.u, self.d, self.value = corrected
         self._vain = 0 if self.value > before else self._vain + 1
-        return self if self._vain < MAX_VAIN_ROUNDS else None
+        return self if self._vain < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
         """Take the Frank-Wolfe step, which gains at least what the minorant of Fig. 1 does."""

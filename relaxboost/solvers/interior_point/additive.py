@@ -23,6 +23,7 @@ from relaxboost._core.loop import seconds_left
 from relaxboost.matrices.bulk import Bulk
 from relaxboost.solvers.interior_point.block import diagonal_gram
 from relaxboost.solvers.interior_point.factor import Factor
+from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
 EXAMPLES_PER_BLOCK = 131_072
 """Examples that a product treats at a time: their margins, 1 MB, stay in the cache."""
@@ -31,9 +32,6 @@ CG_TOLERANCE = 1e-5
 preconditioner. Refinement squares it. With 1e-4 a game over the simplex stalls at a gap of 4e-4."""
 MAX_CG_ITERATIONS = 1000
 """Iterations of one right-hand side at most; well-conditioned equations take ten to a hundred."""
-MULTIPLICATIONS_PER_READ = 25
-"""Multiplications of a dense factorisation that take as long as one entry of A in a pass, which
-waits for the memory."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
@@ -41,7 +39,7 @@ def factor_work(features: int, m: int, n: int) -> float:
 
     A histogram for each two features reads and writes each example.
     """
-    return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_READ
+    return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
@@ -56,7 +54,7 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 def _cuts_together(entries: int) -> int:
     """Return how many cuts have a factor that costs as much as ten passes over the levels."""
-    return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_READ * 10.0 * entries))
+    return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")

@@ -40,5 +40,5 @@ class InteriorPoint(Method):
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Start from the centre of f."""
-        run = Opening(game, goal.tol, clock).named("interior-point")
+        run = Opening(game, goal.tol).named("interior-point")
         return run

@@ -27,6 +27,10 @@ class _Change(NamedTuple):
     """The changes of the slacks and the multipliers of the bounds, (2, size)."""
 
 
+TURNS = np.array([[1.0], [-1.0]])
+"""The signs with which a variable enters the slacks of its lower and its upper bound."""
+
+
 class Polyhedron(Part):
     """x = (d, z) and y = R x between bounds, which hold strictly from the start; y = R x converges.
 
@@ -48,7 +52,6 @@ class Polyhedron(Part):
         upper = np.append(form.upper, form.row_upper)
         self._free = lower < upper
         self._bounds = np.stack([np.where(np.isfinite(x), x, 0.0) for x in (lower, upper)])
-        self._turns = np.array([[1.0], [-1.0]])
         live = np.stack([np.isfinite(lower), np.isfinite(upper)]) & self._free
         self.x = self._inside(np.append(center, np.zeros(self._size - self._m)), lower, upper)
         self._eta = np.zeros(lower.size - self._size)
@@ -81,7 +84,7 @@ class Polyhedron(Part):
         return np.append(x, np.clip(y, lower[size:] + step[size:], upper[size:] - step[size:]))
 
     def _slacks(self, live: NDArray[np.bool_]) -> Array:
-        return np.where(live, self._turns * (self.x - self._bounds), 1.0)
+        return np.where(live, TURNS * (self.x - self._bounds), 1.0)
 
     def _theta(self) -> Vector:
         return np.where(self._free, self._box.ratio.sum(axis=0), _FIXED)
@@ -117,8 +120,8 @@ class Polyhedron(Part):
         gradient[: self._m] += pull
         if rows is not None:
             gradient[:size] += rows.T @ self._eta
-        gradient -= (self._turns * self._box.mult).sum(axis=0)
-        right = np.where(self._free, (self._turns * lacking).sum(axis=0) - gradient, 0.0)
+        gradient -= (TURNS * self._box.mult).sum(axis=0)
+        right = np.where(self._free, (TURNS * lacking).sum(axis=0) - gradient, 0.0)
         if rows is None:
             return Aim(right, (lacking, right[:0]))
         inner = right[size:] / self._theta()[size:]
@@ -129,7 +132,7 @@ class Polyhedron(Part):
         size, (lacking, inner) = self._size, aim.wanted
         rest = t[size:] / self._theta()[size:] + inner
         dx = np.append(t[:size], rest)
-        slack = np.where(self._box.live, self._turns * dx, 0.0)
+        slack = np.where(self._box.live, TURNS * dx, 0.0)
         return _Change(np.append(dx, t[size:]), slack, lacking - self._box.ratio * slack)
 
     def product_after(self, step: float, dual_step: float, change: _Change) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relaxboost._core.loop import Clock
+from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -167,13 +167,12 @@ class InteriorRun(Booster):
     inner = "interior"
     active: FullWeights
 
-    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+    def __init__(self, game: Game, tol: float) -> None:
         over = game.over
         assert isinstance(over, AtomicSet)
         form, self._has_proof = _program_of(game)
         self._game = game
         self._tol = tol
-        self._clock = clock
         self._sieve: Sieve | None = None
         if _sifts(game):
             whole = game.matrix.pricing()
@@ -185,8 +184,8 @@ class InteriorRun(Booster):
             columns = np.arange(bulk.n)
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.margins)
-        self._lower = -np.inf
-        self._upper = np.inf
+        self._gap = np.inf
+        """The gap of the pair that is shown."""
         self._progress = _Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -211,7 +210,7 @@ class InteriorRun(Booster):
         goal = self._complementarity_goal()
         taken = 0
         while not taken or self._iterate.product > goal:
-            self._clock.check()
+            seconds_left()
             if not self._step():
                 if not taken:
                     return None
@@ -224,7 +223,7 @@ class InteriorRun(Booster):
             if is_enough or not self._step():
                 break
             is_enough = self._show()
-            if self._upper - self._lower > self._tol:
+            if self._gap > self._tol:
                 self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
                 break
         return self
@@ -248,9 +247,8 @@ class InteriorRun(Booster):
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
-        gap = self._upper - self._lower
-        is_stuck = self._progress.is_stuck(gap, iterate.mu, iterate.infeasibility)
-        if sieve is not None and gap > self._tol:
+        is_stuck = self._progress.is_stuck(self._gap, iterate.mu, iterate.infeasibility)
+        if sieve is not None and self._gap > self._tol:
             sieve.drop_idle(iterate)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
@@ -273,7 +271,7 @@ class InteriorRun(Booster):
         w = self._iterate.w
         used = self._iterate.is_in_use
         penalty = self._repair()
-        self._upper = penalty + over.value(self._priced())
+        upper = penalty + over.value(self._priced())
         self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
@@ -287,10 +285,10 @@ class InteriorRun(Booster):
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
-                known = self._bound(quick, early, penalty)
+                known = self._bound(quick, early, (penalty, upper))
                 if early:
                     return True
-                if known and self._upper - self._lower <= self._tol:
+                if known and self._gap <= self._tol:
                     return mask is used
         return True
 
@@ -310,22 +308,25 @@ class InteriorRun(Booster):
         self.d, penalty = known
         return penalty
 
-    def _bound(self, quick: bool, early: bool, penalty: float) -> bool:
+    def _bound(self, quick: bool, early: bool, of_d: tuple[float, float]) -> bool:
         """Bound F(A w) by the multipliers if it is to be `quick`; return whether that was possible.
 
         Else the bound is exact, which may take a cone solver; if it is `early`, whoever asks for it
-        pays. `penalty` is f(d) or a number that is not below.
+        pays. `of_d` has f(d), or a number that is not below, and the upper bound of the pair.
         """
         f = self._game.relaxation
         u = self.active.u
         proof = self._iterate.proof
         self.witness = f.near_witness(u, proof) if quick and proof is not None else None
+        lower = None
         if self.witness is not None:
-            self._lower = f.lower_bound(u, self.witness)
-            self.evaluated = self._lower, penalty
+            lower = f.lower_bound(u, self.witness)
         elif not (quick or early):
-            self._lower = f.relaxed_margin(u)[0]
-            self.evaluated = self._lower, penalty
+            lower = f.relaxed_margin(u)[0]
+        if lower is not None:
+            penalty, upper = of_d
+            self.evaluated = lower, penalty
+            self._gap = upper - lower
         return not quick or self.witness is not None
 
 
@@ -351,10 +352,9 @@ class Opening(Booster):
     inner = "interior"
     active: ActiveSet
 
-    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+    def __init__(self, game: Game, tol: float) -> None:
         self._game = game
         self._tol = tol
-        self._clock = clock
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
@@ -365,4 +365,4 @@ class Opening(Booster):
 
     def advance(self, best: Best) -> Booster | None:
         """Return the run after its first round."""
-        return InteriorRun(self._game, self._tol, self._clock).advance(best)
+        return InteriorRun(self._game, self._tol).advance(best)
