@@ -32,6 +32,9 @@ CALLS = {
     "draw_distribution": lambda draw: draw(rb.HardMargin(), margins=[0.0, 1.0]),
     "draw_margins": lambda draw: draw({"u": [0.0, 1.0]}),
     "progress": lambda draw: draw({}),
+    "bounds_by_round": lambda draw: draw(
+        rb.solvers.compare_methods(rb.Game([[1.0]], rb.HardMargin()), ["lpboost"], tol=0.1)
+    ),
     "regret_curves": lambda draw: draw(object.__new__(online.Regret)),
 }
 """Of every public function that makes Axes or a figure: not of those that take one first."""
