@@ -274,5 +274,5 @@ def _method(name: str, step: str | None) -> Any:
         if "step" in [option.name for option in fields(kind)]
     }
     if name not in stepping:
-        raise InputError(f"--step {step} needs --method {' or '.join(stepping)}")
+        raise InputError(f"--step {step} needs --method {' or '.join(sorted(stepping))}")
     return stepping[name](step=step)

@@ -55,7 +55,12 @@ def test_a_finished_run_is_read_again_in_no_round(game, tmp_path):
     assert (again.basis, again.history, again.status) == (first.basis, (), "optimal")
     tighter = rb.solve(game, 1e-9, checkpoint=file)
     assert tighter.status == "optimal"
-    assert tighter.rounds <= first.rounds + 2
+    assert tighter.rounds <= first.rounds + rb.solve(game, 1e-9).rounds
+    program = tmp_path / "program.json"
+    first = rb.solve(game, 1e-6, "lpboost", checkpoint=program)
+    tighter = rb.solve(game, 1e-9, "lpboost", checkpoint=program)
+    assert tighter.status == "optimal"
+    assert tighter.rounds <= first.rounds + 2  # it continues from its basis
 
 
 def test_the_better_of_start_and_file(game, tmp_path):

@@ -88,7 +88,7 @@ def test_a_linear_program_goes_on_from_its_basis(rng, name, make, over):
 def test_a_basis_of_another_form_or_of_nonsense_changes_no_optimum(rng):
     game = rb.Game(noisy(rng), rb.Capped(7))
     truth = rb.solve(game, 1e-8)
-    start = rb.solve(rb.Game(noisy(rng), rb.Capped(9)), 1e-8)
+    start = rb.solve(rb.Game(noisy(rng), rb.Capped(9)), 1e-8, "lpboost")
     columns, sides = start.basis
     for basis in (
         None,
@@ -136,7 +136,7 @@ def test_a_start_with_many_columns_walks(rng):
     near = rb.solve(rb.Game(signs, rb.Capped(160)), 1e-6, "interior-point")
     warm = rb.solve(rb.Game(signs, rb.Capped(165)), 1e-6, start=near)
     assert warm.status == "optimal"
-    assert [r.inner for r in warm.history] == ["walk", "walk"]
+    assert [r.inner for r in warm.history] == ["start", "walk"]
     assert near.basis is None
 
 
@@ -146,7 +146,7 @@ def test_a_start_with_few_columns_walks_too(rng):
     near = rb.solve(rb.Game(game.matrix, rb.Capped(168)), 1e-6, "interior-point")
     assert near.support.size < 60
     warm = rb.solve(game, 1e-6, start=near)
-    assert [r.inner for r in warm.history] == ["walk", "walk"]
+    assert [r.inner for r in warm.history] == ["start", "walk"]
     assert rb.compare(warm, rb.solve(game, 1e-6))
 
 
@@ -274,7 +274,7 @@ def test_rtol_out_of_range(rng, rtol):
 
 def test_columns_go_to_highs_a_few_at_a_time_where_there_are_many_examples(rng, monkeypatch):
     game = rb.Game(noisy(rng), rb.Capped(7))
-    first, known = rb.solve(game, 1e-6), []
+    first, known = rb.solve(game, 1e-6, "lpboost"), []
     own = RestrictedMaster.add
     monkeypatch.setattr(lpboost, "ENTRIES_PER_CALL", 130)
     monkeypatch.setattr(
