@@ -102,9 +102,9 @@ def run(name: str, processor: Processor, paths: list[str]) -> bool:
             text=True,
             check=False,
         )
-    lines = ran.stdout.splitlines()
-    last = lines[-1] if lines else f"pytest ended with status {ran.returncode}"
-    print(f"{name}: {last}, {cpu_seconds() - started:.0f} CPU seconds", flush=True)
+    counts = re.findall(r"\d+ (?:passed|failed|errors?)\b", ran.stdout.strip().rpartition("\n")[2])
+    told = ", ".join(counts) or f"pytest ended with status {ran.returncode}"
+    print(f"{name}: {told}, {cpu_seconds() - started:.0f} CPU seconds", flush=True)
     if ran.returncode:
         print(ran.stdout, flush=True)
     return ran.returncode == 0

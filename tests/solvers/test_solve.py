@@ -185,7 +185,8 @@ def test_bound_and_beta(game):
     assert math.isnan(rb.solve(game, 0.1, Corrective(beta=0.01)).bound)
     # A β far too large never gets there: its smoothing error alone exceeds tol.
     blurred = rb.solve(game, 1e-4, Corrective(step="pairwise", beta=1.0), max_rounds=300)
-    assert blurred.status == "max_rounds"
+    assert blurred.gap > 1e-4  # a run that rounding brings to a halt ends as "stalled"
+    assert blurred.status in ("max_rounds", "stalled")
     assert holds(blurred)
 
 
