@@ -313,11 +313,14 @@ def test_the_readme_prints_the_same():
 
 
 def test_solve_prints_the_same():
-    """The same data, game, optimum and layout: optimal votes and their margins are not unique."""
+    """The same data, game, optimum and layout: optimal votes and their margins are not unique.
+
+    The line of the method is not compared: it names the phases and the seconds of the run.
+    """
     printed = cases.without_times(run("-m", "relaxboost", "solve", *cases.SOLVE.split()))
     now, then = (text.splitlines() for text in (printed, (HERE / "solve.txt").read_text()))
     assert now[:2] == then[:2]  # data and game
-    (low, high), (lower, upper) = (re.findall(r"0\.\d{12}", lines[2]) for lines in (now, then))
+    (low, high), (lower, upper) = (re.findall(r"0\.\d{8,}", lines[2]) for lines in (now, then))
     assert 0.0 < float(high) - float(low) <= 1e-6
     assert float(low) <= float(upper)
     assert float(lower) <= float(high)
@@ -327,7 +330,7 @@ def test_solve_prints_the_same():
     assert len(votes) == len(then[5:-3])
     assert sizes == sorted(sizes, reverse=True)
     assert {vote[2] for vote in votes} <= set(rb.matrices.datasets.breast_cancer().feature_names)
-    now, then = ([*lines[2:5], *lines[-3:]] for lines in (now, then))
+    now, then = ([lines[2], lines[4], *lines[-3:]] for lines in (now, then))
     for one, other in zip(now, then, strict=True):
         layout = r"-?\d[\d.]*(?:e[-+]?\d+)?|\s+"
         assert re.sub(layout, "#", one) == re.sub(layout, "#", other)
