@@ -136,7 +136,7 @@ class PortfolioRun(Booster):
         """Return the phases that are for this game, and note the others with their reasons."""
         chosen = []
         for phase in PHASES:
-            why_not = phase.why_not(self._request.game, self._request.start)
+            why_not = phase.why_not(self._request)
             if why_not:
                 self._tell(f"left out the {phase.name}: {why_not}.")
             else:

@@ -10,10 +10,13 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.solvers import general_solver, taut_strings, zero_value
-from relaxboost.solvers.boosters.corrective import Corrective, CorrectiveRun, active_set
+from relaxboost.solvers.boosters.corrective import (
+    Corrective,
+    CorrectiveRun,
+    few_steps_suffice,
+)
 from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
-from relaxboost.solvers.boosters.lpboost import ConeProgramRun, LinearProgramRun
-from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.boosters.lpboost import continue_from
 from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
@@ -46,8 +49,8 @@ class Phase(NamedTuple):
     """A method of the portfolio, the games it is for, and the work that it may do."""
 
     name: str
-    why_not: Callable[[Game, WarmStart], str]
-    """Returns why the phase is not for a game, "" where it is."""
+    why_not: Callable[[Request], str]
+    """Returns why the phase is not for the game of a request, "" if it is."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """Passes over A after which the next phase takes over."""
@@ -58,13 +61,14 @@ def _share(game: Game) -> float:
     return FIRST_SHARE * interior_point.predict_passes(game)
 
 
-def _why_no_walk(game: Game, start: WarmStart) -> str:
-    if not walkable(game, start):
-        return "there is no start that is the optimum of a neighbour"
-    return interior_point.unfit(game)
+def _why_no_walk(request: Request) -> str:
+    if walkable(request.game, request.start):
+        return interior_point.unfit(request.game)
+    return "there is no start that is the optimum of a neighbour"
 
 
-def _why_no_strings(game: Game, start: WarmStart) -> str:
+def _why_no_strings(request: Request) -> str:
+    game = request.game
     why_not = taut_strings.unfit(game) or interior_point.unfit(game)
     form = game.linear_form
     if why_not or form is None:
@@ -72,41 +76,35 @@ def _why_no_strings(game: Game, start: WarmStart) -> str:
     return "d may be on a single example, so few columns suffice" if form.upper.max() >= 1.0 else ""
 
 
-def _why_no_steps(game: Game, start: WarmStart) -> str:
+def _why_no_steps(request: Request) -> str:
+    game = request.game
     if not isinstance(game.over, AtomicSet):
         return "its w has no atoms"
-    if not interior_point.unfit(game):
-        return "the interior point method is quicker"
-    return "each step would ask a solver" if game.relaxation.from_solver else ""
+    if game.relaxation.from_solver:
+        return "each step would ask a solver"
+    is_quick = few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game)
+    return "" if is_quick else "the interior point method is quicker"
 
 
 def _start_steps(request: Request) -> Booster:
     """Start pairwise steps, to the goal or to where a later phase is better."""
-    game = request.game
-    goal = request.goal
+    game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
-    is_last = bool(_why_no_columns(game, request.start) and general_solver.unfit(game))
-    hands_over = goal.tol < loose and not is_last
-    target = loose if hands_over else goal.tol
+    is_last = bool(_why_no_columns(request) and general_solver.unfit(game))
+    hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
+    target = loose if hands_over else tol
     beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
     run = CorrectiveRun(game, beta, "pairwise", smoother, target=hands_over * target / 2.0)
     return run.warmed(request.start)
 
 
-def _why_no_columns(game: Game, start: WarmStart) -> str:
+def _why_no_columns(request: Request) -> str:
+    game = request.game
     if not isinstance(game.over, AtomicSet):
         return "its w has no atoms"
     if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
         return "f is not polyhedral, and would take a cone program in every round"
     return ""
-
-
-def _start_columns(request: Request) -> Booster:
-    """Start column generation from the columns that the phase before has found."""
-    before = request.before.active
-    active = before if isinstance(before, ActiveSet) else active_set(request.game)
-    kind = ConeProgramRun if request.game.linear_form is None else LinearProgramRun
-    return kind(request.game, request.clock, active).warmed(request.start)
 
 
 PHASES = (
@@ -117,7 +115,7 @@ PHASES = (
     ),
     Phase(
         "test for a value of zero",
-        lambda game, start: zero_value.unfit(game) or interior_point.unfit(game),
+        lambda r: zero_value.unfit(r.game) or interior_point.unfit(r.game),
         lambda r: zero_value.ZeroValueRun(r.game, r.clock, r.before.active),
         _share,
     ),
@@ -127,22 +125,26 @@ PHASES = (
         lambda r: taut_strings.StringsRun(r.game, r.goal, r.clock, _share(r.game)).warmed(r.start),
         _share,
     ),
+    Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
         "interior point method",
-        lambda game, start: interior_point.unfit(game),
+        lambda r: interior_point.unfit(r.game),
         lambda r: interior_point.InteriorRun(r.game, r.goal.tol),
     ),
-    Phase("pairwise steps", _why_no_steps, _start_steps),
-    Phase("column generation", _why_no_columns, _start_columns),
+    Phase(
+        "column generation",
+        _why_no_columns,
+        lambda r: continue_from(r.game, r.clock, r.before.active).warmed(r.start),
+    ),
     Phase(
         "fully corrective steps",
-        lambda game, start: "its w has atoms" if isinstance(game.over, AtomicSet) else "",
+        lambda r: "its w has atoms" if isinstance(r.game.over, AtomicSet) else "",
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         general_solver.predict_passes,
     ),
     Phase(
         "general solver",
-        lambda game, start: general_solver.unfit(game),
+        lambda r: general_solver.unfit(r.game),
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol, r.clock),
     ),
 )

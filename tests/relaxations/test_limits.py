@@ -128,7 +128,7 @@ def test_the_ends_of_capped(A):
     hard, one = bracket(A, rb.HardMargin()), bracket(A, rb.Capped(1))
     assert max(hard[0], one[0]) <= min(hard[1], one[1])
     columns = [abs(sum(map(Fraction, column))) / m for column in A.T.tolist()]
-    solution = rb.solve(rb.Game(A, rb.Capped(m)), tol=1e-12)
+    solution = rb.solve(rb.Game(A, rb.Capped(m)), tol=1e-12, method="lpboost")
     assert Fraction(solution.lower) <= max(columns) <= Fraction(solution.upper)
     assert solution.gap <= 1e-12
     assert list(solution.support) == [columns.index(max(columns))]

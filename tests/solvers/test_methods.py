@@ -37,7 +37,7 @@ def test_auto_asks_no_cone_solver_for_steps_where_a_linear_program_is_known(rng,
     own, asked = numerical.Programs.distribution, []
     monkeypatch.setattr(numerical.Programs, "distribution", lambda *a: asked.append(1) or own(*a))
     solution = rb.solve(game, 1e-6)
-    assert solution.method == "auto (interior, lp)"
+    assert solution.method == "auto (interior)"
     assert solution.status == "optimal"
     assert not asked
     assert rb.compare(solution, rb.solve(game, 1e-6, LPBoost()))
@@ -75,7 +75,7 @@ CHECKS = {"as_margins", "positive"}
 @pytest.mark.parametrize(
     "relaxation", [rb.HardMargin(), rb.Capped(9), rb.Capped(fraction=0.3), rb.CVaR(0.3)], ids=repr
 )
-@pytest.mark.parametrize(("method", "most"), [("lpboost", 12), ("auto", 18)])
+@pytest.mark.parametrize(("method", "most"), [("lpboost", 14), ("auto", 18)])
 def test_calls_are_no_deeper_than_this_and_a_line_search_checks_nothing(
     rng, relaxation, method, most
 ):
@@ -87,33 +87,33 @@ def test_calls_are_no_deeper_than_this_and_a_line_search_checks_nothing(
 
 OWN = [(name, make) for name, make in FAMILIES if not make(60).resolve(60).from_solver]
 
-DEEPEST = 12
+DEEPEST = 14
 DEEPER = {
-    "Caps": 12,
-    "NormBall(inf, weights)": 12,
-    "NormPenalty(1, weights)": 12,
-    "NormPenalty(inf": 12,
-    "KLPenalty": 12,
-    "GroupCaps": 13,
-    "BinaryEntropy": 14,  # a root in the levels of its logits
-    "KLBall": 15,
-    "Mahalanobis": 16,
-    "NormBall(1.5)": 20,
-    "NormBall(1, weights)": 17,
-    "GroupNorm": 16,
-    "SpectralRisk": 16,
-    "c * f": 18,
-    "ChiSquarePenalty": 17,
-    "HellingerPenalty": 17,
-    "PowerPenalty": 17,  # one root; those below are roots in roots
-    "ChiSquareBall": 20,
-    "HellingerBall": 20,
-    "PowerBall": 20,
-    "NormBall(2": 20,
-    "NormBall(8)": 20,
-    "NormPenalty(1.5)": 20,
-    "NormPenalty(2)": 20,
-    "NormPenalty(3": 20,
+    "Caps": 14,
+    "NormBall(inf, weights)": 14,
+    "NormPenalty(1, weights)": 14,
+    "NormPenalty(inf": 14,
+    "KLPenalty": 14,
+    "GroupCaps": 15,
+    "BinaryEntropy": 16,  # a root in the levels of its logits
+    "KLBall": 17,
+    "Mahalanobis": 18,
+    "NormBall(1.5)": 22,
+    "NormBall(1, weights)": 19,
+    "GroupNorm": 18,
+    "SpectralRisk": 18,
+    "c * f": 20,
+    "ChiSquarePenalty": 19,
+    "HellingerPenalty": 19,
+    "PowerPenalty": 19,  # one root; those below are roots in roots
+    "ChiSquareBall": 22,
+    "HellingerBall": 22,
+    "PowerBall": 22,
+    "NormBall(2": 22,
+    "NormBall(8)": 22,
+    "NormPenalty(1.5)": 22,
+    "NormPenalty(2)": 22,
+    "NormPenalty(3": 22,
 }
 """Where the distribution, or the bound, needs more: how the names begin, and the depth."""
 

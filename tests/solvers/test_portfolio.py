@@ -157,7 +157,7 @@ def idle(name, budget=np.inf, **options):
     """Return a phase of idle rounds for every game."""
     return Phase(
         name,
-        lambda game, start: "",
+        lambda request: "",
         lambda request: Idle(request.game, name, **options),
         lambda game: budget,
     )

@@ -19,7 +19,7 @@ from relaxboost.matrices import Best
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.solvers.boosters.corrective import active_set
-from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.hypothesis import ActiveSet, CombinedHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
 from relaxboost.solvers.rounds import Booster
@@ -220,3 +220,10 @@ class ConeProgramRun(RestrictedProgramRun):
         if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
             raise ProgramError(f"Clarabel ended with status {status} on the restricted problem")
         return np.asarray(d.value), np.maximum(np.asarray(edges.dual_value).reshape(-1), 0.0)
+
+
+def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> RestrictedProgramRun:
+    """Return column generation that begins with the columns that have weight in `before`."""
+    active = before if isinstance(before, ActiveSet) else active_set(game)
+    kind = ConeProgramRun if game.linear_form is None else LinearProgramRun
+    return kind(game, clock, active)
