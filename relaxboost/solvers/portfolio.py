@@ -24,8 +24,7 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FIRST_SHARE = 1.0 / 3.0
-"""The part of the interior point method's predicted work that phases before it may use. Whoever
-rents until a third of the price is spent, and then buys, pays at most 4/3 of the price."""
+"""The part of the interior point method's predicted work that each phase before it may add."""
 
 STEPS_GAP = 0.02
 """The gap, for atoms of size 1, to which smoothed steps find columns for column generation."""

@@ -38,7 +38,7 @@ def test_every_method_starts_anywhere_and_is_never_worse(
     if not fits(method, game):
         return
     if method.cold:
-        with pytest.raises(rb.InputError, match="count their steps from w = 0; leave start and"):
+        with pytest.raises(rb.InputError, match="; leave start and"):
             rb.solve(game, 0.01, name, start=(None, np.ones(7)), max_rounds=3)
         return
     truth = truth_of(relaxation, over)
