@@ -81,15 +81,6 @@ class Bulk(Pricing):
         """Return the edges of each row of D."""
         return np.array([self.edges(d) for d in D]).reshape(-1, self.n)
 
-    def beside(self, columns: Whole, weights: Vector) -> Array:
-        """Return those rows of Aᵀ diag(weights) A, shape (columns, n), for a few of them."""
-        rows, unit = np.empty((columns.size, self.n)), np.zeros(self.n)
-        for row, j in zip(rows, columns, strict=True):
-            unit[j] = 1.0
-            row[:] = self.edges(weights * self.margins(unit))
-            unit[j] = 0.0
-        return rows
-
 
 class DenseBulk(Bulk):
     """A written down in double precision.

@@ -314,22 +314,6 @@ def stump_cross(codes: NDArray[Any], offsets: Whole, weights: Array, out: Array)
     list(pool.map(fill, reversed(range(len(parts)))))  # those with the most pairs first
 
 
-def stump_beside(
-    codes: NDArray[Any],
-    offsets: Whole,
-    others: NDArray[Any],
-    bounds: Whole,
-    weights: Array,
-    out: Array,
-) -> None:
-    """Write A₁ᵀ diag(weights) A₂ for cuts of the same features, given by their levels."""
-    for f, (a, b) in enumerate(pairwise(offsets.tolist())):
-        for g, (c, e) in enumerate(pairwise(bounds.tolist())):
-            if b > a and e > c:
-                table = np.zeros((b - a + 1, e - c + 1))
-                _cross_block((codes[f], others[g]), weights, table, out, (a, c))
-
-
 Compressed = tuple[Whole, Whole, Array]
 """The indptr, indices, by increasing number, and data of compressed rows."""
 

@@ -145,13 +145,6 @@ class StumpBulk(Bulk):
         else:
             by_rows(self._written, weights, out)
 
-    def beside(self, columns: Whole, weights: Vector) -> Array:
-        """Return rows of Aᵀ diag(weights) A, from a histogram for every feature of both."""
-        some = self.restricted(columns)
-        out = np.empty((columns.size, self.n))
-        kernels.stump_beside(some._codes, some._offsets, self._codes, self._offsets, weights, out)
-        return out
-
     def _written(self, rows: slice) -> Array:
         """Return ±1 for some examples and all cuts, without the sign of the label."""
         codes = self._codes[:, rows]

@@ -92,14 +92,12 @@ def test_no_column_ever_costs_more_than_v(monkeypatch, over):
 
 
 @pytest.mark.parametrize("storage", ["stumps", "dense", "sparse"])
-def test_parts_of_the_matrices_are_those_of_the_whole(rng, storage):
+def test_parts_of_the_matrices_are_those_of_the_whole(storage):
     matrix = noisy_stumps(80, 3)
     A = matrix.toarray()
     bulk = {"stumps": matrix, "dense": A, "sparse": sparse.csc_array(A)}[storage]
     bulk = bulk.bulk() if storage == "stumps" else rb.Game(bulk, rb.HardMargin()).matrix.bulk()
-    weights, columns = rng.uniform(0.1, 1.0, 80), np.array([0, 3, 4, 100, bulk.n - 1])
-    whole = (A.T * weights) @ A
-    np.testing.assert_allclose(bulk.beside(columns, weights), whole[columns], atol=1e-12)
+    columns = np.array([0, 3, 4, 100, bulk.n - 1])
     rows = np.array([3, 70, 4])
     assert np.array_equal(bulk.part(rows, columns), A[np.ix_(rows, columns)])
 
