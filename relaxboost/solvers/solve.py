@@ -65,29 +65,33 @@ def solve(
         `LPBoost` of `relaxboost.solvers`. An object brings its options, as in
         ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
-        Stop also at a gap of at most `rtol` times |ρ|, in (0, 1): the bracket must prove it, so the
-        gap is compared with the end of it that is nearer to 0, and is never narrow enough around
-        0. `Solution.message` says which test ended the run. Methods that smooth throughout
-        (`Corrective`, `ERLPBoost`) and `AdaBoostStar` work at the accuracy `tol`.
+        The run also stops at a gap of at most `rtol` times |ρ|, in (0, 1). The bracket must prove
+        that: the gap is compared with the end of the bracket that is nearer to 0, so a bracket
+        around 0 is never narrow enough. `Solution.message` says which test ended the run. Methods
+        that smooth throughout (`Corrective`, `ERLPBoost`) and `AdaBoostStar` work at the accuracy
+        `tol`.
     start : Solution, or pair (d, w), optional
-        Where to begin. The result is never worse, unless Fig. 1's own test ends the run. A
-        Solution may be of another f or domain, or of other data with the same hypotheses in the
-        same order; its d is used where it fits m. In a pair one may be None; w is as in
-        `Game.bracket`, such as the weights of an ensemble. Both are moved to where they are
-        feasible, and `Solution.message` says so of a pair. Where f is a cost and bounds for each
-        example, and A has up to ten million entries or is all stumps, a walk leads to the optimum
-        from that of a neighbour. Without one, interior point methods keep the bracket only.
-        AdaBoost takes no start.
+        Where to begin. The result is never worse than the start, unless Fig. 1's own test ends the
+        run. A Solution may belong to another f or domain, or to other data with the same hypotheses
+        in the same order; its d is used if it has m entries. In a pair one may be None; w is given
+        as in `Game.bracket`, for example as the weights of an ensemble. Both are moved to feasible
+        points, and `Solution.message` says so for a pair. If f consists of costs and bounds for the
+        examples, and A has at most ten million entries or consists of all stumps, a parametric
+        simplex method moves from the optimum of a neighbour to that of the game. Otherwise the
+        interior point method keeps the bracket of the start and begins again. Methods that count
+        their steps, such as AdaBoost, take no start.
     checkpoint : path, optional
-        A file of JSON for the best points so far, written atomically, now and then and at the end.
-        If it is there the run goes on from it; where it is of another game the reason is given.
-        Rounds and seconds count on in the Solution, and from zero for the limits.
+        A file of JSON for the best points so far. It is written atomically, now and then and at the
+        end. If the file exists, the run continues from it; a file of another game is an error that
+        gives the reason. Rounds and seconds in the Solution include those before the checkpoint;
+        the limits count from zero.
     max_rounds, time_limit : int, float (seconds), optional
-        Further limits; time counts from the call. Without them a run ends at `tol` only; Fig. 1
-        gets there within `Solution.bound` rounds, 64 log(m) / tol² over the unit l1 ball.
+        Further limits. Time counts from the moment at which compiled kernels are ready. Without
+        limits a run ends at `tol` only; Fig. 1 gets there within `Solution.bound` rounds,
+        64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
-        Called with the `RoundState` of each round, whose d cannot be written to; the run ends when
-        what it returns is true.
+        Called with the `RoundState` of each round, whose d cannot be written to. The run ends when
+        the callback returns something true.
     verbose : int
         1 shows a progress bar on a terminal (on standard error). 2 also prints each decision of
         the run, a line of `Solution.trace`, on standard error as it is made. 0 shows nothing.
@@ -95,20 +99,19 @@ def solve(
     Returns
     -------
     Solution
-        Always with the best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is
-        evaluated afresh from d and w, whatever the booster believed. If the solver of f or of the
-        restricted program gives up, memory does not suffice, or a cluster goes away, the status
-        is ``"failed"`` and the bracket holds all the same. Deterministic, except for the clock;
-        where examples times columns are above a million, last bits depend on BLAS's threads.
+        The best bracket seen, also after Ctrl-C (status ``"interrupted"``). The bracket is evaluated
+        again from d and w, whatever the booster believed. If a solver gives up in the last phase,
+        memory does not suffice, or a cluster goes away, the status is ``"failed"``, and the bracket
+        still holds. Runs are deterministic except for the clock; if examples times columns exceed a
+        million, the last bits depend on the threads of BLAS.
 
     Raises
     ------
     InputError
-        Before any work: for an unknown method, one that does not fit the game or takes no start, a
-        tol, rtol or limit out of range, a start that cannot be made to fit, or a checkpoint of
-        another game. Without
-        `max_rounds` or `time_limit` also for AdaBoost, and for a weak learner whose slack is
-        unknown or not below `tol`.
+        Before any work: for a method that is unknown, does not fit the game or takes no start; for
+        a tol, rtol or limit out of range; for a start that cannot be made to fit; for a checkpoint
+        of another game. Without `max_rounds` or `time_limit` also for AdaBoost, and for a weak
+        learner whose slack is unknown or not below `tol`.
 
     References
     ----------
