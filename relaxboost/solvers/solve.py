@@ -99,8 +99,8 @@ def solve(
     Returns
     -------
     Solution
-        The best bracket seen, also after Ctrl-C (status ``"interrupted"``). The bracket is evaluated
-        again from d and w, whatever the booster believed. If a solver gives up in the last phase,
+        The best bracket seen, also after Ctrl-C (status ``"interrupted"``). It is evaluated again
+        from d and w, whatever the booster believed. If a solver gives up in the last phase,
         memory does not suffice, or a cluster goes away, the status is ``"failed"``, and the bracket
         still holds. Runs are deterministic except for the clock; if examples times columns exceed a
         million, the last bits depend on the threads of BLAS.
