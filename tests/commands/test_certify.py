@@ -49,7 +49,8 @@ def test_what_a_solver_found_is_certified_in_short_fractions(tmp_path, run, caps
     """The doubles of an optimum are fractions up to rounding, and these prove more."""
     csv, file = tmp_path / "t.csv", tmp_path / "t.json"
     csv.write_text("a,b,y\n1,2,0\n2,5,1\n3,1,0\n4,4,1\n5,3,0\n2,2,1\n")
-    main(["solve", str(csv), "--label", "y", "--k", "2", "--certificate", str(file)])
+    given = ["--label", "y", "--k", "2", "--method", "lpboost"]
+    main(["solve", str(csv), *given, "--certificate", str(file)])
     assert "1/3 <= rho <= 1/3, gap 0" in capsys.readouterr().out
     for form in ("latex", "lean"):
         assert run(file, "--format", form)[0] == 0

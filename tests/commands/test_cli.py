@@ -84,7 +84,7 @@ def test_solve_prints_bracket_names_and_margins(csv):
     assert lines[1].endswith("decision stumps, Capped(k=8)")
     assert lines[2].startswith("certified:  ")
     assert "<= rho <=" in lines[2]
-    assert lines[3].startswith("method:     auto (start, ")
+    assert lines[3].startswith("method:     auto (")
     fig1 = ("--method", "corrective", "--max-rounds", "1")
     bounded = run("solve", csv, "--label", "quality", "--fraction", "0.1", "--tol", "1e-6", *fig1)
     assert "(Fig. 1 needs at most 2.8e+14)" in bounded.stdout
@@ -224,12 +224,12 @@ def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
     pd.read_csv(csv).to_parquet(f"{csv}.parquet")
     for line, said in (
         ("solve CSV --label quality --time-limit 0", "--time-limit must be a positive number"),
-        ("solve CSV --label quality --method lp", "unknown; choose one.*, lpboost$"),
+        ("solve CSV --label quality --method lp", "unknown; choose one of adaboost, .* lpboost, "),
         ("solve CSV --label max_rounds", "no column 'max_rounds'"),
         ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
         ("solve CSV", "needs --label, the name of its label column; it has height, width"),
         ("solve CSV.parquet", "needs --label, the name of its label column; it has height, width"),
-        ("predict CSV", "there is no verb 'predict'; choose one of bench, "),
+        ("predict CSV", "there is no verb 'predict'; choose one of "),
         ("solve CSV --labels y", "No such option '--labels'.*; see relaxboost solve --help$"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -11,6 +11,7 @@ from relaxboost.relaxations import Capped
 from relaxboost.solvers.boosters.mlpboost import MLPBoost, MLPBoostRun
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.solve import solve
+from relaxboost.solvers.stopping import Tolerance
 
 GAMES = Space(
     sizes={"m": (2, 8), "n": (1, 6)}, A=Matrix(), k=Whole(1, "m"), eps=Real(0.05, 0.5, log=True)
@@ -58,7 +59,7 @@ def gain(x: Instance) -> Slacks:
     short of the short step.
     """
     game = Game(x.A, Capped(x.k))
-    run = MLPBoost(step=x.step).start(game, x.eps, Clock())
+    run = MLPBoost(step=x.step).start(game, Tolerance(x.eps), Clock())
     assert isinstance(run, MLPBoostRun)
     least = -math.inf
     for state in islice(Rounds(game, run), 30):
