@@ -33,8 +33,9 @@ def unfit(game: Game) -> str:
 def predict_passes(game: Game) -> float:
     """Return how many passes over A a cone solver is predicted to take for the game.
 
-    Its factorisations are of the order of the examples or of the hypotheses, and it takes as many
-    iterations as ours.
+    The solver factorises matrices whose order is the number of examples or of hypotheses, whichever
+    is smaller. It is assumed to take as many iterations as the interior point method of this
+    package. The prediction is infinite if the game cannot be given to the solver.
     """
     if unfit(game):
         return math.inf

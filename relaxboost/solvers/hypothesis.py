@@ -134,10 +134,6 @@ class ActiveSet(MovingHypothesis):
         assert self._H is not None
         return self._H
 
-    def forget(self) -> None:
-        """Give back the room of the columns, which are made again when they are asked for."""
-        self._H, self._made = None, 0
-
     def slot(self, best: Best) -> int:
         """Return the slot of the signed column of `best`, added with weight zero if it is new."""
         key = (best.id, best.sign) if best.sign else (0, 0)  # w = 0, a column of zeros

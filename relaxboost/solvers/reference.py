@@ -218,7 +218,7 @@ class _BestPair:
 
 
 class _Search:
-    """The columns that the solver was handed, what it said, and what its points prove."""
+    """A run of a general solver: the columns that it was given, its answers, and the best pair."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -329,7 +329,7 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Say what the solver claims, what its points prove, and whether the two fit."""
+        """Return which values the solver claims, which bounds its points prove, and warnings."""
         if not self._answers:
             return f"{self._solver} was interrupted before it answered"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]

@@ -59,12 +59,6 @@ class RestrictedMaster:
         lower = np.append(form.lower, 0.0 if self._over.holds_zero else -math.inf)
         return np.append(form.cost, self._over.scale), (lower, np.append(form.upper, math.inf))
 
-    def become(self, form: LinearForm, over: AtomicSet) -> bool:
-        """Go over to another f whose form has no rows either; False where that cannot be."""
-        known = self._form
-        alike = form.rows is None and known.rows is None and form.cost.size == known.cost.size
-        return alike and over == self._over and self._program.change(*self._data(form))
-
     def add(self, columns: NDArray[Any]) -> None:
         """Add the row <column, d> <= v for each column of an array."""
         if not self._program.add(columns, self._edge):

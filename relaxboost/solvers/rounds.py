@@ -40,7 +40,8 @@ class RoundState:
     """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
     g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
     lower: float
-    """F(A w_t) − g*(w_t) from the cached margins, or what the booster's witness proves of it."""
+    """The lower bound that w_t proves: F(A w_t) − g*(w_t), from the cached margins. If the booster
+    has a witness, the bound on F that the witness proves takes the place of F(A w_t)."""
     upper: float
     """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
     step: float

@@ -1,4 +1,4 @@
-"""Taut-string steps as a phase: its games, its rounds, and the edges that they aim at."""
+"""The phase of taut-string steps: its games, its rounds, and the bound on edges that it needs."""
 
 from __future__ import annotations
 

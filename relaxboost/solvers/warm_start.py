@@ -25,7 +25,8 @@ class Relay:
     booster: Any = None
     """What ran last. Its program, or its walk, goes on with the next game."""
     beyond: tuple[Solution, float] | None = None
-    """A solution on the other side of the next game, and the part of it that a mixture has."""
+    """A second solution, whose game lies on the other side of the next game, and its share in a
+    mixture with `solution`. The next game may start from this mixture."""
 
 
 Weights = tuple[NDArray[np.int64], Vector]

@@ -115,7 +115,10 @@ class ZeroValueRun(Booster):
         return np.append(self._bulk.edges(d), -d.sum())
 
     def _newton_step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
-        """Return the solution of the normal equations over the examples inside their bounds."""
+        """Return the Newton step, which conjugate gradients find approximately.
+
+        It solves the normal equations of the examples whose d lies strictly between its bounds.
+        """
         from scipy.sparse.linalg import LinearOperator, cg
 
         normal = LinearOperator(

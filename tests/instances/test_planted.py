@@ -72,7 +72,7 @@ def test_boosters_have_work_to_do():
     game, value = found.game(), found.value
     one = rb.solve(game, tol=1e-3, max_rounds=1)
     assert one.gap > 0.1
-    sol = rb.solve(game, tol=1e-3)
+    sol = rb.solve(game, tol=1e-3, method="lpboost")
     assert sol.rounds > 20
     assert sol.lower <= value <= sol.upper
 

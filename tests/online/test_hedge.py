@@ -19,6 +19,7 @@ from relaxboost.online import (
     ScheduledHedge,
 )
 from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers.stopping import Tolerance
 
 DOMAINS = (
     rb.L1Ball(2),
@@ -42,7 +43,7 @@ def games(rng, f, over):
 def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
     """Of the mean d and of the best d, in each round, with the bounds of the package."""
     for game, schedule in zip(games(rng, f, over), rng.permutation(len(SCHEDULES)), strict=False):
-        run = ScheduledHedge(SCHEDULES[schedule]).start(game, 0.1, Clock())
+        run = ScheduledHedge(SCHEDULES[schedule]).start(game, Tolerance(0.1), Clock())
         f, total, mean, least = game.relaxation, 0.0, np.zeros(game.m), math.inf
         for state in Rounds(game, run):
             t = run.learned
@@ -63,7 +64,7 @@ def test_the_gap_is_at_most_the_regret_and_that_its_bound(f, over, rng):
 @pytest.mark.parametrize("f", RELAXATIONS, ids=repr)
 def test_d_is_the_minimiser_that_the_theory_asks_for(f, rng):
     game = rb.Game(rng.uniform(-1, 1, (5, 4)), f)
-    run = ScheduledHedge(Constant(0.4)).start(game, 0.1, Clock())
+    run = ScheduledHedge(Constant(0.4)).start(game, Tolerance(0.1), Clock())
     for state in Rounds(game, run):
         d = cp.Variable(5, nonneg=True)
         penalty, constraints = game.relaxation.cvxpy_penalty(d)
@@ -79,7 +80,7 @@ def test_d_is_the_minimiser_that_the_theory_asks_for(f, rng):
 def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng):
     """Eq. 11 of Juditsky et al. with linear losses A w_t, and for constant β it is EG."""
     game = rb.Game(np.sign(rng.normal(size=(8, 5))))
-    run = ScheduledHedge(schedule).start(game, 0.1, Clock())
+    run = ScheduledHedge(schedule).start(game, Tolerance(0.1), Clock())
     kinds = (MirrorDescent,) if schedule == "growing" else (MirrorDescent, ExponentiatedGradient)
     twins = [kind("inner", over=rb.Simplex(), schedule=schedule).start(8) for kind in kinds]
     for state in Rounds(game, run):
@@ -94,7 +95,9 @@ def test_without_a_relaxation_it_is_mirror_descent_on_the_margins(schedule, rng)
 
 
 def test_now_and_then_the_mean_is_shown(rng):
-    run = ScheduledHedge().start(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), 0.1, Clock())
+    run = ScheduledHedge().start(
+        rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), Tolerance(0.1), Clock()
+    )
     learned, looks = [], 0
     for state in Rounds(rb.Game(rng.uniform(-1, 1, (6, 5)), rb.Capped(2)), run):
         if state.d is run._next:

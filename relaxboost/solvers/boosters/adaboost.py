@@ -30,8 +30,9 @@ class AdaBoost(HardMarginMethod):
     Parameters
     ----------
     step : {"classical", "lecture", "line-search"}
-        With γ the edge of the best column: artanh γ, γ, or the minimiser of the risk, which for
-        entries ±1 is the classical step.
+        The rule for the length of a step. Let γ be the edge of the best column. ``"classical"``
+        takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the minimiser of the
+        risk, which is the classical step if all entries are ±1.
 
     References
     ----------

@@ -32,8 +32,8 @@ EXCHANGING = ("away", "pairwise")
 """The rules that take weight from single atoms, and so need a domain that has some."""
 
 SEARCH_ACCURACY = 0.25
-"""The part of its initial slope at which the search for a pairwise step ends. The number of rounds
-hardly depends on it."""
+"""The accuracy of the line search for a pairwise step: the search ends once the derivative is at
+most this fraction of its value at the beginning. The number of rounds hardly depends on it."""
 
 _NOWHERE = Step(nan)
 
@@ -95,7 +95,7 @@ class _Worst(NamedTuple):
 
     slot: int | None
     edge: float
-    """Of the unit atom."""
+    """The edge of the atom, scaled to size 1."""
     weight: float
 
 

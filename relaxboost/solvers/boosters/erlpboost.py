@@ -97,7 +97,7 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin with the weights of a start; its d says nothing that they do not."""
+        """Begin with the weights of a start. Its d is not used, because the weights determine d."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self

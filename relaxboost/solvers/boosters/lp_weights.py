@@ -42,7 +42,7 @@ class LPWeights:
             self._master.add(self._active.columns[:, new])
 
     def optimise(self) -> Vector:
-        """Give the active set the best weights of these columns; return the program's d."""
+        """Solve the program, give its optimal weights to the active set, and return its d."""
         d, multipliers = self._master.solve(self._clock)
         weights = np.zeros(len(self._active))
         weights[self.slots] = multipliers

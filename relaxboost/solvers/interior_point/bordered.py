@@ -99,7 +99,10 @@ class Pattern:
 
 
 def _products(rows: Any, first: Any, second: Any) -> tuple[Any, Any, Any, Vector]:
-    """Return (i, j, e, value) of all terms G_ai G_bj of GᵀHG, e the entry (a, b) of H."""
+    """Return arrays (i, j, e, value) that list all terms G_ai H_ab G_bj of GᵀHG.
+
+    A term belongs to the entry (i, j); e is the number of (a, b) in H, and value is G_ai G_bj.
+    """
     degree = np.diff(rows.indptr)
     terms = degree[first] * degree[second]
     entry = np.repeat(np.arange(first.size), terms)

@@ -59,7 +59,7 @@ class Cones(ABC):
         """Return which points are in the interior of the cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return which points are in the interior of the dual cone, by default the same."""
+        """Return which points are in the interior of the dual cone, by default the cone itself."""
         return self.inside(z)
 
     @abstractmethod

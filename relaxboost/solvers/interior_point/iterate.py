@@ -131,7 +131,7 @@ class Iterate:
 
     @property
     def d(self) -> Vector:
-        """The distribution, positive; its sum converges to 1."""
+        """The distribution d. Its entries are positive, and their sum converges to 1."""
         return self._part.x[: self.bulk.m]
 
     @property

@@ -23,7 +23,7 @@ class Part(ABC):
     """An x = (d, z), with the slacks and the multipliers of f's own inequalities and equations."""
 
     x: Vector
-    """d in front."""
+    """The variables of f in one vector. Its first m entries are d."""
     count: float
     """The degree of the barrier, for half lines their number: Σ slack · multiplier / count is μ."""
 

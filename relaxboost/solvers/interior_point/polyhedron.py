@@ -113,7 +113,7 @@ class Polyhedron(Part):
         return Pattern(self._m, self._K, none, sparse.eye_array(size, format="csr"), (place, place))
 
     def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
-        """Return the equations in (d, z, η), R x eliminated."""
+        """Return the right-hand side for (d, z, η), from which R x has been eliminated."""
         size, rows = self._size, self._rows
         lacking = self._box.missing(centre if first is None else centre - first.slack * first.mult)
         gradient = np.append(self._cost, -self._eta)

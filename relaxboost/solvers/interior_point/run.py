@@ -101,7 +101,10 @@ def _unfit_relaxation(game: Game) -> str:
 
 
 def _of_columns(game: Game) -> bool:
-    """Whether equations of the order of the columns need no A written down."""
+    """Return whether equations for the columns can be formed without writing A down.
+
+    This is so if f has a linear form without rows.
+    """
     form = game.linear_form
     return form is not None and form.rows is None
 
@@ -359,7 +362,7 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Show the d of a start first. The run itself begins at the centre all the same."""
+        """Use the d of a start in the first round. The run that follows begins at the centre."""
         self.d = self.d if start.d is None else start.d
         return self
 

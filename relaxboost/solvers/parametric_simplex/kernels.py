@@ -33,7 +33,7 @@ class Tolerances(NamedTuple):
     independent: float = 1e-6
     """The least diagonal entry of R in the QR factorisation that selects the first basis."""
     shift_x: float = 1e-3
-    """The perturbation of bounds, as a part of the mean weight 1/m."""
+    """The amount by which bounds are perturbed, as a fraction of the mean weight 1/m."""
     shift_z: float = 1e-5
     """The perturbation of reduced costs, which are margins and weights."""
 
