@@ -178,6 +178,7 @@ def plain(case: Case, side: str, solver: str) -> float:
         try:
             return float(model.problem.solve(solver=solver))
         except (cp.SolverError, ValueError, NotImplementedError):
+            # cvxpy cannot write or solve this side; the other sides of the game still compete.
             return math.nan
 
 

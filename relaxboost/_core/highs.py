@@ -105,16 +105,6 @@ class WarmProgram:
         )
         return bool(status != self._highspy.HighsStatus.kError)
 
-    def change(
-        self, cost: NDArray[np.float64], bounds: tuple[NDArray[np.float64], NDArray[np.float64]]
-    ) -> bool:
-        """Replace cost and bounds of all variables; False while HiGHS still runs."""
-        if not self._running:
-            every = np.arange(cost.size, dtype=np.int32)
-            self.highs.changeColsCost(cost.size, every, cost)
-            self.highs.changeColsBounds(cost.size, every, *bounds)
-        return not self._running
-
     def sides(self) -> str:
         """Return a letter of `SIDES` for each variable, then each row; "" without a basis."""
         if self._running:  # Ctrl-C ended the wait, not the work

@@ -22,10 +22,6 @@ class ProgramError(Exception):
     """HiGHS gave up on a restricted program."""
 
 
-class PivotLimit(Exception):
-    """A restricted program takes more pivots than it may."""
-
-
 class RestrictedMaster:
     """min f(d) + r v over the simplex, with <column, d> <= v for the columns added so far.
 
@@ -36,9 +32,9 @@ class RestrictedMaster:
     """
 
     def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
-        self._m, self._edge, self._form, self._over = m, form.cost.size, form, over
-        self.pivots = 0
-        """Of the last call of `solve`."""
+        self._m = m
+        self._edge = form.cost.size
+        self._over = over
         table = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, self._edge + 1))
         low, high = np.ones(1), np.ones(1)
         if form.rows is not None:
@@ -87,10 +83,8 @@ class RestrictedMaster:
         tail = dict(zip(basis.columns, basis.sides[len(head) :], strict=True))
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
-    def solve(self, clock: Clock, pivots: float = math.inf) -> tuple[Vector, Vector]:
+    def solve(self, clock: Clock) -> tuple[Vector, Vector]:
         """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.
-
-        A later call goes on where one ended that ran out of `pivots`.
 
         Raises
         ------
@@ -98,17 +92,12 @@ class RestrictedMaster:
             If the relaxation leaves no distribution.
         ProgramError
             If HiGHS gives up.
-        PivotLimit
-            If it takes more than so many pivots.
         TimeUp
             If the clock runs out before.
         """
-        status = self._program.run(clock.left, pivots)
-        self.pivots = self._program.highs.getInfo().simplex_iteration_count
+        status = self._program.run(clock.left)
         if status == "Time limit reached":
             raise TimeUp
-        if status == "Iteration limit reached":
-            raise PivotLimit
         if status != "Optimal":
             if "nfeasible" in status:
                 raise InputError("the relaxation is infinite on the whole simplex")

@@ -151,7 +151,7 @@ def test_a_time_limit_cuts_programs_short(rng, method, monkeypatch):
     told = []
     own = WarmProgram.run
 
-    def run(self, seconds, pivots):
+    def run(self, seconds):
         told.append(seconds)
         return own(self, seconds)
 
@@ -166,7 +166,7 @@ def test_a_program_out_of_time_leaves_the_best_bracket(rng, monkeypatch):
     game = rb.Game(np.clip(rng.uniform(-1, 1, (40, 30)) + 0.1, -1, 1), rb.Capped(7))
     own, calls = WarmProgram.run, []
 
-    def run(self, seconds, pivots):
+    def run(self, seconds):
         calls.append(seconds)
         return own(self, 0.0 if len(calls) == 5 else seconds)
 
