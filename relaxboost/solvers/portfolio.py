@@ -23,9 +23,6 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
-FIRST_SHARE = 1.0 / 3.0
-"""The part of the interior point method's predicted work that each phase before it may add."""
-
 STEPS_GAP = 0.02
 """The gap, for atoms of size 1, to which smoothed steps find columns for column generation."""
 
@@ -53,11 +50,6 @@ class Phase(NamedTuple):
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """Passes over A after which the next phase takes over."""
-
-
-def _share(game: Game) -> float:
-    """Return the passes over A that a phase before the interior point method may use."""
-    return FIRST_SHARE * interior_point.predict_passes(game)
 
 
 def _why_no_walk(request: Request) -> str:
@@ -110,19 +102,21 @@ PHASES = (
     Phase(
         "walk from the start",
         _why_no_walk,
-        lambda r: Walking(r.game, r.clock, r.start, _share(r.game)),
+        lambda r: Walking(r.game, r.clock, r.start, interior_point.predict_passes(r.game)),
     ),
     Phase(
         "test for a value of zero",
         lambda r: zero_value.unfit(r.game) or interior_point.unfit(r.game),
         lambda r: zero_value.ZeroValueRun(r.game, r.clock, r.before.active),
-        _share,
+        interior_point.predict_passes,
     ),
     Phase(
         "taut-string steps",
         _why_no_strings,
-        lambda r: taut_strings.StringsRun(r.game, r.goal, r.clock, _share(r.game)).warmed(r.start),
-        _share,
+        lambda r: taut_strings.StringsRun(
+            r.game, r.goal, r.clock, interior_point.predict_passes(r.game)
+        ).warmed(r.start),
+        interior_point.predict_passes,
     ),
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
