@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ class AdaBoostRun(Booster):
         self.active = Votes(game)
         self.d = self._distribution()
 
-    def advance(self, best: Any) -> Booster | None:
+    def advance(self, best: Best) -> Booster | None:
         """Add the step along the column `best` to w and recompute d."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         if self._rule != "line-search":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
+from relaxboost.matrices import Best
 from relaxboost.solvers.boosters.accuracy import (
     LARGEST_ACCURACY,
     ROUNDING_SHARE,
@@ -33,9 +34,9 @@ class AdaBoostStar(HardMarginMethod):
     nu : {"fixed", "adaptive"}
         ``"fixed"`` is the algorithm of the paper with ν = tol, and takes at most 2 log(m)/tol²
         rounds. ``"adaptive"`` begins with a large ν, which makes long steps, and halves ν whenever
-        the bracket has become as narrow as ν, down to tol. The stages add up to at most
-        4/3 of the rounds of the fixed ν and one round a stage; the bracket is narrow
-        earlier. The schedule is ours; see `AdaBoostStarRun`.
+        the bracket has become as narrow as ν, down to tol. The stages add up to at most 4/3 of
+        the rounds of the fixed ν and two rounds for each stage. This package chose the schedule;
+        `AdaBoostStarRun` explains it.
 
     References
     ----------
@@ -56,10 +57,11 @@ class AdaBoostStar(HardMarginMethod):
         self.choice("nu", ACCURACIES)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m)/tol² rounded up, summed over the stages, and one round to look."""
+        """Return 2 log(m)/tol² rounded up, summed over the stages, and a round without a step
+        for each stage: it begins the next stage, or evaluates the last w."""
         if game.matrix.slack:
             return math.nan
-        return 1.0 + sum(stage_steps(game.m, nu) for nu in self._stages(game, tol))
+        return sum(1.0 + stage_steps(game.m, nu) for nu in self._stages(game, tol))
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         label = "adaboost-star" if self.nu == "fixed" else "adaboost-star (adaptive)"
@@ -82,7 +84,8 @@ class AdaBoostStarRun(AdaBoostRun):
     With several accuracies, the run takes the next one once the bracket is as narrow as ν, and
     multiplies w by the share s in [0, 1] that minimises the potential Σ exp(s (ρ‖w‖_1 − (Aw)_i))
     of the new ρ = min γ − ν. At s = 0 the potential is m, where the proof starts, so the
-    theorem holds for the stage. See docs/mathematics.md.
+    theorem holds for the stage. The round that multiplies w takes no step, because the edge of its
+    column is known at the old d only.
 
     Parameters
     ----------
@@ -102,11 +105,17 @@ class AdaBoostStarRun(AdaBoostRun):
         self._least = math.inf  # the smallest edge so far
         self._margin = 0.0  # the largest margin so far, for the unit ball; w = 0 has 0
 
+    def advance(self, best: Best) -> Booster | None:
+        """Take a step, or begin the next stage, whose first step needs the edge at its own d."""
+        self._least = min(self._least, best.edge)
+        if best.edge > 0.0 and self._begin_stage():
+            self.step = 0.0
+            self.d = self._distribution()
+            return self
+        return super().advance(best)
+
     def _length(self, edge: float, column: Vector) -> float:
         edge = min(edge, 1.0)
-        self._least = min(self._least, edge)
-        if self._later:
-            self._refine()
         rho = self._least - self._accuracy
         # artanh γ − artanh ρ = artanh x; for small x the difference would cancel. 1 − γρ is at
         # least the accuracy, but for rounding.
@@ -117,8 +126,11 @@ class AdaBoostStarRun(AdaBoostRun):
         shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
         return LONGEST if classical - shorter <= 0.0 else classical - shorter
 
-    def _refine(self) -> None:
-        """Take the next accuracies while the bracket is as narrow as the present one."""
+    def _begin_stage(self) -> bool:
+        """Take the next accuracies while the bracket is as narrow as the present one.
+
+        Return whether there was one, in which case w was multiplied by its share.
+        """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0
         self._margin = max(self._margin, margin)
@@ -127,8 +139,10 @@ class AdaBoostStarRun(AdaBoostRun):
         allowance = 1.0 + ROUNDING_SHARE
         while self._later and self._least - self._margin <= self._accuracy * allowance:
             self._accuracy = self._later.pop(0)
-        if self._accuracy < begun:
-            active.shrink(best_share(active.raw, (self._least - self._accuracy) * active.norm))
+        if self._accuracy == begun:
+            return False
+        active.shrink(best_share(active.raw, (self._least - self._accuracy) * active.norm))
+        return True
 
 
 def best_share(raw: Vector, level: float) -> float:

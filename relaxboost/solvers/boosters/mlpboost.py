@@ -74,8 +74,9 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return 64 R (r/tol)² with R = log(m/k) for Capped(k), nan for a β chosen by hand.
 
-        With β = tol/(2R) a step gains at least β g²/(8r²), g the smoothed gap, which is at least
-        the suboptimality. So 16 r²/(β tol/2) rounds bring g to tol/2, and smoothing costs tol/2.
+        With β = tol/(2R) a step that is not cut gains at least β g²/(8r²), where the smoothed gap
+        g is at least the suboptimality. So 16 r²/(β tol/2) rounds bring g to tol/2, and smoothing
+        costs tol/2. docs/mathematics.md, "Stopping", has the steps that are cut.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)

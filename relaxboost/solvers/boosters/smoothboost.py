@@ -44,7 +44,7 @@ class SmoothBoost(Method):
         finds it: γ starts as half of the first edge; whenever an edge is below 2γ, γ becomes half
         of that edge or of itself, whichever is less, and the run begins again. γ never falls below
         a quarter of the value of the game, and the runs before the last add up to at most
-        a third of its bound, up to the factor sqrt(2) for sqrt(1 − γ).
+        a third of its bound, up to the factor sqrt(2) for sqrt(1 − γ), and one round for each.
 
     References
     ----------
@@ -130,8 +130,13 @@ class SmoothBoostRun(Booster):
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             self.gamma = min(best.edge / 2.0, self.gamma / 2.0, LARGEST_GAMMA)
-            self.taken = 0
-            self._excess = np.zeros(self._excess.size)
+            if self.taken > 0:
+                # The edge is known at the old d only, so the new run asks for one at its own.
+                self.taken = 0
+                self._excess = np.zeros(self._excess.size)
+                self.d = self._relaxation.center(self._excess.size)
+                self.step = 0.0
+                return self
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
