@@ -1,4 +1,9 @@
-"""The rounds all boosters share: price, yield the state, update."""
+"""The rounds that all boosters share.
+
+In round t a booster holds a distribution d_t over the examples and weights w_t on the hypotheses.
+The weak learner answers d_t with the best hypothesis, the round evaluates the bounds that d_t and
+w_t prove, and the booster then updates both.
+"""
 
 from __future__ import annotations
 
@@ -21,88 +26,95 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(slots=True)
 class RoundState:
-    """A round as it stands after the weak learner has answered and before the update.
+    """The state of a run after the weak learner has answered and before the booster's update.
 
-    In round 1 w is the point that runs start from, w = 0 over balls. AdaBoost's `active` is w
-    scaled to the size of the ball, and follows the w that is not: ``active.norm`` is its ‖w_t‖_1,
-    ``active.raw`` its margins A w_t, and ``active.log_risk`` the logarithm of the exponential risk
-    (1/m) Σ exp(−(A w_t)_i); over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    In round 1 the weights w are those from which the method starts; over balls this is w = 0.
+
+    AdaBoost's weights w_t leave the ball, so its `active` holds them scaled to the size of the
+    ball. There ``active.norm`` is ‖w_t‖_1, ``active.raw`` the margins A w_t, and
+    ``active.log_risk`` the logarithm of the exponential risk (1/m) Σ exp(−(A w_t)_i). Over
+    `L1Ball(r)`, ``active.u`` is r raw / norm.
     """
 
     round: int
+    """The number of the round, counted from 1; it continues that of a checkpoint."""
     d: Vector
-    """The distribution d_t shown to the weak learner."""
+    """The distribution d_t over examples that the weak learner has answered."""
     best: Best | Dense
-    """Its answer: an atom, or a dense w over a Euclidean set."""
+    """The answer of the weak learner: an atom, or dense weights over a Euclidean set."""
     active: CombinedHypothesis
-    """The combined hypothesis w_t, with its margins."""
+    """The weights w_t with their margins."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
-    g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
+    """<d_t, A(e_j − w_t)>, the quantity that SS09 Fig. 1 tests, or nan if d_t is not smoothed.
+
+    For any domain and penalty it is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>."""
     lower: float
-    """The lower bound that w_t proves: F(A w_t) − g*(w_t), from the cached margins. If the booster
-    has a witness, the bound on F that the witness proves takes the place of F(A w_t)."""
+    """The lower bound on ρ that w_t proves, F(A w_t) − g*(w_t), computed from stored margins.
+
+    If the booster has a witness, the bound on F that the witness proves replaces F(A w_t)."""
     upper: float
-    """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
+    """The upper bound on ρ that d_t proves, f(d_t) + g(Aᵀd_t), with the weak learner's slack."""
     step: float
-    """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
+    """The step that led to w_t. For AdaBoost it is η_{t−1}, the step of the unscaled weights."""
     inner: str
-    """How d_t was made; `RoundRecord.inner` explains the words."""
+    """The method that made d_t, one of the words that `RoundRecord.inner` explains."""
     witness: Witness | None = None
-    """What proves `lower`, where that is not F(A w_t)."""
+    """The proof of `lower` if `lower` is not F(A w_t) − g*(w_t)."""
 
 
 class Booster(ABC):
-    """A run of a method: holds d_t and w_t, and moves on when told the best column."""
+    """A run of a method: it holds d_t and w_t, and updates them with the weak learner's answer."""
 
     label: str = ""
-    """The method, as `Solution.method` calls it."""
+    """The name of the method, as `Solution.method` shows it."""
     steps: str = ""
-    """Its word for smoothed rounds there; none where it has one kind of rounds only."""
+    """The word that replaces "smoothed" in the name. A run with one kind of rounds has none."""
     inner: str
-    """How d_t is made, a word of `RoundRecord.inner`."""
+    """The kind of the present round, one of the words that `RoundRecord.inner` explains."""
     active: CombinedHypothesis
-    """The combined hypothesis w_t."""
+    """The weights w_t on the hypotheses, with their margins."""
     d: Vector
-    """The distribution d_t; a new array each round."""
-    step: float = float("nan")
-    """The step that led to w_t; nan where there is none."""
+    """The distribution d_t over the examples. Every round has a new array."""
+    step: float = nan
+    """The step that led to w_t, or nan if the method has no steps."""
     work: float = 0.0
-    """How much work the run has done, in passes over A. Each answer of the weak learner counts as
-    one pass; a booster adds what its updates cost beyond that."""
+    """The work of the run so far, in passes over the game matrix A. Each answer of the weak learner
+    counts as one pass. A booster adds the cost of its updates."""
     trace: tuple[str, ...] = ()
-    """Why the run did what it did, a sentence for each decision."""
+    """One sentence for each decision of the run, in the order of the decisions."""
     witness: Witness | None = None
-    """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
+    """A proof of a bound close to F(A w_t). It saves a call of a solver if f needs a solver."""
     evaluated: tuple[float, float] | None = None
-    """F(A w_t) and f(d_t), where the booster found them on its way."""
+    """The numbers F(A w_t) and f(d_t), if the booster has computed them already."""
 
     def named(self, label: str, steps: str = "") -> Booster:
-        """Return the booster, with the names that solutions show."""
-        self.label, self.steps = label, steps
+        """Set the names that solutions show, and return the booster."""
+        self.label = label
+        self.steps = steps
         return self
 
-    def called(self, kinds: Iterable[str]) -> str:
-        """Return the method and, where they may differ, the kinds of rounds there were."""
+    def describe(self, kinds: Iterable[str]) -> str:
+        """Return the name of the method, with the kinds of rounds in brackets if these vary."""
         if not self.steps:
             return self.label
-        named = [kind for kind in kinds if kind not in ("start", "lost")]
-        ran = [self.steps if kind == "smoothed" else kind for kind in named]
-        return f"{self.label} ({', '.join(ran)})" if ran else self.label
+        # The first round and a failed attempt have made nothing that a reader should know.
+        shown = [kind for kind in kinds if kind not in ("start", "lost")]
+        words = [self.steps if kind == "smoothed" else kind for kind in shown]
+        return f"{self.label} ({', '.join(words)})" if words else self.label
 
     @property
     def current(self) -> Booster:
-        """The run that makes the present rounds: of a portfolio, that of its phase."""
+        """The run that makes the present rounds. A portfolio returns the run of its phase."""
         return self
 
     def basis(self) -> Basis | None:
-        """Return where its restricted program stands; None, the default, where there is none."""
+        """Return the present basis of the restricted program, or None if there is no program."""
         return None
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Return the booster, warm-started, before its first round.
+        """Return the booster, warm-started. `solve` calls this method before the first round.
 
-        By default it stays where it is. `solve` keeps the bracket of the start in any case.
+        By default nothing changes. `solve` keeps the bracket of the start in any case.
         """
         return self
 
@@ -112,54 +124,69 @@ class Booster(ABC):
 
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
-        """Take the answer `best` into account; return itself, None if nothing can change."""
+        """Update d and w with the answer `best` of the weak learner.
+
+        Return the booster of the next round, usually itself, or None if nothing can change.
+        """
 
 
 class Rounds:
-    """A state per round, numbered from `first`, until the booster cannot move, or for ever.
+    """An iterator over the rounds of a booster, which yields a `RoundState` for each.
 
-    The state's arrays belong to the round: d is never written to again, the active set lives on.
+    It ends when the booster returns None, and otherwise never. The array `d` of a state is not
+    written to after its round, but `active` changes with the next round.
+
+    Parameters
+    ----------
+    game : Game
+    booster : Booster
+        The run that makes the first round.
+    first : int
+        The number of the first round.
     """
 
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
-        self._game, self._first = game, first
+        self._game = game
+        self._first = first
         self._value = game.relaxation.valuer()
         self.booster = booster
-        """What runs, or ran last."""
+        """The run that makes the present round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Run."""
-        game, value = self._game, self._value
-        relaxation, over = game.relaxation, game.over
-        booster = self.booster
-        for t in count(self._first):
-            d = booster.d
-            active = booster.active
-            inner = booster.inner
+        """Yield the state of each round."""
+        game = self._game
+        for number in count(self._first):
+            booster = self.booster
             best = booster.ask(game)
             booster.work += 1.0
-            u = active.u
-            witness = booster.witness
-            if booster.evaluated is not None:
-                margin, penalty = booster.evaluated
-            else:
-                margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
-                penalty = relaxation.penalty(d)
-            lower = margin - active.cost
-            upper = penalty + over.value(best.edge + best.slack)
+            margin, penalty = self._evaluate(booster)
+            active = booster.active
+            # Only smoothed rounds have the gap that Fig. 1 tests.
+            is_smoothed = booster.inner == "smoothed"
             yield RoundState(
-                round=t,
-                d=d,
+                round=number,
+                d=booster.d,
                 best=best,
                 active=active,
-                smoothed_gap=active.gap(d, best) if inner == "smoothed" else nan,
-                lower=lower,
-                upper=upper,
+                smoothed_gap=active.gap(booster.d, best) if is_smoothed else nan,
+                lower=margin - active.cost,
+                upper=penalty + game.over.value(best.edge + best.slack),
                 step=booster.step,
-                inner=inner,
-                witness=witness,
+                inner=booster.inner,
+                witness=booster.witness,
             )
             following = booster.advance(best)
             if following is None:
                 return
-            self.booster = booster = following
+            self.booster = following
+
+    def _evaluate(self, booster: Booster) -> tuple[float, float]:
+        """Return F(A w) or a lower bound on it, and f(d), for the present w and d."""
+        if booster.evaluated is not None:
+            return booster.evaluated
+        f = self._game.relaxation
+        u = booster.active.u
+        # F may need a solver, and a witness proves nearly the same bound without one.
+        witness = booster.witness
+        margin = self._value(u) if witness is None else f.lower_bound(u, witness)
+        return margin, f.penalty(booster.d)

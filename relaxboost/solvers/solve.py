@@ -335,7 +335,7 @@ class _Job:
             upper=proof.upper,
             status=ending.status,
             tol=goal.tol,
-            method=self._booster.called(log.kinds),
+            method=self._booster.describe(log.kinds),
             rounds=log.rounds,
             seconds=log.seconds,
             bound=self._method.rounds_bound(game, goal.tol),
