@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,7 @@ class Automatic(Method):
         """Accept every game."""
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        return PortfolioRun(game, goal, clock).named("auto", "pairwise")
+        return PortfolioRun(game, goal, clock).named("auto")
 
 
 class PortfolioRun(Booster):
@@ -66,6 +67,13 @@ class PortfolioRun(Booster):
     @property
     def current(self) -> Booster:
         return self if self._run is None else self._run
+
+    def describe(self, kinds: Iterable[str]) -> str:
+        """Return the name of the method, with the kinds of rounds that the phases made."""
+        # The first round and a failed walk contribute nothing that a reader should know.
+        shown = [kind for kind in kinds if kind not in ("start", "lost")]
+        words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
+        return f"{self.label} ({', '.join(words)})" if words else self.label
 
     def warmed(self, start: WarmStart) -> Booster:
         """Use the d of the start in the first round, and hand the start over to the phases."""

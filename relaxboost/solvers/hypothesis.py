@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-@njit()
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
@@ -27,17 +25,15 @@ def worst_in_use(
     If the domain holds w = 0, the part of `scale` that no slot has counts as the weight of w = 0,
     whose edge is zero. The slot returned for w = 0 is -1.
     """
-    slot = -1
-    total = 0.0
-    for place in range(weights.shape[0]):
-        total += weights[place]
-        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
-            slot = place
-    unused = scale - total
-    # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
-    if slot < 0 or (holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0):
+    unused = scale - float(weights.sum())
+    used = np.flatnonzero(weights > 0.0)
+    if not used.size:
         return -1, 0.0, unused
-    return slot, edges[slot], weights[slot]
+    slot = int(used[np.argmin(edges[used])])
+    # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
+    if holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0:
+        return -1, 0.0, unused
+    return slot, float(edges[slot]), float(weights[slot])
 
 
 class CombinedHypothesis(ABC):
@@ -122,10 +118,9 @@ class ActiveSet(MovingHypothesis):
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
         """The (column, sign) of each slot. The key (0, 0) stands for w = 0."""
-        # The arrays have spare room and are doubled when it is used up.
-        self.weights = np.zeros(16)
-        self._numbers = np.zeros(16, dtype=np.int64)
-        self._signs = np.zeros(16)
+        self.weights = np.zeros(0)
+        self._numbers = np.zeros(0, dtype=np.int64)
+        self._signs = np.zeros(0)
         self._slots: dict[tuple[int, int], int] = {}
         # The signed columns are written down when an update needs them, the first `_made` of them.
         self._H: NDArray[Any] | None = None
@@ -169,11 +164,9 @@ class ActiveSet(MovingHypothesis):
         slot = len(self.keys)
         self._slots[key] = slot
         self.keys.append(key)
-        if slot == self.weights.size:
-            self.weights = np.concatenate([self.weights, np.zeros(slot)])
-            self._numbers = np.concatenate([self._numbers, np.zeros(slot, dtype=np.int64)])
-            self._signs = np.concatenate([self._signs, np.zeros(slot)])
-        self._numbers[slot], self._signs[slot] = key
+        self.weights = np.append(self.weights, 0.0)
+        self._numbers = np.append(self._numbers, key[0])
+        self._signs = np.append(self._signs, float(key[1]))
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
@@ -211,7 +204,7 @@ class ActiveSet(MovingHypothesis):
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Multiply all weights by 1 − η, and add η times the size of the atoms to `best`."""
-        # A new slot may replace the array of weights, so the slot is found first.
+        # A new slot replaces the array of weights, so the slot is found first.
         slot = self.slot(best)
         self.weights *= 1.0 - eta
         self.weights[slot] += eta * self.over.scale
@@ -234,9 +227,8 @@ class ActiveSet(MovingHypothesis):
 
         The edges are None if the pass over the matrix that finds the best atom does not give them.
         """
-        used = len(self)
-        best, edges = self.over.priced(self.matrix, d, self._numbers[:used])
-        return best, None if edges is None else self._signs[:used] * edges
+        best, edges = self.over.priced(self.matrix, d, self._numbers)
+        return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
         """Return the best atom among the slots, whose edges are given."""
@@ -246,7 +238,7 @@ class ActiveSet(MovingHypothesis):
 
     def set_weights(self, weights: Vector) -> None:
         """Replace all slot weights by the nearest feasible ones, and recompute the margins."""
-        self.weights[: len(self)] = self.over.repair(weights)
+        self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:

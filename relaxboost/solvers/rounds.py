@@ -67,8 +67,6 @@ class Booster(ABC):
 
     label: str = ""
     """The name of the method, as `Solution.method` shows it."""
-    steps: str = ""
-    """The word that replaces "smoothed" in the name. A run with one kind of rounds has none."""
     inner: str
     """The kind of the present round, one of the words that `RoundRecord.inner` explains."""
     active: CombinedHypothesis
@@ -87,20 +85,14 @@ class Booster(ABC):
     evaluated: tuple[float, float] | None = None
     """The numbers F(A w_t) and f(d_t), if the booster has computed them already."""
 
-    def named(self, label: str, steps: str = "") -> Booster:
-        """Set the names that solutions show, and return the booster."""
+    def named(self, label: str) -> Booster:
+        """Set the name that solutions show, and return the booster."""
         self.label = label
-        self.steps = steps
         return self
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method, with the kinds of rounds in brackets if these vary."""
-        if not self.steps:
-            return self.label
-        # The first round and a failed attempt have made nothing that a reader should know.
-        shown = [kind for kind in kinds if kind not in ("start", "lost")]
-        words = [self.steps if kind == "smoothed" else kind for kind in shown]
-        return f"{self.label} ({', '.join(words)})" if words else self.label
+        """Return the name of the method. A run with several kinds of rounds adds the kinds."""
+        return self.label
 
     @property
     def current(self) -> Booster:
