@@ -72,23 +72,22 @@ class RestrictedMaster:
             raise ProgramError("HiGHS refused a column")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return the present basis, with those columns of the program that are worth keeping.
+        """Return the present basis, with the columns whose constraints are active.
 
-        `keys` has the (number, sign) of each column. The result keeps all columns that are not
-        basic. Of the others it keeps the last ones, a third as many: a program that many runs
-        continue would otherwise collect every column that was ever useful.
+        `keys` has the (number, sign) of each column of the program. A column whose constraint is
+        not active has no weight. It is left out, so that columns do not accumulate in a program
+        that many runs continue.
         """
         sides = self._program.sides()
+        # An interrupted program has no basis.
         if not sides:
             return Basis(tuple(keys))
-        # The letters of the variables and fixed rows come first, then one for each column.
+        # The letters of the variables and fixed rows come first, then one for each column. The row
+        # of an inactive constraint is basic, which the letter B stands for.
         head = sides[: -len(keys)]
-        tail = sides[-len(keys) :]
-        loose = [place for place, side in enumerate(tail) if side == "B"]
-        kept_loose = (len(keys) - len(loose)) // 3
-        gone = set(loose[: max(0, len(loose) - kept_loose)])
-        stay = [place for place in range(len(keys)) if place not in gone]
-        return Basis(tuple(keys[p] for p in stay), head + "".join(tail[p] for p in stay))
+        tail = zip(keys, sides[-len(keys) :], strict=True)
+        active = [(key, side) for key, side in tail if side != "B"]
+        return Basis(tuple(key for key, _ in active), head + "".join(side for _, side in active))
 
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
         """Continue from the basis of another program; `keys` are the columns of this program.
