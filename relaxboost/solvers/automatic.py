@@ -78,6 +78,7 @@ class PortfolioRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Use the d of the start in the first round, and hand the start over to the phases."""
         self._request = self._request._replace(start=start)
+        # Without a d the first round stays at the centre of f.
         if start.d is not None:
             self.d = start.d
         return self
@@ -86,8 +87,10 @@ class PortfolioRun(Booster):
         return None if self._run is None else self._run.basis()
 
     def ask(self, game: Game) -> Best | Dense:
+        # Before the first phase the portfolio itself shows the centre of f.
         if self._run is None:
             return super().ask(game)
+        # The answer counts as work of the phase too, which is compared with its budget.
         self._run.work += 1.0
         return self._run.ask(game)
 
@@ -111,6 +114,7 @@ class PortfolioRun(Booster):
         """Return the phases that are for this game. The trace gets a reason for each other one."""
         chosen = []
         for phase in PHASES:
+            # A reason must be cheap to find, since every phase is asked before the first round.
             why_not = phase.why_not(self._request)
             if why_not:
                 self._note(f"left out the {phase.name}: {why_not}.")
@@ -150,7 +154,9 @@ class PortfolioRun(Booster):
         budget = phase.budget(self._request.game)
         limit = f", with a budget of {budget:.0f} passes over A" if budget < math.inf else ""
         self._note(f"began the {phase.name}{limit}.")
+        # The next phase may begin with the columns of this one.
         request = self._request._replace(before=self.current)
+        # If the start fails, the portfolio shows the last pair of the phase before.
         self._phase = phase
         self._run = None
         try:

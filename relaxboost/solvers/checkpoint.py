@@ -49,7 +49,9 @@ class Checkpoint:
                 f"a checkpoint names columns by number, and {game.matrix!r} numbers its columns in "
                 "the order in which a run finds them; leave checkpoint out"
             )
+        # A folder without permission is an error now, and not after an hour.
         self.path = check_output(path)
+        # These three parts identify the game, whatever the names of its classes are.
         self._game = {
             "matrix": game.matrix.digest(),
             "relaxation": game.relaxation.key(),
@@ -84,18 +86,21 @@ class Checkpoint:
             "support": support.tolist(),
             "coefficients": coefficients.tolist(),
             "d": proof.d.tolist(),
+            # Without the basis column generation would repeat its pivots.
             "basis": basis and {"columns": basis.columns, "sides": basis.sides},
         }
         try:
             write_atomically(self.path, json.dumps(content, allow_nan=False).encode())
             self.trouble = ""
         except OSError as error:
+            # A full disk must not end a run that took hours.
             self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
         """Return the points in the file, with a note for `Solution.message`."""
         content = self._content()
+        # A user may have edited the file, so nothing in it is trusted.
         try:
             start = _points(game, content)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -139,6 +144,7 @@ def _points(game: Game, content: dict[str, Any]) -> WarmStart:
     if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
     support = np.array(content["support"], dtype=np.int64)
+    # The bounds in the file are not read: the points prove them again.
     return WarmStart(
         game.repair_d(np.array(content["d"], dtype=np.float64)),
         game.repair_w((support, np.array(content["coefficients"], dtype=np.float64))),

@@ -25,7 +25,7 @@ class MethodResult(NamedTuple):
     rounds: int
     """The number of calls to the weak learner."""
     seconds: float
-    """The CPU seconds of this process in all threads. They include a compilation."""
+    """The CPU seconds of all threads, including the compilation at a first call."""
     lower: float
     """The lower bound on the value of the game."""
     upper: float
@@ -67,6 +67,7 @@ class MethodComparison:
 
     def to_frame(self) -> Any:
         """Return the rows as a pandas DataFrame, with a column for each field of `MethodResult`."""
+        # pandas loads slowly, and only this method needs it.
         import pandas as pd
 
         return pd.DataFrame(self.rows, columns=list(MethodResult._fields))
@@ -125,6 +126,7 @@ def compare_methods(
     solutions: list[Solution] = []
     rows: list[MethodResult] = []
     for method in chosen:
+        # CPU seconds do not depend on what else runs on the machine.
         begun = time.process_time()
         found = solve(game, tol, method, max_rounds=max_rounds, time_limit=time_limit)
         seconds = time.process_time() - begun

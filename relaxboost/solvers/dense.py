@@ -58,6 +58,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
+        # Again a new array, for the same reason as in `move`.
         self.w = np.zeros(self.w.size)
         self.w[support] = coefficients
         self.u = self._matrix.margins(support, coefficients)

@@ -44,7 +44,7 @@ class CombinedHypothesis(ABC):
     u: Vector
     """The margins A w, one for each example."""
     cost: float = 0.0
-    """The penalty g*(w), which is zero if the domain is a set."""
+    """The penalty g*(w) that the domain puts on w. It is zero if the domain is a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
     """The last (d, u) whose product was computed, with the product <d, u>."""
 
@@ -62,10 +62,11 @@ class CombinedHypothesis(ABC):
         """Return the w of a snapshot: its columns in increasing order, and their signed weights."""
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
-        """Return g(Aᵀd) + g*(w) − <d, A w>, which is never negative.
+        """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
-        `best` is the answer of the weak learner to the distribution d. If the domain is a set, the
-        result is <Aᵀd, best − w>.
+        A is the game matrix, g*(w) the penalty that the domain puts on the weights w, and g its
+        conjugate. The result is not negative. If the domain is a set, it is <Aᵀd, best − w>, where
+        `best` is the answer of the weak learner to d.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -82,7 +83,7 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b), so that a step of η towards `best` changes g* by a η + b η²/2."""
+        """Return (a, b): a step of η towards `best` changes the penalty on w by a η + b η²/2."""
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
@@ -133,6 +134,7 @@ class ActiveSet(MovingHypothesis):
     @property
     def used(self) -> int:
         """The number of slots with weight, without w = 0."""
+        # The atom w = 0 is a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
         return count if zero is None else count - int(self.weights[zero] > 0.0)
@@ -156,7 +158,8 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of the signed column `best`. A new column gets a slot of weight zero."""
+        """Return the slot (index) of the signed column `best`. A new column gets the weight 0."""
+        # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)
         if slot is not None:
@@ -171,6 +174,7 @@ class ActiveSet(MovingHypothesis):
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
         """Replace w by other weights. Columns that the set knows keep their slots."""
+        # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             slot = self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))
@@ -189,6 +193,7 @@ class ActiveSet(MovingHypothesis):
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
+        # The kernel writes v and finds its norm in one loop.
         v = np.empty(self.u.size)
         column = self.matrix.column(j)
         return v, kernels.apart(column, float(sign), self.matrix.column(i), float(turn), v)
@@ -199,7 +204,7 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return zeros: a domain with atoms is a set, and g* is zero on it."""
+        """Return zeros: a domain with atoms is a set, on which w has no penalty."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
@@ -214,6 +219,7 @@ class ActiveSet(MovingHypothesis):
         """Move the weight η to `best` from another slot, or from w = 0 if `other` is None."""
         slot = self.slot(best)
         self.weights[slot] += eta
+        # The weight of w = 0 is not stored: it is what the slots leave of the scale.
         if other is not None:
             self.weights[other] -= eta
         self.u = u
@@ -232,6 +238,7 @@ class ActiveSet(MovingHypothesis):
 
     def best(self, edges: Vector) -> Best:
         """Return the best atom among the slots, whose edges are given."""
+        # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)

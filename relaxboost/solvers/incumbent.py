@@ -72,6 +72,7 @@ class Incumbent:
 
     def take_start(self, start: WarmStart) -> bool:
         """Take the points of a start. Return whether their bracket meets the goal already."""
+        # A missing point leaves the default, and its bound infinite.
         weights = start.w
         if weights is not None:
             self._weights = lambda: weights
@@ -82,7 +83,8 @@ class Incumbent:
         return start.upper - start.lower <= self._goal.allowed(start.lower, start.upper)
 
     def offer(self, state: RoundState) -> None:
-        """Take the w of a round if its lower bound is better, and likewise its d."""
+        """Take the w of a round if it proves a better lower bound, and its d if it proves a better
+        upper bound."""
         if state.lower > self.lower:
             self._take_weights(state)
             self.lower = state.lower
@@ -92,7 +94,10 @@ class Incumbent:
             self.upper = state.upper
 
     def replace(self, state: RoundState) -> None:
-        """Take the pair of this round whatever its bounds, because Fig. 1 returns the last pair."""
+        """Take the d and w of this round even if their bounds are worse.
+
+        The algorithm of SS09 Fig. 1 returns its last pair.
+        """
         self._take_weights(state)
         self._d = state.d
 
@@ -103,8 +108,9 @@ class Incumbent:
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
         """Return the repaired points and their bracket, which depends on the points alone.
 
-        If the bracket is too wide with the booster's witness, the relaxation computes a better
-        witness. This may take a solver, unless `ask_solver` is false.
+        A witness is a proof of a lower bound on the relaxed margin of w. If the bracket is too wide
+        with the booster's witness and `ask_solver` is true, the relaxation computes a better one,
+        for which it may call a solver.
         """
         weights = self._weights
         d = self._d
@@ -113,6 +119,7 @@ class Incumbent:
             return self._proof[2]
         game = self._game
         w = game.repair_w(weights())
+        # The bounds come from one function for all methods, and never from the booster.
         prove = partial(bounds.evaluate_lower, game.matrix, game.relaxation, *w, game.over)
         lower, witness = prove(self._witness)
         repaired = game.repair_d(d)
@@ -164,6 +171,7 @@ class RunLog:
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
         """Record a round, with the bounds of the incumbent."""
+        # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self._history.add(
             RoundRecord(
@@ -180,11 +188,13 @@ class RunLog:
 
     def print_new(self, trace: tuple[str, ...]) -> None:
         """Print the lines of a trace that were not printed before on standard error."""
+        # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)
         self._printed = len(trace)
 
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
         """Return the history. Its last record gets the certified bounds."""
+        # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last
         return self._history.records(last and last._replace(lower=lower, upper=upper))

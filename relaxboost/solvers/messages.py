@@ -46,6 +46,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
     gap = proof.upper - proof.lower
     status = ending.status
     kind = _kind_of(ending, gap > goal.tol)
+    # An optimal run names the tolerance that it met, and any other run both.
     requested = f"tol = {goal.tol:g}"
     if goal.rtol and status != "optimal":
         requested += f", rtol = {goal.rtol:g}"
@@ -63,8 +64,10 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
         return message
     if status == "optimal":
         message += _warn_of_idle_weights(game, goal, proof)
+    # A tol below the rounding of the bounds cannot be reached, but a relative one may be.
     if status in ("stalled", "failed") and not goal.rtol:
         message += _warn_of_rounding(proof)
+    # The families of the package are tested; a method of a user's class may be wrong.
     if status in ("stalled", "inaccurate") and is_own(game.relaxation):
         message += (
             "; the relaxation is user-defined: rb.testing.check_relaxation(f) finds methods of it "
@@ -84,6 +87,7 @@ def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
     """Return a warning if w = 0 is optimal to the same tolerance, so that w means little."""
+    # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
     if not support.size or not game.over.holds_zero:
         return ""
@@ -102,6 +106,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 def _warn_of_rounding(proof: Certified) -> str:
     """Return the advice to use `rtol` if the gap is close to the rounding of the bounds."""
     gap = proof.upper - proof.lower
+    # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))
     if not 0.0 <= part <= RESOLUTION:
         return ""

@@ -35,13 +35,13 @@ class Method(ABC):
     name: ClassVar[str]
     """The name that `solve` accepts for the method."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach `tol`, as a sentence, or "". Such a run needs a limit.
-    """
+    """A sentence that says why a run may never reach `tol`, or "". Such a run needs a limit."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot begin at given points, as a sentence, or ""."""
+    """A sentence that says why a run cannot start from given points, or ""."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # An abstract class has no name of its own, and does not enter the list.
         if "name" in vars(cls):
             METHODS[cls.name] = cls
 
@@ -122,6 +122,7 @@ class SmoothedMethod(Method):
 
         The result is nan if the user chose β, or if the weak learner may miss the best hypothesis.
         """
+        # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
             return math.nan
         spread = self._simplex_range(game.m)

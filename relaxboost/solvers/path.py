@@ -57,6 +57,7 @@ def path(
         `solve` rejects an argument.
     """
     listed = _listed(games, grid)
+    # With few columns a solution is cheap, and the later ones start from a good set of columns.
     order = list(range(len(listed)))
     if {"k", "fraction"} & set(grid):
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
@@ -84,6 +85,7 @@ def path(
                 raise
             max_rounds = 1
             continue
+        # The limit of one round is due to Ctrl-C, so the status says so.
         if max_rounds and found.status == "max_rounds":
             found = replace(found, status="interrupted")
         if found.status == "interrupted":
@@ -105,6 +107,7 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
         )
     if grid:
         raise InputError(f"{next(iter(grid))}= is for a path of one game; leave it out")
+    # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:
         raise InputError("the games of a path need the same hypotheses, and their n differ")
     return listed

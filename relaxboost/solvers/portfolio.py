@@ -23,10 +23,10 @@ FIRST_SHARE = 1.0 / 3.0
 """The fraction of the interior point method's predicted work that an earlier phase may use."""
 
 STEPS_GAP = 0.02
-"""For atoms of size 1, smoothed steps find columns up to this gap before column generation."""
+"""The gap, for atoms of size 1, at which smoothed steps hand over to column generation."""
 
 CONE_EXAMPLES = 3000
-"""With more examples than this, a cone program in every round takes seconds."""
+"""The number of examples above which a cone program in every round takes seconds."""
 
 
 class Request(NamedTuple):

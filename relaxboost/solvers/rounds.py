@@ -45,21 +45,25 @@ class RoundState:
     active: CombinedHypothesis
     """The weights w_t with their margins."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the quantity that SS09 Fig. 1 tests, or nan if d_t is not smoothed.
+    """The gap that SS09 Fig. 1 tests, or nan if d_t is not smoothed.
 
-    For any domain and penalty it is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>."""
+    It is <d_t, A(e_j − w_t)> for the game matrix A and the best hypothesis e_j. For a domain with a
+    penalty g*(w), whose conjugate is g, it is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>."""
     lower: float
-    """The lower bound on ρ that w_t proves, F(A w_t) − g*(w_t), computed from stored margins.
+    """The lower bound on the value of the game that the weights w_t prove.
 
-    If the booster has a witness, the bound on F that the witness proves replaces F(A w_t)."""
+    It is the relaxed margin F(A w_t) minus the penalty of the domain on w_t, computed from stored
+    margins. If the booster has a witness, the bound on F that this proves replaces F(A w_t)."""
     upper: float
-    """The upper bound on ρ that d_t proves, f(d_t) + g(Aᵀd_t), with the weak learner's slack."""
+    """The upper bound on the value of the game that d_t proves.
+
+    It is the relaxation f(d_t) plus the value of the best edge and of the weak learner's slack."""
     step: float
     """The step that led to w_t. For AdaBoost it is η_{t−1}, the step of the unscaled weights."""
     inner: str
     """The method that made d_t, one of the words that `RoundRecord.inner` explains."""
     witness: Witness | None = None
-    """The proof of `lower` if `lower` is not F(A w_t) − g*(w_t)."""
+    """The booster's proof of `lower`, or None if `lower` is computed from F(A w_t)."""
 
 
 class Booster(ABC):
@@ -81,9 +85,10 @@ class Booster(ABC):
     trace: tuple[str, ...] = ()
     """One sentence for each decision of the run, in the order of the decisions."""
     witness: Witness | None = None
-    """A proof of a bound close to F(A w_t). It saves a call of a solver if f needs a solver."""
+    """A proof of a lower bound close to the relaxed margin F(A w_t), or None. It saves a call of
+    the solver that some relaxations need to compute F."""
     evaluated: tuple[float, float] | None = None
-    """The numbers F(A w_t) and f(d_t), if the booster has computed them already."""
+    """The relaxed margin F(A w_t) and the relaxation f(d_t), if the booster has computed them."""
 
     def named(self, label: str) -> Booster:
         """Set the name that solutions show, and return the booster."""
@@ -104,9 +109,10 @@ class Booster(ABC):
         return None
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Return the booster, warm-started. `solve` calls this method before the first round.
+        """Return the booster after it has taken the points of a start.
 
-        By default nothing changes. `solve` keeps the bracket of the start in any case.
+        `solve` calls this method before the first round. By default nothing changes. `solve` keeps
+        the bracket of the start in any case.
         """
         return self
 
@@ -161,19 +167,23 @@ class Rounds:
                 best=best,
                 active=active,
                 smoothed_gap=active.gap(booster.d, best) if is_smoothed else nan,
+                # Both bounds are estimates; `Incumbent.certify` evaluates the exact ones.
                 lower=margin - active.cost,
+                # A weak learner may miss the best edge by its slack, and the bound must not.
                 upper=penalty + game.over.value(best.edge + best.slack),
                 step=booster.step,
                 inner=booster.inner,
                 witness=booster.witness,
             )
+            # The caller evaluates and perhaps ends the run before d and w change.
             following = booster.advance(best)
             if following is None:
                 return
             self.booster = following
 
     def _evaluate(self, booster: Booster) -> tuple[float, float]:
-        """Return F(A w) or a lower bound on it, and f(d), for the present w and d."""
+        """Return the relaxed margin of w, or a lower bound on it, and the relaxation at d."""
+        # An interior point method knows both numbers already, and they may be expensive.
         if booster.evaluated is not None:
             return booster.evaluated
         f = self._game.relaxation

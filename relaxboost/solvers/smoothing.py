@@ -48,6 +48,7 @@ class BinaryEntropySmoother:
 
     def __init__(self, relaxation: Relaxation) -> None:
         if not relaxation.binary_entropy:
+            # The remedy names the families that have the method, so it finds them now.
             kinds = {getattr(relaxations, name) for name in relaxations.__all__}
             families = (k for k in kinds if isinstance(k, type) and issubclass(k, Relaxation))
             able = sorted(kind.__name__ for kind in families if kind.binary_entropy)
@@ -68,6 +69,7 @@ class BinaryEntropySmoother:
         The sum is 0 at the vertices and smallest at the uniform d. Σ d log d has its extremes at
         the same points and its range is log m, so the ranges of the two sums add up.
         """
+        # A single example leaves one distribution, and the formula would divide by zero.
         return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0
 
 
@@ -86,4 +88,5 @@ class Unsmoothed:
 
         The weight `beta` has no effect.
         """
+        # The minimiser is unique, because f is strongly convex.
         return lambda u: self._relaxation.relaxed_margin(u)[1]

@@ -75,8 +75,9 @@ def solve(
         of an ensemble. Both are moved to feasible points; for a pair `Solution.message` says so.
         If f consists of costs and bounds for the examples, and A has at most ten million entries
         or consists of all stumps, a parametric simplex method moves from the optimum of a neighbour
-        to that of the game. Otherwise the interior point method keeps the bracket of the start and
-        begins at the centre of f. Methods that count their steps, such as AdaBoost, take no start.
+        to that of the game. Otherwise the run keeps the bracket of the start, and the interior
+        point method starts from the centre of f. Methods that count their steps, such as AdaBoost,
+        take no start.
     checkpoint : path, optional
         A file in JSON for the best points so far. It is written atomically, from time to time and
         at the end. If the file exists, the run continues from its points. A file of another game is
@@ -124,12 +125,14 @@ def solve(
             f"verbose must be 0, or 1 for a progress bar, or 2 for the decisions too, "
             f"got {verbose!r:.60}"
         )
+    # All arguments are checked before any work, so that an error costs no time.
     goal = _read_goal(tol, rtol)
     limits = Limits(max_rounds, time_limit, callback)
     chosen = as_method(method).chosen(game, goal.tol)
     chosen.check(game)
     _check_limits(game, goal, chosen, limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
+    # The time limit excludes compilation, which happens once for each kind of game.
     _prepare_kernels(game)
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
@@ -176,6 +179,7 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
     """Raise an InputError if the run may never end."""
     if limits.bounded:
         return
+    # Every upper bound includes the slack, so the gap never falls below it.
     slack = game.over.value(game.matrix.slack)
     if slack >= goal.tol:
         raise InputError(
@@ -191,12 +195,14 @@ def _read_points(
     game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
     """Return the points from which the run begins, and the file to which it writes."""
+    # The guarantee of a method that counts its steps holds from its own start only.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(f'{method.cold}; leave start and checkpoint out, or use method="auto"')
     begin = WarmStart() if start is None else read_start(game, start)
     if checkpoint is None:
         return begin, None
     file = Checkpoint(checkpoint, game)
+    # If the user gave a start too, the better d and the better w of both count.
     return begin.merge(file.start), file
 
 
@@ -263,6 +269,7 @@ class _Job:
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
+        # A callback must not change the d that the booster and the incumbent hold.
         limits = self._limits
         callback = limits.callback
         if callback is not None:
@@ -276,10 +283,12 @@ class _Job:
                 show(self._incumbent.upper - self._incumbent.lower, state.round)
                 if verbose >= 2:
                     log.print_new(self._booster.trace)
+                # The incumbent is up to date here, so the file gets a consistent state.
                 if self._file is not None and self._file.is_due:
                     self._write_checkpoint()
                 return self._fig1_test(state) if smoothed_test else self._judge()
 
+            # The incumbent survives every failure below, so the run still returns a bracket.
             try:
                 with until(log.clock.deadline):
                     status = run(self._rounds, keep, limits, log.clock, empty=True) or "stalled"
@@ -288,6 +297,7 @@ class _Job:
                 ending = Ending("failed", str(error), smoothed_test)
             except MemoryError as error:
                 ending = Ending("failed", f"out of memory: {error}", smoothed_test)
+            # The booster may have made decisions after the last call of `keep`.
             if verbose >= 2:
                 log.print_new(self._booster.trace)
         # The next game of a path continues with the last run.
@@ -299,6 +309,7 @@ class _Job:
         """Return why the run ends after this round, or "" if it continues."""
         incumbent = self._incumbent
         rule = self._rule
+        # A certification costs a pass over A, so the rule asks for one only near the goal.
         if rule.should_certify(incumbent.lower, incumbent.upper):
             estimate = incumbent.upper - incumbent.lower
             proof = incumbent.certify(self._log.clock)
@@ -334,6 +345,7 @@ class _Job:
         # After Ctrl-C the user does not want to wait for a solver.
         proof = self._incumbent.certify(log.clock, ask_solver=ending.status != "interrupted")
         ending = ending._replace(status=self._final_status(ending, proof))
+        # The message consists of the ending and the remarks that apply.
         notes = (
             describe_ending(game, goal, ending, proof),
             game.relaxation.believed(proof.witness, proof.d),

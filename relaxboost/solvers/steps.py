@@ -62,7 +62,7 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The distribution over examples that belongs to these margins."""
     stretch: float | None = None
-    """The length of the step divided by that of Fig. 1's step, or None for the longest step."""
+    """The length of the step divided by that of Fig. 1's, or None at the end of the segment."""
     product: float | None = None
     """The product <d, u> at the end of the step."""
 
@@ -157,7 +157,7 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length η, and the derivative at its end minus the aim."""
+        """Return the step of length η, and the derivative at its end minus the number `aim`."""
         segment = self._segment
         there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
@@ -165,9 +165,9 @@ class _Search:
         return Step(eta, there, d, stretch, product), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen the step until the derivative is below the aim, and return None.
+        """Lengthen the step until the derivative at its end is below `aim`, and return None.
 
-        If a trial step is accurate enough, return this step.
+        If the derivative at the end of a trial step is close enough to `aim`, return this step.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)

@@ -15,7 +15,7 @@ PATIENCE_FACTOR = 4
 """A run counts as stalled after this many times the rounds that led to its smallest gap."""
 
 RESOLUTION = 1e-9
-"""A difference below this fraction of the numbers compared may be due to rounding alone."""
+"""Two numbers with a relative difference below this may differ by rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Tolerance:
     rtol: float = 0.0
 
     def allowed(self, lower: float, upper: float = math.inf) -> float:
-        """Return the largest gap at which a run with this bracket may end.
+        """Return the largest gap upper − lower at which a run with this bracket may end.
 
         The end of the bracket that is nearer to zero is a lower bound on |ρ|. The method uses it
         in place of |ρ|, so the bracket itself proves the relative accuracy.

@@ -68,6 +68,7 @@ class WarmStart:
 
     def with_bounds(self, game: Game) -> WarmStart:
         """Return the same start with the bounds that its points prove for the game."""
+        # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
         upper = self.upper
         if self.w is not None:
@@ -81,6 +82,7 @@ class WarmStart:
 
         An equal bound counts as better.
         """
+        # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
         best_w = other if other.lower > self.lower else self
         return replace(
@@ -129,6 +131,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         support, raw = game.read_w(w)
         if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > RESOLUTION:
             notes.append(f"the w of start was moved into {game.over!r}")
+        # Whatever the user gave, the run begins with a feasible w.
         weights = game.repair_w((support, raw))
     if d is not None:
         repaired = game.repair_d(d)
@@ -148,6 +151,7 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
             f"start is a solution of a game with {old.matrix!r}, and this game has "
             f"{game.matrix!r}: its weights belong to other hypotheses; give start=(d, None)"
         )
+    # A d of other examples has no meaning here, but its weights on hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None
     try:
         w = game.repair_w((solution.support, solution.coefficients))
