@@ -141,8 +141,9 @@ class PortfolioRun(Booster):
             if not self._waiting:
                 raise
             return f"it gave up ({error})"
+        # The phase has reached its own target, is stuck, or predicts that its budget is too small.
         if following is None:
-            return "it can make no further progress"
+            return "it ended by itself"
         self._show(following)
         return ""
 

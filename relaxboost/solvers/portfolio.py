@@ -74,14 +74,14 @@ def _why_no_steps(request: Request) -> str:
     if few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game):
         return ""
     product = game.relaxation.curvature(game.m) * request.goal.tol
-    return f"the strong convexity of f times tol is {product:.3g}, and steps are quick from 1 on"
+    return f"tol times the strong convexity of f is {product:.3g}, and they are slow below 1"
 
 
 def _why_no_columns(request: Request) -> str:
     game = request.game
     if not isinstance(game.over, AtomicSet):
         return f"its columns are atoms, and {game.over!r} has none"
-    # Only a weak learner that cannot list its hypotheses keeps all other phases from such an f.
+    # Later phases solve such games better, unless a weak learner cannot list its hypotheses.
     if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
         return f"f is not polyhedral, so each round would solve a cone program of {game.m} examples"
     return ""
@@ -105,7 +105,7 @@ PHASES = (
     # With a neighbour's optimum at hand, a few pivots lead to the optimum of this game.
     Phase(
         "walk from the start",
-        lambda r: "" if walkable(r.game, r.start) else "no start is from a game of the same form",
+        lambda r: "" if walkable(r.game, r.start) else "there is no start from a similar game",
         lambda r: Walking(r.game, r.clock, r.start, _share(r.game)),
     ),
     Phase(
@@ -135,7 +135,7 @@ PHASES = (
     ),
     Phase(
         "fully corrective steps",
-        lambda r: "w has atoms: others are quicker" if isinstance(r.game.over, AtomicSet) else "",
+        lambda r: "they are for sets without atoms" if isinstance(r.game.over, AtomicSet) else "",
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         general_solver.predict_passes,
     ),
