@@ -21,9 +21,9 @@ ERRORS = [ProgramError, np.linalg.LinAlgError, MemoryError, SolverError]
 NAMES = [phase.name for phase in PHASES]
 LAST = r"The run ended after round \d+ as \w+, at a gap of \S+\."
 WORDS = (
-    r"Round \d+: left out the ({names}): .+\.",
-    r"Round \d+: began the ({names})(, with a budget of \d+ passes over A)?\.",
-    r"Round \d+: left the ({names}) after \d+ passes over A: .+\.",
+    r"Round \d+: auto left out the ({names}): .+\.",
+    r"Round \d+: auto began the ({names})(, with a budget of \d+ passes over A)?\.",
+    r"Round \d+: auto left the ({names}) after \d+ passes over A: .+\.",
 )
 
 
@@ -172,9 +172,9 @@ def test_a_phase_may_use_its_budget_of_work_and_no_more(monkeypatch):
     counts = {name: kinds.count(name) for name in dict.fromkeys(kinds)}
     assert counts == {"start": 1, "first": 11, "second": 7, "third": 1}
     assert found.status == "stalled"  # the last phase could do no more
-    used = [line for line in found.trace if ": left the" in line]
+    used = [line for line in found.trace if ": auto left the" in line]
     assert used == [
-        f"Round {number}: left the {name} after {work} passes over A: "
+        f"Round {number}: auto left the {name} after {work} passes over A: "
         f"its budget of {budget} passes over A is used up."
         for number, name, work, budget in ((12, "first", 11, 10), (19, "second", 35, 30))
     ]
