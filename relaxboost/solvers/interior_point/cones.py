@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Vector
+
+
+class Curvature(NamedTuple):
+    """The curvature H of some cones: `inside` + Σ sign · r rᵀ over the rows r of `outer`."""
+
+    inside: Any
+    outer: Any
+    signs: Vector
 
 
 class Cones(ABC):
@@ -92,6 +101,14 @@ class Cones(ABC):
                 step = _bisected(x[out], dx[out], inside, step)
         return step
 
+    def curvature(self) -> Curvature:
+        """Return H of all cones as a sparse matrix."""
+        from scipy import sparse
+
+        number, size = self.s.shape
+        inside = sparse.bsr_array((self.matrices(), np.arange(number), np.arange(number + 1)))
+        return Curvature(inside, sparse.csr_array((0, number * size)), np.zeros(0))
+
     def matrices(self) -> Array:
         """Return H of each cone written down, (number, dimension, dimension)."""
         number, size = self.s.shape
@@ -112,36 +129,6 @@ def _bisected(
         else:
             high = middle
     return low
-
-
-class HalfLines(Cones):
-    """s >= 0, one number each."""
-
-    degree = 1.0
-    axis = np.ones(1)
-
-    def inside(self, s: Array) -> NDArray[np.bool_]:
-        return np.asarray(s[:, 0] > 0.0)
-
-    def polar(self) -> Array:
-        """Return 1/s."""
-        return 1.0 / self.s
-
-    def scale(self) -> None:
-        """Take z/s."""
-        self.H = self.z / self.s
-
-    def times(self, x: Array) -> Array:
-        return self.H * x
-
-    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return (centre − ds dz)/s − z."""
-        corrected = centre if ds is None or dz is None else centre - ds * dz
-        return np.asarray(corrected / self.s - self.z)
-
-    def longest(self, ds: Array, dz: Array) -> float:
-        ratios = np.concatenate([-ds / self.s, -dz / self.z])
-        return 1.0 / max(1.0, float(ratios.max(initial=0.0)))
 
 
 def _det(x: Array) -> Array:
@@ -203,6 +190,21 @@ class SecondOrderCones(Cones):
             rest = by[:, 1:] - along[:, None] * at[:, 1:]
             steepest = max(steepest, float((np.sqrt(np.square(rest).sum(axis=1)) - first).max()))
         return 1.0 / steepest
+
+    def curvature(self) -> Curvature:
+        """Return H, in the form with the fewer entries: dimension², or three times dimension."""
+        from scipy import sparse
+
+        number, size = self.s.shape
+        if size <= 3:
+            return super().curvature()
+        inside = sparse.diags_array(np.repeat(1.0 / np.square(self.eta), size))
+        columns = np.tile(np.arange(number * size).reshape(number, 1, size), (1, 2, 1))
+        outer = sparse.csr_array(
+            (self.rest().ravel(), columns.ravel(), np.arange(2 * number + 1) * size),
+            (2 * number, number * size),
+        )
+        return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
         """Return vectors u and v, (number, 2, dimension), with H = 1/η² + u uᵀ − v vᵀ."""

@@ -13,18 +13,13 @@ from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior_point.block import Block
-from relaxboost.solvers.interior_point.bordered import MANY, Pattern
+from relaxboost.solvers.interior_point.bordered import Bordered, Layout, is_long
 from relaxboost.solvers.interior_point.cones import (
     Cones,
     ExponentialCones,
-    HalfLines,
     SecondOrderCones,
 )
 from relaxboost.solvers.interior_point.part import Aim, Part
-
-MAX_WRITTEN_CONE = 3
-"""Second-order cones up to this size have their H written down: larger ones have fewer entries as a
-multiple of the identity with two more columns in the border."""
 
 
 class _Change(NamedTuple):
@@ -69,15 +64,16 @@ class Conic(Part):
             rows = slice(first, first + size * number)
             shape = (number, size)
             # A variable that second-order cones share may be 0 here, and as large as any row later.
-            shared = kind is SecondOrderCones and number > 1
-            least = float(np.abs(s).max()) if shared else 0.0
+            is_shared = kind is SecondOrderCones and size > 1 and number > 1
+            least = float(np.abs(s).max()) if is_shared else 0.0
             at = s[rows].reshape(shape)
             near = mults[rows].reshape(shape).min(axis=1)
             cones = kind(at, max(least, 1.0 / m), near)
+            cones.scale()
             self._cones.append((rows, cones))
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
-        self._pattern = Pattern(m, self._square, self._E, self._G, self._places())
+        self._layout = Layout(self._matrix(is_pattern=True), m)
 
     @property
     def proof(self) -> ConeProof:
@@ -105,19 +101,6 @@ class Conic(Part):
         right = np.append(self._e, self._h) - rows[:, :m] @ center
         return np.asarray(lsqr(rows[:, m:], right, iter_lim=100)[0])
 
-    def _places(self) -> tuple[Any, Any]:
-        """Return rows and columns of the entries of H that are written down."""
-        found = []
-        for rows, cones in self._cones:
-            number, size = cones.s.shape
-            index = np.arange(rows.start, rows.stop).reshape(number, size)
-            if _large(cones):
-                found.append((index.ravel(), index.ravel()))
-            else:
-                pair = np.broadcast_arrays(index[:, :, None], index[:, None, :])
-                found.append((pair[0].ravel(), pair[1].ravel()))
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
-
     @property
     def _s(self) -> Vector:
         return np.concatenate([c.s.ravel() for _, c in self._cones])
@@ -134,33 +117,35 @@ class Conic(Part):
         """Return H x."""
         return np.concatenate([c.times(x[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
-    @np.errstate(all="ignore")
-    def block(self) -> Block:
-        """Return K, of the scaling at the present point."""
+    def _matrix(self, is_pattern: bool = False) -> Any:
+        """Return K, or a matrix with ones wherever K may have an entry at any point."""
         from scipy import sparse
 
-        entries = []
-        border = []
-        corner = []
-        for rows, cones in self._cones:
+        curvatures = [c.curvature() for _, c in self._cones]
+        H = sparse.block_diag([c.inside for c in curvatures], format="csr")
+        R = sparse.block_diag([c.outer for c in curvatures], format="csr")
+        P, E, G = self._square, self._E, self._G
+        if is_pattern:
+            P, E, G, H, R = (_ones(matrix) for matrix in (P, E, G, H, R))
+        # Each outer product of H gets an unknown of its own, whose elimination adds it.
+        outer = R @ G
+        K = sparse.block_array(
+            [
+                [P + G.T @ H @ G, E.T, outer.T],
+                [E, None, None],
+                [outer, None, sparse.diags_array(np.concatenate([-c.signs for c in curvatures]))],
+            ]
+        )
+        # Parts of K may be singular without the rest. Three quarters of the digits stay.
+        small = np.finfo(np.float64).eps ** 0.75
+        is_x = np.arange(K.shape[0]) < self._cost.size
+        return K if is_pattern else K + sparse.diags_array(np.where(is_x, small, -small))
+
+    @np.errstate(all="ignore")
+    def block(self) -> Block:
+        for _, cones in self._cones:
             cones.scale()
-            if not _large(cones):
-                entries.append(cones.matrices().ravel())
-                continue
-            assert isinstance(cones, SecondOrderCones)
-            number, size = cones.s.shape
-            entries.append(np.repeat(1.0 / np.square(cones.eta), size))
-            # Of each cone one column that is added, and one that is taken away.
-            place = np.repeat(np.arange(number), size), np.arange(number * size)
-            for sign, rest in zip((-1.0, 1.0), np.moveaxis(cones.rest(), 1, 0), strict=True):
-                spread = sparse.csr_array((rest.ravel(), place), (number, number * size))
-                border.append((spread @ self._G[rows]).toarray())
-                corner.append(np.full(number, sign))
-        columns = np.zeros((self._cost.size + self._e.size, sum(map(len, border))))
-        if border:
-            columns[: self._cost.size] = np.vstack(border).T
-        signs = np.concatenate([*corner, np.zeros(0)])
-        return self._pattern.block(np.concatenate(entries), columns, signs, self._times)
+        return Bordered(self._layout, self._matrix(), self._times)
 
     def _times(self, t: Vector) -> Vector:
         x = t[: self._cost.size]
@@ -213,13 +198,15 @@ class Conic(Part):
             cones.z = cones.z + dual_step * change.mult[rows].reshape(shape)
 
 
-def _large(cones: Cones) -> bool:
-    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > MAX_WRITTEN_CONE
+def _ones(matrix: Any) -> Any:
+    """Return a sparse matrix with every stored entry replaced by 1."""
+    pattern = matrix.tocsr()
+    return type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
     """Yield (kind, size, number) of cones one after the other."""
-    yield HalfLines, 1, form.half
+    yield SecondOrderCones, 1, form.half  # s >= 0 is the cone of dimension 1
     for size, equal in groupby(form.second):
         yield SecondOrderCones, size, len(list(equal))
     if form.exponential:
@@ -237,12 +224,13 @@ def _lifted(form: ConeForm, m: int) -> ConeForm:
     size = form.cost.size
     E = form.rows[: form.zero]
     G = form.rows[form.zero :]
-    long = np.flatnonzero(np.diff(G.indptr) > MANY)
+    is_far = is_long(G, m)
+    long = np.flatnonzero(is_far)
     new = long.size
     fixed = E[np.diff(E.indptr) == 1].indices
     own = sparse.csr_array((np.ones(new), (long, np.arange(new))), (G.shape[0], new))
     floor = -sparse.eye_array(m, size + new, format="csr")[np.setdiff1d(np.arange(m), fixed)]
-    short = sparse.diags_array((np.diff(G.indptr) <= MANY).astype(np.float64)) @ G
+    short = sparse.diags_array((~is_far).astype(np.float64)) @ G
     short.eliminate_zeros()
     rows = [
         sparse.hstack([E, sparse.csr_array((form.zero, new))]),
