@@ -186,7 +186,7 @@ class InteriorRun(Booster):
             whole = bulk = game.matrix.bulk()
             columns = np.arange(bulk.n)
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
-        self.active = FullWeights(over, columns, self._iterate.w, self._iterate.margins)
+        self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
         """The gap of the pair that is shown."""
         self._progress = _Progress(patience=8 if self._sieve is None else 20)
@@ -220,7 +220,7 @@ class InteriorRun(Booster):
                 break
             taken += 1
         is_enough = self._show()
-        for _ in range(0 if self._iterate.is_by_passes else POLISHING_STEPS):
+        for _ in range(0 if self._iterate.elimination.is_by_passes else POLISHING_STEPS):
             active = self.active
             shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
             if is_enough or not self._step():
@@ -262,7 +262,7 @@ class InteriorRun(Booster):
         """Return the largest price of all columns at the present d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
-        return float(self._over.prices(self._iterate.edges).max())
+        return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
         """Make the nearest feasible pair, with the columns in use alone where they are enough.
@@ -272,7 +272,7 @@ class InteriorRun(Booster):
         """
         over = self._over
         w = self._iterate.w
-        used = self._iterate.is_in_use
+        used = self._iterate.bounds.is_in_use
         penalty = self._repair()
         upper = penalty + over.value(self._priced())
         self.evaluated = None
@@ -301,7 +301,7 @@ class InteriorRun(Booster):
         The iterate has the variables of f besides d, which prove such a number without a solver.
         """
         f = self._game.relaxation
-        proof = self._iterate.proof
+        proof = self._iterate.part.proof
         known = None
         if f.from_solver and self._has_proof and proof is not None:
             known = numerical.programs(f, self._game.m).near_point(proof)
@@ -319,7 +319,7 @@ class InteriorRun(Booster):
         """
         f = self._game.relaxation
         u = self.active.u
-        proof = self._iterate.proof
+        proof = self._iterate.part.proof
         self.witness = f.near_witness(u, proof) if quick and proof is not None else None
         lower = None
         if self.witness is not None:

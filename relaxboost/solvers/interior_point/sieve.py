@@ -93,9 +93,9 @@ class Sieve:
 
     def drop_idle(self, iterate: Iterate) -> None:
         """Take columns out of play that no longer matter, if they are many."""
-        stays = ~iterate.is_idle(IDLE) | np.isin(self.columns, self._returned)
+        stays = ~iterate.bounds.is_idle(IDLE) | np.isin(self.columns, self._returned)
         # Their weight goes to others, which disturbs the iterate: a few are not worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
             self._put_in_play(self.columns[stays])
-            iterate.drop(self.bulk, stays)
+            iterate.bounds.drop(self.bulk, stays, iterate.d)
