@@ -44,7 +44,7 @@ def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, 
     A = margins(300, 150)
     truth = rb.solve(rb.Game(A, rb.Capped(40)), 1e-8, "interior-point")
     monkeypatch.setattr(run, "MAX_ENTRIES", 40_000)
-    monkeypatch.setattr(run, "MIN_IN_PLAY", 100)
+    monkeypatch.setattr(run, "FEW_COLUMNS", 100)
     game, sizes = rb.Game(storage(A), rb.Capped(40)), []
 
     def written(self):
@@ -214,12 +214,9 @@ def test_correctors_ask_for_products_near_their_centre(rng):
 
 def room(monkeypatch, count):
     """Let so many columns be in play, and matrices of that order be factorised."""
-    for where, name in (
-        (run, "MAX_FACTOR_ORDER"),
-        (run, "MAX_CUTS"),
-        (elimination, "MAX_FACTOR_ORDER"),
-    ):
-        monkeypatch.setattr(where, name, count)
+    monkeypatch.setattr(run, "MAX_FACTOR_ORDER", count)
+    monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", count)
+    monkeypatch.setattr(run, "_max_in_play", lambda game: count)
 
 
 def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):

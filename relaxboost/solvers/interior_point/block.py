@@ -1,7 +1,7 @@
-"""The part of Newton's matrix that belongs to f: the barrier of its bounds, and its rows.
+"""The matrix K of f in Newton's equations, and K of an f without rows, which is diagonal.
 
-It is K = [Θ, Rᵀ; R, −Θ_y⁻¹] on (x, η): x = (d, z) with the curvature Θ of its bounds, R the rows
-of the linear form, η their multipliers, and Θ_y the curvature of the bounds on R x.
+The unknowns of K are those of f: the changes of d, of the further variables z of its program, and
+of the multipliers of its equations. The entries of d are always first.
 """
 
 from __future__ import annotations
@@ -15,47 +15,48 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """K with d in front, which both sides of the normal equations solve with."""
+    """The symmetric matrix K, with the operations that both kinds of normal equations need."""
 
     written = False
-    """Whether `gram` needs A written down."""
+    """Whether `gram` needs the game matrix A as an array."""
     uncancelled: Vector | None = None
-    """The diagonal of the last `gram` before something of its size was taken off it."""
+    """The size that the diagonal of the last `gram` had before terms of this size cancelled."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return K t."""
+        """Return K t, without the roundings that a factor of K contains."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return K⁻¹ h."""
+        """Return the solution t of K t = h."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return Bᵀ K⁻¹ B for B = [A, −1] on the part in d, in its lower triangle."""
+        """Return Bᵀ K⁻¹ B in its lower triangle, for B = [A, −1] in the rows of d and 0 below."""
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side in d alone, all else eliminated."""
+        """Return the right-hand side for d after all other unknowns are eliminated from K t = h."""
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the whole solution from the part in d."""
+        """Return the solution of K t = h from its first part `t`, the change of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add what is left of K in d alone, its Schur complement, to the lower triangle."""
+        """Add the Schur complement of K in d to the lower triangle of `gram`."""
 
 
 class Diagonal(Block):
-    """K of an f without rows, which is Θ."""
+    """K of an f without rows: the diagonal Θ of multiplier over slack of its bounds."""
 
     def __init__(self, theta: Vector, m: int) -> None:
-        self._theta, self._m = theta, m
+        self._theta = theta
+        self._m = m
 
     @property
     def inverse(self) -> Vector:
-        """Θ⁻¹ of d, shape (m,)."""
+        """The inverse of the entries of Θ that belong to d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
@@ -71,17 +72,16 @@ class Diagonal(Block):
         return h[: self._m]
 
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return it with the rest, which nothing ties to d."""
+        # Nothing ties the further variables to d.
         return np.append(t, h[self._m :] / self._theta[self._m :])
 
     def add_to(self, gram: Array) -> None:
-        """Add Θ."""
         place = np.arange(self._m)
         gram[place, place] += self._theta[: self._m]
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return Bᵀ diag(inverse) B for B = [A, −1], in its lower triangle."""
+    """Return Bᵀ diag(inverse) B in its lower triangle, for the game matrix A and B = [A, −1]."""
     n = bulk.n
     gram = np.zeros((n + 1, n + 1))
     bulk.cross(inverse, gram[:n, :n])
