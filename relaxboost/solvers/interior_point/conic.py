@@ -1,4 +1,4 @@
-"""An f that is a cone program inside an interior point method."""
+"""An f that is a cone program, inside the interior point method."""
 
 from __future__ import annotations
 
@@ -23,25 +23,30 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
+    """A direction in the variables x, the multipliers η and ζ, and the slacks s of the cones."""
+
     x: Vector
     eta: Vector
     slack: Vector
+    """The change of s, with an entry for each row of G."""
     mult: Vector
-    """The changes of s and ζ, an entry for each row in a cone."""
+    """The change of the multipliers ζ of these rows."""
 
 
 class Conic(Part):
-    """x = (d, z) with cost·x + x·P x/2, E x = e, and G x + s = h, s in cones.
+    """The minimum of cost·x + x·P x/2 over E x = e and G x + s = h, with slacks s in cones.
 
-    The curvature of x is P + GᵀHG, H that of the cones; the multipliers η of E x = e are unknowns.
+    The variables are x = (d, z). Let H be the curvature of the cones and η the multipliers of
+    E x = e. Then the matrix of the unknowns (x, η) is K = [P + GᵀHG, Eᵀ; E, 0].
 
     Parameters
     ----------
     form : ConeForm
+        The cone program that defines f.
     center : array of shape (m,)
-        A d to start near.
+        The distribution d near which the method starts.
     mult : float
-        The size of the multipliers to start with.
+        The size of the multipliers at the start.
     """
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
@@ -63,7 +68,8 @@ class Conic(Part):
         for kind, size, number in _kinds(form):
             rows = slice(first, first + size * number)
             shape = (number, size)
-            # A variable that second-order cones share may be 0 here, and as large as any row later.
+            # A variable that all cones share, such as a norm, may be 0 at the start and as large as
+            # any row later. Slacks as small as 1/m would then need many steps to grow.
             is_shared = kind is SecondOrderCones and size > 1 and number > 1
             least = float(np.abs(s).max()) if is_shared else 0.0
             at = s[rows].reshape(shape)
@@ -77,20 +83,24 @@ class Conic(Part):
 
     @property
     def proof(self) -> ConeProof:
-        """The multipliers of the rows of the form as it was given, and its point."""
+        """The multipliers of the rows of the form that was given, and its point (d, z)."""
         zero, size = self._given
+        # The equations and half lines that `_lifted` adds stand between those of the form.
         later = self._z[self._z.size - (size[0] - zero) :]
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G how many share a z with it, whose equation adds them up."""
+        """Return for each row of G how many rows share a variable z with it.
+
+        The multipliers of these rows add up in the equation of that z, so each must be smaller.
+        """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
         pattern = self._G.astype(bool).multiply(used)
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return z for which the rows lack little."""
+        """Return variables z for which the rows nearly hold at the distribution `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -98,6 +108,7 @@ class Conic(Part):
         m = center.size
         if rows.shape[1] == m:
             return np.zeros(0)
+        # A start needs few digits, so that the iterations may be limited.
         right = np.append(self._e, self._h) - rows[:, :m] @ center
         return np.asarray(lsqr(rows[:, m:], right, iter_lim=100)[0])
 
@@ -113,12 +124,12 @@ class Conic(Part):
     def product(self) -> float:
         return sum(c.product for _, c in self._cones)
 
-    def _curved(self, x: Vector) -> Vector:
-        """Return H x."""
-        return np.concatenate([c.times(x[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
+    def _curved(self, s: Vector) -> Vector:
+        """Return H s for an s with an entry for each row of G."""
+        return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
-        """Return K, or a matrix with ones wherever K may have an entry at any point."""
+        """Return K, or a matrix with positive entries wherever K may have one at any point."""
         from scipy import sparse
 
         curvatures = [c.curvature() for _, c in self._cones]
@@ -127,7 +138,7 @@ class Conic(Part):
         P, E, G = self._square, self._E, self._G
         if is_pattern:
             P, E, G, H, R = (_ones(matrix) for matrix in (P, E, G, H, R))
-        # Each outer product of H gets an unknown of its own, whose elimination adds it.
+        # Each outer product in H gets an unknown of its own, whose elimination adds the product.
         outer = R @ G
         K = sparse.block_array(
             [
@@ -136,7 +147,8 @@ class Conic(Part):
                 [outer, None, sparse.diags_array(np.concatenate([-c.signs for c in curvatures]))],
             ]
         )
-        # Parts of K may be singular without the rest. Three quarters of the digits stay.
+        # K without d or without its border may be singular. This addition is small compared with
+        # the entries of K and large compared with their roundings.
         small = np.finfo(np.float64).eps ** 0.75
         is_x = np.arange(K.shape[0]) < self._cost.size
         return K if is_pattern else K + sparse.diags_array(np.where(is_x, small, -small))
@@ -148,12 +160,13 @@ class Conic(Part):
         return Bordered(self._layout, self._matrix(), self._times)
 
     def _times(self, t: Vector) -> Vector:
+        # GᵀHG x from the right has fewer roundings than the matrix, where G x is small.
         x = t[: self._cost.size]
         eta = t[self._cost.size :]
         first = self._square @ x + self._E.T @ eta + self._G.T @ self._curved(self._G @ x)
         return np.append(first, self._E @ x)
 
-    @np.errstate(all="ignore")  # a direction that is not finite is refused
+    @np.errstate(all="ignore")  # `Iterate` rejects a direction that is not finite
     def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
         short = self._h - self._G @ self.x - self._s
         wanted = []
@@ -180,7 +193,7 @@ class Conic(Part):
 
     @np.errstate(all="ignore")
     def longest(self, change: _Change) -> tuple[float, float]:
-        """Return one step for both, since the curvature of P is felt by both."""
+        # With a quadratic term P primal and dual steps must have the same length.
         step = 1.0
         for rows, cones in self._cones:
             shape = cones.s.shape
@@ -205,8 +218,9 @@ def _ones(matrix: Any) -> Any:
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield (kind, size, number) of cones one after the other."""
-    yield SecondOrderCones, 1, form.half  # s >= 0 is the cone of dimension 1
+    """Yield the kind, dimension and number of equal cones, in the order of their rows."""
+    # A half line is the second-order cone of dimension 1.
+    yield SecondOrderCones, 1, form.half
     for size, equal in groupby(form.second):
         yield SecondOrderCones, size, len(list(equal))
     if form.exponential:
@@ -214,10 +228,11 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return the form with d >= 0 as its first half lines, and short rows in all cones.
+    """Return an equal form with d >= 0 as its first half lines, and without long rows in cones.
 
-    A long one, which would fill GᵀHG, becomes an equation for a variable of its own. Where an
-    equation fixes d_i there is no interior, and no half line.
+    A row with many entries would fill GᵀHG. It becomes an equation that defines a new variable, and
+    this variable takes its place in the cone. If an equation already fixes d_i, then d_i >= 0 would
+    have no interior and is left out.
     """
     from scipy import sparse
 
