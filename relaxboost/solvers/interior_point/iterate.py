@@ -1,4 +1,4 @@
-"""A point strictly inside all inequalities of a game, and Mehrotra's step from it."""
+"""A point strictly inside all inequalities of a game, and the step of Mehrotra from it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 class _Centre(NamedTuple):
-    """What the products of slacks and multipliers are to become, together or one by one."""
+    """The products of slack and multiplier at which a direction aims.
+
+    Each part is one number for all products, or an array with a number for each.
+    """
 
     part: Any
     bounds: Array | float
 
 
 class _Equations(NamedTuple):
-    """The right-hand side of Newton's equations, with the targets that it was made of."""
+    """The right-hand side of Newton's equations, with the targets that lead to it."""
 
     right: Right
     aim: Aim
@@ -48,37 +51,39 @@ class _Direction(NamedTuple):
 
 
 class Outsiders(Protocol):
-    """Columns that are not in play; none of them may have an edge above v either."""
+    """Columns that are not in play. None of them may have an edge above v either."""
 
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, of at most `length`, after which no edge is above v.
 
-        `direction` is that of d, and `rise` the change of v. If columns block the step, the best
-        of them are put into play; all columns in play and the places of the former ones are
-        returned too, or None.
+        `direction` is the direction of d, and `rise` the change of v. If columns block the step,
+        the best of them enter the play. The second result then contains all columns in play and
+        the places of the former ones among them; otherwise it is None.
         """
 
 
 class Iterate:
-    """The program of a game, min f(d) + r v, and a point strictly inside its inequalities.
+    """The program of a game and a point strictly inside its inequalities.
 
-    The constraints are Σd = 1, those of `EdgeBounds`, and those that f has of its own, in its
-    `Part`. Inequalities hold strictly from the start on; equations converge. docs/mathematics.md,
-    "The interior point method", derives the equations with the symbols of this code.
+    The program is to minimise f(d) + r v over Σd = 1, the bounds v on all edges in `EdgeBounds`,
+    and the constraints of f in `Part`, where r is the radius of the set of weights. Inequalities
+    hold strictly from the start on, and equations converge. The page Mathematics, "The interior
+    point method", derives the equations.
 
     Parameters
     ----------
     form : LinearForm or ConeForm
-        What f is.
+        The program that defines f.
     bulk : Bulk
-        The columns in play.
+        The products with the columns in play.
     over : AtomicSet
+        The set W of the weights w.
     center : array of shape (m,)
-        A d to start near.
+        The distribution d near which the method starts.
     whole : Pricing, optional
-        All columns, if only some are in play. The first v is larger than all of their edges.
+        The edges of all columns, if only some columns are in play.
 
     References
     ----------
@@ -94,23 +99,23 @@ class Iterate:
         center: Vector,
         whole: Pricing | None = None,
     ) -> None:
-        # Multipliers are about as large as r and the slopes of f. With a v that is as far off in
-        # r v, the products of all pairs start near each other.
+        # Multipliers are about as large as r and the slopes of f. If r v exceeds its least value by
+        # a tenth of that, the products of all slacks and multipliers start near each other.
         size = over.scale + float(np.abs(form.cost).max())
         self.part: Part
         if isinstance(form, LinearForm):
             self.part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             self.part = Conic(form, center, size)
-        # The first v leaves a slack to the largest edge of all columns, not only those in play.
+        # The first v is above the edges of all columns, not only of those in play.
         highest = abs(kernels.first_largest((whole or bulk).edges(self.part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
         self.bounds = EdgeBounds(bulk, over, self.part.x[: bulk.m], v)
         self._multiplier = 0.0
-        """λ, the multiplier of Σd = 1."""
+        """The multiplier λ of Σd = 1."""
         self.infeasibility = 1.0
-        """The largest part of the first residual of any equation that may be left, except for
-        roundings."""
+        """An upper bound on the part of the first residuals that is left in any equation, except
+        for roundings."""
         self.elimination = Elimination()
 
     @property
@@ -146,8 +151,8 @@ class Iterate:
     def step(self, outsiders: Outsiders | None = None) -> float:
         """Take a predictor-corrector step; return the longer of the primal and the dual length.
 
-        The step ends where an outsider would have an edge above v, and the outsiders that block it
-        are put into play. So the iterates stay feasible for the whole game.
+        The step ends before an outsider has an edge above v, and the outsiders that block the step
+        enter the play. So the iterates stay feasible for the whole game.
 
         Raises
         ------
@@ -157,7 +162,7 @@ class Iterate:
             If the time limit of the run is over. The point is unchanged then.
         """
         normal, direction = self._predict_and_correct()
-        # Refine only the direction that is taken: the predictor needs few digits.
+        # Only the direction that is taken is refined. The predictor needs few digits.
         seconds_left()
         refined = normal.refined(direction.equations.right, direction.move)
         direction = self._complete(direction.equations, refined)
@@ -167,7 +172,7 @@ class Iterate:
         if outsiders is not None:
             heading = direction.move.t[: self.bulk.m]
             length, admitted = outsiders.block(heading, self.v, direction.move.v, length)
-        # Primal and dual steps have lengths of their own, as is usual for linear programs.
+        # Primal and dual steps may differ in length, as is usual for linear programs.
         self._go(direction, FRACTION_TO_BOUNDARY * length, FRACTION_TO_BOUNDARY * dual)
         if admitted is not None:
             self.bounds.admit(*admitted, self.d)
@@ -175,12 +180,12 @@ class Iterate:
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
         """Return the factorised equations and Mehrotra's direction."""
-        block, scaling = self.part.block(), self.bounds.scaling()
-        normal = self.elimination.factorise(self.bulk, block, scaling)
+        normal = self.elimination.factorise(self.bulk, self.part.block(), self.bounds.scaling())
         predictor = self._solve(normal, _Centre(0.0, 0.0), None)
         mu = self._centring(predictor)
         corrected = self._solve(normal, _Centre(mu, mu), predictor)
-        if normal.iterations:  # without a factor, a solution costs as much as a predictor
+        # Without a factor each corrector would cost as much as the predictor.
+        if normal.iterations:
             return normal, corrected
         return normal, self._recentre(normal, mu, predictor, corrected)
 
@@ -189,9 +194,9 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector asks for steps that are longer by 0.2, and for products that are not far
-        from `mu` after them. It is accepted if both steps together are longer by a tenth of that.
-        (Gondzio asks for 0.1, which takes one step more in ten.)
+        Each corrector aims at steps that are longer by 0.2 and at products near `mu` after them. It
+        is accepted if both steps together are longer by 0.03. (Gondzio aims at 0.1, which takes
+        one step more in ten.)
         """
         centre = _Centre(mu, mu)
         length = self._longest(direction)
@@ -199,6 +204,7 @@ class Iterate:
             step = min(1.0, length[0] + 0.2)
             dual = min(1.0, length[1] + 0.2)
             part = self.part.outliers(direction.part, step, dual, mu)
+            # Cones have no such correctors.
             if part is None:
                 return direction
             bounds = self.bounds.pairs.outliers(*direction.bounds, step, dual, mu)
@@ -211,9 +217,9 @@ class Iterate:
             length = longer
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return σ μ, what products are to become.
+        """Return the product σ μ at which the corrector aims.
 
-        The centring parameter is Mehrotra's, σ = (μ after the predictor / μ)³.
+        The centring parameter of Mehrotra is σ = (μ after the predictor / μ)³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -222,9 +228,9 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the direction to products of `centre`, corrected by the predictor."""
+        """Return the direction to the products `centre`, corrected by a predictor if given."""
         seconds_left()
-        # A w − λ is the gradient in d of the Lagrangian's terms that do not belong to f.
+        # A w − λ is the gradient in d of the terms of the Lagrangian that do not belong to f.
         pull = self.bounds.margins - self._multiplier
         aim = self.part.aim(pull, centre.part, predictor and predictor.part)
         target = self.bounds.target(centre.bounds, predictor and predictor.bounds)
@@ -252,4 +258,5 @@ class Iterate:
         self.bounds.go(length, dual, direction.bounds, self.d, v)
         self._multiplier += dual * direction.move.total
         left = self.infeasibility * (1.0 - min(length, dual))
-        self.infeasibility = max(left, 1e-10)  # below, residuals are roundings
+        # Below this part of the first residuals, roundings prevail.
+        self.infeasibility = max(left, 1e-10)

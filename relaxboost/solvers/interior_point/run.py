@@ -1,4 +1,4 @@
-"""A run of the interior point method: its rounds, the games it is for, and its predicted work."""
+"""A run of the interior point method, the games that it fits, and its predicted work."""
 
 from __future__ import annotations
 
@@ -139,7 +139,13 @@ def predict_passes(game: Game) -> float:
 
 
 class _Progress:
-    """Notices that neither the gap, nor complementarity, nor infeasibility shrinks any more."""
+    """Notices when the gap, the complementarity and the infeasibility no longer shrink.
+
+    Parameters
+    ----------
+    patience : int
+        The number of iterations without progress after which a run is stuck.
+    """
 
     def __init__(self, patience: int) -> None:
         self._patience = patience
@@ -147,18 +153,19 @@ class _Progress:
         self._idle = 0
 
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
-        """Count an iteration; return whether the last ones have brought nothing."""
+        """Count an iteration, and return whether the last ones made no progress."""
         now = np.array([gap, complementarity, infeasibility])
         if (now < 0.9 * self._least).any():
             self._least = np.minimum(now, self._least)
             self._idle = 0
-        else:  # the least stays, so that what many short steps do together counts
+        else:
+            # The least values stay, so that many short steps together count as progress.
             self._idle += 1
         return self._idle >= self._patience
 
 
 class InteriorRun(Booster):
-    """A round is a step of `Iterate`, or some for cones; (d, w) are the nearest feasible pair."""
+    """A run whose rounds are steps of an `Iterate` and show the nearest feasible pair (d, w)."""
 
     inner = "interior"
     active: FullWeights
@@ -181,7 +188,7 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The gap of the pair that is shown."""
+        """The gap of the pair (d, w) that is shown."""
         self._progress = _Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -193,7 +200,8 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether bounds take a cone program. With a sieve every step needs them all the same."""
+        """Whether bounds take a cone program that a run need not solve after every step."""
+        # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or self._game.relaxation.from_solver
         return asks_solver and self._sieve is None
 
@@ -225,20 +233,22 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a step; return False where nothing has shrunk lately, or nothing can move."""
+        """Take a step, and return False if there is no progress or no possible step."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
         is_stuck = self._progress.is_stuck(self._gap, iterate.mu, iterate.infeasibility)
         if sieve is not None and self._gap > self._tol:
+            # Later, columns that leave would disturb a pair that is nearly optimal.
             sieve.drop_idle(iterate)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
-        except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
+        # SciPy raises these errors if a dense or a sparse factor is singular.
+        except (np.linalg.LinAlgError, RuntimeError):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the present d."""
+        """Return the largest price of all columns at the d of the iterate."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
@@ -310,22 +320,23 @@ class InteriorRun(Booster):
 
 
 def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
-    """Return the program of f to work on, and whether its multipliers prove bounds on F.
+    """Return the program that defines f, and whether its multipliers prove bounds on F.
 
-    If f is solved by cvxpy, the linear program is that of its cone form, whose multipliers
-    `Relaxation.near_witness` takes. Families with closed forms have a shorter program.
+    An f without closed forms is defined by its cone form, or by the linear program with the same
+    rows, since `Relaxation.near_witness` accepts the multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
     if cones is not None:
         return cones.linear(game.m) or cones, True
+    # Families with closed forms have a shorter linear program, and bounds without multipliers.
     assert game.linear_form is not None
     return game.linear_form, False
 
 
 class Opening(Booster):
-    """A first round at the centre of f, which an `InteriorRun` follows.
+    """A first round at the centre of f, before an `InteriorRun`.
 
-    The round gives an interrupted run a bracket while the matrix is still prepared.
+    So a run that is interrupted while its matrix is prepared already has a bracket.
     """
 
     inner = "interior"
@@ -338,10 +349,10 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the d of a start in the first round. The run that follows begins at the centre."""
+        """Use the d of a start in the first round. The next rounds start at the centre of f."""
         self.d = self.d if start.d is None else start.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return the run after its first round."""
+        """Return an `InteriorRun` after its first step."""
         return InteriorRun(self._game, self._tol).advance(best)
