@@ -25,9 +25,6 @@ from relaxboost.solvers.interior_point.block import diagonal_gram
 from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
-CG_TOLERANCE = 1e-5
-"""The part of a right-hand side that conjugate gradients leave, in the norm of the preconditioner.
-A step of iterative refinement squares it."""
 MAX_CG_ITERATIONS = 1000
 """The largest number of iterations. Well-conditioned equations take ten to a hundred."""
 
@@ -46,6 +43,7 @@ def passes_work(features: int, m: int, iterations: float) -> float:
     An iteration reads all levels twice and solves with the factor of the preconditioner. A step has
     four right-hand sides: that of Δv, the predictor, the corrector and its refinement.
     """
+    # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
     return 4.0 * iterations * (2.0 * m * features + together**2)
 
@@ -94,12 +92,14 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
     values = _level_values(offsets, y)
     levels = np.zeros(values.size)
     u = -y[n] * signs
+    # The first pass sums the functions of all features at each example.
     for f in range(features):
         first = offsets[f] + f
         for i in range(m):
             u[i] += values[first + codes[f, i]]
     # u is B y times the labels. They cancel in the product, except in its last entry.
     u *= inverse
+    # The second pass sums over the examples at each level.
     for f in range(features):
         first = offsets[f] + f
         for i in range(m):
@@ -156,6 +156,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
     """Overwrite g[first : last + 1] by the solution of one feature's tridiagonal equations."""
+    # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]
     g[last] /= pivots[last]
@@ -176,6 +177,7 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
         # A feature without cuts has no unknowns.
         if b == a:
             continue
+        # A right-hand side for the jumps at the cuts becomes one for the values at the levels.
         for j in range(a, b):
             g[j + f] -= 0.5 * r[j]
             g[j + f + 1] += 0.5 * r[j]
@@ -213,10 +215,12 @@ class Additive:
         self._D = D
         self._e = e
         self._rho = rho
-        # If every column has one sign, ρ e outweighs the rest of a right-hand side. A part of
-        # 1e-5 of it would leave gaps of 1e-4 to 1e-6; half of the digits of a double cost little.
-        is_one_sided = (e[:-1] == 1.0).all()
-        self._tolerance = np.sqrt(np.finfo(np.float64).eps) if is_one_sided else CG_TOLERANCE
+        # Conjugate gradients find a third of the digits of a double, and iterative refinement
+        # doubles them. If every column has one sign, ρ e outweighs the rest of a right-hand side,
+        # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
+        digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
+        self._tolerance = float(np.finfo(np.float64).eps) ** digits
+        """The part of a right-hand side that is left, in the norm of the preconditioner."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
@@ -273,6 +277,7 @@ class Additive:
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
     """Return about `most` cuts: of each group of neighbours, the cut of largest D."""
+    # Each feature has a share of the cuts, and each cut stands for its neighbours.
     chosen = []
     for a, b in pairwise(offsets.tolist()):
         groups = max(1, most * (b - a) // D.size)

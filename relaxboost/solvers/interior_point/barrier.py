@@ -27,6 +27,7 @@ class Barrier:
     """
 
     def __init__(self, slack: Array, centre: float, live: NDArray[np.bool_]) -> None:
+        # Other entries have a multiplier of 0, so that they add nothing to any sum.
         self.live = live
         self.slack = slack
         self.mult = np.where(live, centre / slack, 0.0)
@@ -61,6 +62,7 @@ class Barrier:
         1996, β = 0.1). Larger products are lowered by at most 10 · `centre`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
+        # Lowering a large product at once would spoil the direction for all others.
         near = np.clip(after, 0.1 * centre, 10.0 * centre)
         return np.maximum(near - after, -10.0 * centre)
 

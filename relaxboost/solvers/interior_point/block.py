@@ -83,6 +83,7 @@ class Diagonal(Block):
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
     """Return Bᵀ diag(inverse) B in its lower triangle, for the game matrix A and B = [A, −1]."""
     n = bulk.n
+    # The matrix is allocated once and filled in parts, since it may take most of the memory.
     gram = np.zeros((n + 1, n + 1))
     bulk.cross(inverse, gram[:n, :n])
     gram[n, :n] = -bulk.edges(inverse)

@@ -38,9 +38,9 @@ class Layout:
         K = sparse.csr_array(K)
         self.m = m
         is_outer = is_long(K, m)
-        # An unknown that only the border determines would leave the rest singular.
-        is_outer |= K @ np.where(is_outer, 0.0, 1.0) == 0.0
         is_outer[:m] = False
+        # An unknown that only the border determines would leave the rest singular.
+        is_outer[m:] |= (K @ np.where(is_outer, 0.0, 1.0) == 0.0)[m:]
         self.inner = np.flatnonzero(~is_outer)
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
@@ -66,8 +66,9 @@ class Bordered(Block):
     Parameters
     ----------
     layout : Layout
+        The border, which is the same at all points of a run.
     K : sparse matrix
-        The unknowns of f come first. Unknowns after them have right-hand sides of zero.
+        The matrix, with the unknowns of f first. Unknowns after them have right-hand sides of 0.
     times : callable
         Returns the product of K and the unknowns of f without the roundings in `K`.
     """
@@ -80,6 +81,7 @@ class Bordered(Block):
         if not np.isfinite(self._K.data).all():
             raise np.linalg.LinAlgError("a slack is so small that its curvature is no double")
         self._times = times
+        # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
 
     @cached_property
@@ -110,6 +112,7 @@ class Bordered(Block):
         inner = self._layout.inner
         outer = self._layout.outer
         Y, T = self._border
+        # Solve for the border first, and substitute into the equations of the rest.
         padded = self._padded(h)
         t = np.empty_like(padded)
         t[outer] = np.linalg.solve(T, padded[outer] - Y.T @ padded[inner])
@@ -136,7 +139,9 @@ class Bordered(Block):
             free = 1.0 / self._K.diagonal()[:m]
             self.uncancelled = np.einsum("ij,i,ij->j", B[:m], free, B[:m])
             return np.asarray(B[:m].T @ self._inside.solve(B)[:m])
+        # The border lowers the diagonal in the same way.
         self.uncancelled = gram.diagonal().copy()
+        # The inverse on d is the diagonal plus Y T⁻¹ Yᵀ.
         Y, T = self._border
         across = np.column_stack([bulk.edges_of(Y[:m].T), -Y[:m].sum(axis=0)])
         return np.asarray(gram + across.T @ np.linalg.solve(T, across))

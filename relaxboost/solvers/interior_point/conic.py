@@ -50,6 +50,7 @@ class Conic(Part):
     """
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
+        # The multipliers are reported for the form as it is given.
         self._given = form.zero, form.rows.shape
         m = center.size
         form = _lifted(form, m)
@@ -135,7 +136,9 @@ class Conic(Part):
         curvatures = [c.curvature() for _, c in self._cones]
         H = sparse.block_diag([c.inside for c in curvatures], format="csr")
         R = sparse.block_diag([c.outer for c in curvatures], format="csr")
-        P, E, G = self._square, self._E, self._G
+        P = self._square
+        E = self._E
+        G = self._G
         if is_pattern:
             P, E, G, H, R = (_ones(matrix) for matrix in (P, E, G, H, R))
         # Each outer product in H gets an unknown of its own, whose elimination adds the product.

@@ -47,6 +47,7 @@ class EdgeBounds:
         self.v = v
         self._scale = over.scale
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
+        # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
         """The edge of the appended column, or an empty array."""
         self.edges = bulk.edges(d)
@@ -96,6 +97,7 @@ class EdgeBounds:
 
         The products of the predictor's changes, which its linearisation neglects, are subtracted.
         """
+        # This is the second-order correction of Mehrotra.
         if predictor is not None:
             centre = centre - predictor.slack * predictor.mult
         return self.pairs.missing(centre)
@@ -120,6 +122,7 @@ class EdgeBounds:
             negative = np.where(is_larger, mult[1], mult[0] - move.y)
             mult = np.stack([positive, negative])
         else:
+            # With one sign y itself is the change of the multipliers.
             mult[0, : self.bulk.n] = move.y
         return BoundsChange(slack, mult)
 
@@ -140,6 +143,7 @@ class EdgeBounds:
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
+        # Before any column is in use, none is idle.
         usual = float(np.median(curvature[used])) if used.any() else 0.0
         weight = self._columns(self.pairs.mult).max(axis=0)
         is_light = weight <= 1e-3 * self._scale / used.size
@@ -166,6 +170,7 @@ class EdgeBounds:
         former = self.pairs
         self.bulk = bulk
         self.edges = bulk.edges(d)
+        # The column of zeros stays the last one.
         place = np.append(place, bulk.n + np.arange(self._zeros.size))
         slack = np.maximum(self._slacks(), SMALLEST_SLACK)
         slack[:, place] = former.slack

@@ -198,6 +198,7 @@ class Iterate:
         is accepted if both steps together are longer by 0.03. (Gondzio aims at 0.1, which takes
         one step more in ten.)
         """
+        # Each corrector changes the products at which the one before aimed.
         centre = _Centre(mu, mu)
         length = self._longest(direction)
         while True:
@@ -240,6 +241,7 @@ class Iterate:
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
         """Return the direction of all variables from a solution of the reduced equations."""
+        # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
         part = self.part.change(equations.aim, move.t)
@@ -257,6 +259,7 @@ class Iterate:
         v = self.v + length * direction.move.v
         self.bounds.go(length, dual, direction.bounds, self.d, v)
         self._multiplier += dual * direction.move.total
+        # A step of length 1 solves all linear equations.
         left = self.infeasibility * (1.0 - min(length, dual))
         # Below this part of the first residuals, roundings prevail.
         self.infeasibility = max(left, 1e-10)

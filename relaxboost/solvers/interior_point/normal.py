@@ -130,6 +130,7 @@ class ByColumns(Normal):
         The weight 1/κ eliminates Δv. If 1/κ is larger than the last entry of the diagonal, the
         `corner`, then it would cancel digits of other entries, and ρ is the corner.
         """
+        # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa
         return 1.0 / kappa if corner * kappa > 1.0 else corner
 
@@ -182,6 +183,7 @@ class ByExamples(Normal):
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
         self._sum = float(columns.D.sum()) + columns.floor
+        # Eliminating Δv adds an outer product of the vector b = A E to the matrix.
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
         # ρ, the weight of 1ᵀt = σ, is of the size of the matrix. A larger one would cancel digits.

@@ -65,11 +65,13 @@ class Polyhedron(Part):
         self.x = self._inside(np.append(center, np.zeros(self._size - self._m)), lower, upper)
         self._box = Barrier(self._slacks(live), centre, live)
         self.count = self._box.count
+        # Without its diagonal, K never changes.
         self._ties = sparse.csr_array(
             sparse.block_array([[None, self._rows.T], [self._rows, None]])
             if self._eta.size
             else (self._size, self._size)
         )
+        # A variable without bounds has no curvature.
         diagonal = live.any(axis=0) | ~self._is_free
         self._layout = Layout(abs(self._ties) + sparse.diags_array(diagonal * 1.0), self._m)
 
@@ -104,7 +106,7 @@ class Polyhedron(Part):
 
     def _curvature(self) -> Vector:
         """Return the diagonal that the bounds on d, z and y add to Newton's matrix."""
-        # A variable with equal bounds must not move, not even by roundings of its size.
+        # A variable with equal bounds must not move, not even by a rounding of its size.
         fixed = np.finfo(np.float64).eps ** -2
         return np.where(self._is_free, self._box.ratio.sum(axis=0), fixed)
 
@@ -113,6 +115,7 @@ class Polyhedron(Part):
 
         theta = self._curvature()
         size = self._size
+        # Without rows nothing ties the variables to each other.
         if not self._eta.size:
             return Diagonal(theta, self._m)
         diagonal = np.append(theta[:size], -1.0 / theta[size:])
@@ -128,6 +131,7 @@ class Polyhedron(Part):
         right = np.where(self._is_free, (SIGNS * missing).sum(axis=0) - gradient, 0.0)
         # The change of y is eliminated: it is that of η over the curvature, plus `inner`.
         inner = right[size:] / self._curvature()[size:]
+        # The rows converge, so the right-hand side has what they lack at this point.
         residual = self.x[size:] - self._rows @ self.x[:size]
         return Aim(np.append(right[:size], residual + inner), (missing, inner))
 
@@ -150,4 +154,5 @@ class Polyhedron(Part):
     def go(self, step: float, dual_step: float, change: _Change) -> None:
         self.x = self.x + step * np.where(self._is_free, change.x, 0.0)
         self._eta = self._eta + dual_step * change.eta
+        # Slacks are recomputed from x, so that they do not collect roundings.
         self._box.move(self._slacks(self._box.live), dual_step, change.mult)
