@@ -195,8 +195,8 @@ class Iterate:
         """Return the direction after Gondzio's multiple centrality correctors.
 
         Each corrector aims at steps that are longer by 0.2 and at products near `mu` after them. It
-        is accepted if both steps together are longer by 0.03. (Gondzio aims at 0.1, which takes
-        one step more in ten.)
+        is accepted if both steps together are longer by a tenth of that. (Gondzio aims at 0.1,
+        which takes one step more in ten.)
         """
         # Each corrector changes the products at which the one before aimed.
         centre = _Centre(mu, mu)
@@ -212,7 +212,7 @@ class Iterate:
             centre = _Centre(centre.part + part, centre.bounds + bounds)
             recentred = self._solve(normal, centre, predictor)
             longer = self._longest(recentred)
-            if sum(longer) < sum(length) + 0.03:
+            if sum(longer) < sum(length) + 0.02:
                 return direction
             direction = recentred
             length = longer
