@@ -7,7 +7,6 @@ symmetric matrix with H s = z. The page Mathematics, "Cones", describes H for ea
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,9 +99,15 @@ class Cones(ABC):
         """Return the step to the boundary, of at most 1, or up to 5 % less."""
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
-            out = ~inside(x + step * dx)
-            if out.any():
-                step = _bisected(x[out], dx[out], inside, step)
+            low = step if inside(x + step * dx).all() else 0.0
+            # Halve the interval until both of its ends are within 5 % of each other.
+            while step > 1.05 * low and step > float(np.finfo(np.float64).tiny):
+                middle = 0.5 * (low + step)
+                if inside(x + middle * dx).all():
+                    low = middle
+                else:
+                    step = middle
+            step = low
         return step
 
     def curvature(self) -> Curvature:
@@ -118,21 +123,6 @@ class Cones(ABC):
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
-
-
-def _bisected(
-    x: Array, dx: Array, inside: Callable[[Array], NDArray[np.bool_]], outside: float
-) -> float:
-    """Return a step that keeps all x inside and is at most 5 % shorter than the longest one."""
-    low = 0.0
-    high = outside
-    while high > 1.05 * low and high > float(np.finfo(np.float64).tiny):
-        middle = 0.5 * (low + high)
-        if inside(x + middle * dx).all():
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _det(x: Array) -> Array:
