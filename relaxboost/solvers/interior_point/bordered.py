@@ -160,7 +160,7 @@ class Bordered(Block):
         below = self._K[m:, :m].tocsc()
         above = below.T.tocsr()
         gram += self._K[:m, :m].toarray()
-        # Some columns at a time, so that the solutions take little memory beside the matrix.
+        # Some columns at a time, so that the solutions need little memory.
         for some in np.array_split(np.arange(m), 1 + below.shape[0] // 1000):
             gram[:, some] -= above @ self._rest.solve(below[:, some].toarray())
 
