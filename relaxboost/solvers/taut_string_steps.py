@@ -165,7 +165,8 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
         a = offsets[f]
         b = offsets[f + 1]
         sums = out[a:b]
-        sums[:] = counts[a:b] * g[a:b]
+        for level in range(a, b):
+            out[level] = counts[level] * g[level]
         for i in range(force.size):
             sums[codes[f, i]] += force[i]
 
@@ -274,8 +275,11 @@ def find_end_pull(
 @njit(error_model="numpy", nogil=True)
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     """Return t such that the sum of clip(p - t, least, most) is 1, by bracketed Newton's steps."""
-    low = (p - most).min()
-    high = (p - least).max()
+    low = np.inf
+    high = -np.inf
+    for i in range(p.size):
+        low = min(low, p[i] - most[i])
+        high = max(high, p[i] - least[i])
     t = min(max(guess, low), high)
     while True:
         total = 0.0

@@ -99,7 +99,7 @@ class ParametricSimplex:
             outcome, t = self._follow(clock)
             old = _interpolate(old, new, t)
             self._evaluate(old, t)
-            if outcome == PivotOutcome.DONE and self._violation() <= TOLERANCES.optimal:
+            if outcome == PivotOutcome.DONE and self._violation() <= 10.0 * TOLERANCES.feasible:
                 self._form = new
                 weights = self._state.z[0, self._program.m + 1 : self._program.total]
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)

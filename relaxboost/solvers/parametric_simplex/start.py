@@ -83,5 +83,5 @@ def _pivot_columns(matrix: Array) -> Whole:
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     R, order = qr(matrix, mode="r", pivoting=True, check_finite=False)
-    rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.independent))
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.relative))
     return order[:rank].astype(np.int64)
