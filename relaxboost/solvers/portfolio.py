@@ -144,7 +144,7 @@ PHASES = (
     Phase(
         "general solver",
         lambda r: general_solver.unfit(r.game),
-        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol, r.clock),
+        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
 """The phases in the order in which they are tried. One that is not for a game is left out."""

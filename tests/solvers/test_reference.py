@@ -240,7 +240,7 @@ def test_a_matrix_is_not_a_game():
 
 
 def test_options_the_solver_does_not_know():
-    with pytest.raises(rb.InputError, match=r"SCS cannot be run so: .*no_such_option"):
+    with pytest.raises(rb.InputError, match=r"SCS does not accept these options: .*no_such_option"):
         rb.reference(rb.Game(np.eye(2)), "SCS", no_such_option=3)
 
 
