@@ -25,7 +25,7 @@ class Tolerances(NamedTuple):
     pivot: float = 1e-9
     """A pivot element that is smaller counts as zero, and so does a smaller weight."""
     relative: float = 1e-6
-    """The relative size below which a number cannot be told from the rounding errors of others."""
+    """A number that is smaller, compared with others, is attributed to their rounding errors."""
     residual: float = 1e-13
     """A larger residual of the equations is removed by iterative refinement."""
     shift_x: float = 1e-3
