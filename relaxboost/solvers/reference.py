@@ -35,10 +35,6 @@ that an optimum may need."""
 COLUMNS_PER_ROUND = 300
 """The number of columns that the solver gets first. Each later round adds up to half as many."""
 
-IDLE_SHARE = 0.2
-"""A column is given up if its edge is smaller than the largest edge by more than this share. By
-complementary slackness an optimal w uses columns with the largest edge only."""
-
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
     """Return the certified optimum of a game by a general convex solver.
@@ -320,12 +316,13 @@ class _Search:
                 is_tight = inside >= largest - 1e-3 * abs(largest) - 1e-7
                 self._columns = self._columns[is_tight]
                 return
-            # Columns with small edges can go without a loss while the value rises. It rises each
-            # time, so that no set of columns is solved twice.
+            # By complementary slackness an optimal w uses columns with the largest edge only, so
+            # columns with less than half of it are given up. This is done only if the value has
+            # risen, so that no set of columns is solved twice.
             (answer,) = self._answers.values()
             if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
                 value = answer.value
-                self._columns = self._columns[inside >= largest - IDLE_SHARE * abs(largest)]
+                self._columns = self._columns[inside >= largest - 0.5 * abs(largest)]
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _size(self) -> float:

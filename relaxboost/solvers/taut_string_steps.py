@@ -37,9 +37,9 @@ OVER_RELAXATION = 1.7
 """Each step goes 1.7 times as far as the plain step. Below 2 the steps converge (Condat 2013,
 J. Optim. Theory Appl. 158). A factor of 1.7 saves a third of the steps compared with 1."""
 
-NEWTON_ACCURACY = 1e-12
-"""The relative accuracy of the solutions of the two scalar equations of a step. It is well above
-rounding errors, and well below the gaps that the steps can reach."""
+EPSILON = float(np.finfo(np.float64).eps)
+"""The relative rounding error of a number. A sum of m numbers has an error of up to m times this,
+and the two scalar equations of a step are solved up to the error of the sums in them."""
 
 
 class _Features(NamedTuple):
@@ -299,7 +299,7 @@ def find_end_pull(
         # Newton's method may leave the bracket at a corner of the function; bisection does not.
         if not low < newton < high:
             newton = 0.5 * (low + high)
-        has_converged = abs(newton - pull) <= NEWTON_ACCURACY * (tube + abs(pull))
+        has_converged = abs(newton - pull) <= offsets[-1] * EPSILON * (tube + abs(pull))
         # If no number lies strictly between both ends of the bracket, no better solution exists.
         if has_converged or not low < newton < high:
             return pull
@@ -332,7 +332,7 @@ def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
             low = t
         else:
             high = t
-        if abs(excess) <= NEWTON_ACCURACY:
+        if abs(excess) <= p.size * EPSILON:
             return t
         # The sum falls by one for each entry inside its bounds. Without any it is locally constant.
         t = t + excess / inside if inside else low

@@ -17,10 +17,6 @@ from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.hypothesis import CombinedHypothesis
 from relaxboost.solvers.rounds import Booster
 
-LEAST_FALL = 0.8
-"""The part of the residual that a Newton step may leave. If a step leaves more, the equations are
-taken to have no solution, so that the value is positive."""
-
 
 def unfit(game: Game) -> str:
     """Return why the value of this game cannot be tested for zero, or "" if it can.
@@ -89,8 +85,10 @@ class ZeroValueRun(Booster):
         residual[-1] += 1.0
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
-        # Without an example strictly between its bounds, the equations are locally constant.
-        if not size <= LEAST_FALL * self._last_residual or not inside.any():
+        # Newton steps that converge more than halve the residual. If a step does not, the equations
+        # are taken to have no solution, so that the value is positive. Without an example strictly
+        # between its bounds the equations are locally constant.
+        if not size <= 0.5 * self._last_residual or not inside.any():
             return None
         self._last_residual = size
         # A singular matrix gives a step that is not finite, or a residual that does not fall. The

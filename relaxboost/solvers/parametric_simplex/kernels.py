@@ -166,8 +166,10 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
         dual_t, q = _dual_breakpoint(state)
+        # Without a breakpoint the basis is optimal for all t down to 0.
         if max(primal_t, dual_t) <= 0.0:
             return PivotOutcome.DONE, 0.0
+        # Rounding may place a breakpoint above the present t, which never rises.
         t = min(t, max(primal_t, dual_t))
         if primal_t >= dual_t:
             # A dual simplex step: basic variable r leaves to a bound, and q replaces it.
@@ -255,10 +257,12 @@ def _harris(rates: Vector, rooms: Vector) -> int:
     feasibility tolerance, so that several indices count as first. Among these the index with the
     largest rate is the safest pivot.
     """
+    # The first pass finds the largest step that keeps every enlarged room.
     step = np.inf
     for i in range(rates.size):
         if rates[i] > TOLERANCES.pivot and rooms[i] < np.inf:
             step = min(step, (max(rooms[i], 0.0) + TOLERANCES.feasible) / rates[i])
+    # The second pass chooses among the indices whose own room ends within this step.
     best = -1
     for i in range(rates.size):
         blocks = rates[i] > TOLERANCES.pivot and max(rooms[i], 0.0) <= step * rates[i] < np.inf
@@ -272,6 +276,7 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
     """Return the column that enters so that all reduced costs stay feasible, or -1."""
     rates = np.empty(row.size)
     rooms = np.empty(row.size)
+    # The variable that leaves moves up to its lower bound, or down to its upper bound.
     direction = -1.0 if to_upper else 1.0
     for q in range(row.size):
         j = state.nonbasic[q]
@@ -299,6 +304,7 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
         rates[size + r] = -rates[r]
         rooms[r] = x[0, j] - lower[0, j] + t * (x[1, j] - lower[1, j])
         rooms[size + r] = upper[0, j] - x[0, j] + t * (upper[1, j] - x[1, j])
+    # The last entry is the distance between the two bounds of the entering variable itself.
     rates[2 * size] = 1.0
     rooms[2 * size] = upper[0, entering] - lower[0, entering]
     rooms[2 * size] += t * (upper[1, entering] - lower[1, entering])
@@ -326,6 +332,7 @@ def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):
         _move(k, bounds[k, j] - state.x[k, j], column, j, state)
+        # The sum above is rounded, and a nonbasic variable lies on its bound exactly.
         state.x[k, j] = bounds[k, j]
     state.side[j] *= -1.0
 
@@ -341,6 +348,7 @@ def _exchange(
     for k in range(2):
         _move(k, (bounds[k, leaving] - state.x[k, leaving]) / row[q], column, entering, state)
         state.x[k, leaving] = bounds[k, leaving]
+        # The reduced cost of the entering variable becomes 0 by a multiple of the pivot row.
         multiplier = state.z[k, entering] / row[q]
         for i in range(row.size):
             state.z[k, state.nonbasic[i]] -= multiplier * row[i]

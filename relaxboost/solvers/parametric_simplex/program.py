@@ -114,6 +114,7 @@ class GameProgram:
         TimeUp
             If the time limit of the run is over.
         """
+        # This call raises TimeUp.
         seconds_left()
         self.budget -= passes
         if self.budget < 0.0:
@@ -147,6 +148,7 @@ class GameProgram:
 
     def part(self, examples: Whole, columns: Whole) -> Array:
         """Return the entries of B at some examples and columns."""
+        # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign
 
