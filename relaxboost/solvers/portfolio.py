@@ -138,7 +138,7 @@ PHASES = (
     Phase(
         "general solver",
         lambda r: general_solver.unfit(r.game),
-        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol, r.clock),
+        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
 """The phases in their order. A phase that is not for a game is left out."""
