@@ -43,11 +43,11 @@ class Polyhedron(Part):
         The linear program that defines f, with the rows R.
     center : array of shape (m,)
         The distribution d near which the method starts.
-    centre : float
-        The product of slack and multiplier that every bound starts with.
+    centre : float or array of shape (2, size)
+        The products of slack and multiplier that lower and upper bounds start with.
     """
 
-    def __init__(self, form: LinearForm, center: Vector, centre: float) -> None:
+    def __init__(self, form: LinearForm, center: Vector, centre: Array | float) -> None:
         from scipy import sparse
 
         self._m = center.size
