@@ -133,10 +133,7 @@ class InAtoms(Inside):
         self._x = x
 
     def _split(self, w: Vector, over: AtomicSet) -> Vector:
-        x = np.zeros(self.count)
-        x[: self._M] = np.maximum(w, 0.0)
-        if self._two:
-            x[self._M : 2 * self._M] = np.maximum(-w, 0.0)
+        x = np.maximum(self._up(w), 0.0)
         if over.holds_zero:
             x[-1] = max(0.0, over.scale - float(x[:-1].sum()))
         return x

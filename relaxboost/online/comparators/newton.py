@@ -131,8 +131,7 @@ def kinked(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
         lower = float(run.d @ y) - problem.support(run.bounds.edges)
         yield State(run.w, upper, lower, z=run.slopes)
         clock.check()
-        gap = upper - lower
-        if gap <= _LEAST * abs(upper) or not run.advance(gap):
+        if upper - lower <= _LEAST * abs(upper) or not run.advance(upper - lower):
             return
 
 
