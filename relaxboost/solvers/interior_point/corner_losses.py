@@ -68,8 +68,8 @@ class LossIterate(Iterate):
         mu = box.product / max(box.count, 1)
         weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
         if isinstance(over, AtomicSet):
-            highest = float(np.abs(bulk.edges(box.x)).max())
-            v = highest + mu * bulk.n / over.scale
+            assert not np.any(quadratic)
+            v = float(np.abs(bulk.edges(box.x)).max()) + mu * bulk.n / over.scale
             weights = EdgeBounds(bulk, over, box.x, v, w)
         elif over is None:
             weights = SmoothWeights(bulk, box.x, w, quadratic=quadratic)
