@@ -20,13 +20,13 @@ class Barrier:
     ----------
     slack : array
         The slacks at the start. Entries that are no inequalities are 1.
-    centre : float
+    centre : float or array
         The product of slack and multiplier that every inequality starts with.
     live : boolean array
         True for entries that are inequalities, False for others such as infinite bounds.
     """
 
-    def __init__(self, slack: Array, centre: float, live: NDArray[np.bool_]) -> None:
+    def __init__(self, slack: Array, centre: Array | float, live: NDArray[np.bool_]) -> None:
         # Other entries have a multiplier of 0, so that they add nothing to any sum.
         self.live = live
         self.slack = slack
@@ -68,8 +68,8 @@ class Barrier:
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
         """Return the steps to the boundary, of slacks and of multipliers, each at most 1."""
-        slack_step = _step_to_boundary(self.slack, dslack, self.live)
-        return slack_step, _step_to_boundary(self.mult, dmult, self.live)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return _step_to_boundary(self.slack, dslack), _step_to_boundary(self.mult, dmult)
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Replace the slacks by recomputed ones, and move the multipliers along `dmult`."""
@@ -80,10 +80,7 @@ class Barrier:
         self.mult = np.where(self.live, self.mult + dual_step * dmult, 0.0)
 
 
-def _step_to_boundary(x: Array, dx: Array, live: NDArray[np.bool_]) -> float:
+def _step_to_boundary(x: Array, dx: Array) -> float:
     """Return the largest step of at most 1 with x + step · dx >= 0."""
-    falling = (dx < 0.0) & live
-    # Entries that grow never reach zero.
-    if not falling.any():
-        return 1.0
-    return min(1.0, float((-x[falling] / dx[falling]).min()))
+    # Entries that grow never reach zero. Those that are no inequalities do not change.
+    return -float(np.where(dx < 0.0, x / dx, -1.0).max(initial=-1.0))

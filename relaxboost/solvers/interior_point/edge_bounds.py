@@ -40,9 +40,16 @@ class EdgeBounds:
         The distribution over examples at the start.
     v : float
         A bound that is larger than all edges at d.
+    w : array of shape (n,), optional
+        Weights to start near. By default all multipliers are equal at the start.
     """
 
-    def __init__(self, bulk: Bulk, over: AtomicSet, d: Vector, v: float) -> None:
+    is_linear = True
+    """Whether slacks are linear in d and v, so that w can take a step of its own length."""
+
+    def __init__(
+        self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
+    ) -> None:
         self.bulk = bulk
         self.v = v
         self._scale = over.scale
@@ -55,11 +62,23 @@ class EdgeBounds:
         """The slacks and the multipliers of all bounds, a row for each sign."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
+        if w is not None:
+            self._mix(w)
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
         """Return v minus the edges. So the equations of the slacks hold at every point."""
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
+
+    def _mix(self, w: Vector) -> None:
+        """Move all multipliers most of the way to those of `w`, of the set W."""
+        parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
+        rest = max(0.0, self._scale - float(parts.sum()))
+        if self._zeros.size:
+            parts[:, -1] = rest
+        else:  # equal weights of both signs cancel
+            parts += rest / self.pairs.count
+        self.pairs.mult += 0.99 * (parts - self.pairs.mult)
 
     @property
     def w(self) -> Vector:
@@ -83,14 +102,8 @@ class EdgeBounds:
         numpy.linalg.LinAlgError
             If a multiplier is below the least double, so that its column determines nothing.
         """
-        ratio = self._columns(self.pairs.ratio)
-        D = ratio.sum(axis=0)
-        if not D.all():
-            raise np.linalg.LinAlgError(UNSOLVED)
         floor = float(self.pairs.ratio[:, self.bulk.n :].sum())
-        # κ = Σ (D − ε² D), written without the cancellation; 0 if there is only one sign.
-        kappa = float((4.0 * ratio[0] * ratio[-1] / D).sum()) if len(ratio) == 2 else 0.0
-        return ColumnScaling(D, (self._signs * ratio).sum(axis=0), kappa + floor, floor)
+        return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
         """Return the changes of the multipliers that bring products to `centre` at fixed slacks.
@@ -185,3 +198,15 @@ class EdgeBounds:
 def _all_live(slack: Array) -> Barrier:
     """Return inequalities of these slacks, whose multipliers are still to be set."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
+
+
+def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
+    """Return D, ε D and κ for the ratios of each sign's bounds, and of the bound 0 <= v."""
+    D = ratio.sum(axis=0)
+    if not D.all():
+        raise np.linalg.LinAlgError(UNSOLVED)
+    if len(ratio) == 1:
+        return ColumnScaling(D, D, floor, float(D.sum()) + floor)
+    # κ = Σ (D − ε² D), written without the cancellation.
+    kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
+    return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, float(D.sum()) + floor)

@@ -44,7 +44,7 @@ class Elimination:
             If rounding leaves no positive definite matrix.
         """
         seconds_left()
-        if self._prefers_examples(bulk, block):
+        if self._prefers_examples(bulk, block, scaling):
             try:
                 return ByExamples(bulk, block, scaling)
             except np.linalg.LinAlgError:
@@ -53,7 +53,7 @@ class Elimination:
                 if not has_rows or block.written or bulk.n > MAX_FACTOR_ORDER:
                     raise
                 self._has_no_examples_factor = True
-        if self._prefers_passes(bulk, block):
+        if self._prefers_passes(bulk, block, scaling):
             return ByPasses(bulk, block, scaling)
         try:
             return ByColumns(bulk, block, scaling)
@@ -72,14 +72,17 @@ class Elimination:
             has_converged = normal.iterations < MAX_CG_ITERATIONS
             self._iterations = normal.iterations if has_converged else np.inf
 
-    def _prefers_examples(self, bulk: Bulk, block: Block) -> bool:
+    def _prefers_examples(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
+        # Weights without a curvature of their own cannot be eliminated.
+        if not np.isfinite(scaling.D).all():
+            return False
         # If K ties examples together, the matrix by columns needs A as an array.
         if block.written and bulk.array is None:
             return True
         return bulk.n > bulk.m and not self._has_no_examples_factor
 
-    def _prefers_passes(self, bulk: Bulk, block: Block) -> bool:
-        if bulk.levels is None or not isinstance(block, Diagonal):
+    def _prefers_passes(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
+        if bulk.levels is None or not (scaling.has_sum and isinstance(block, Diagonal)):
             return False
         # Only stumps have levels. The work of both ways is counted in entries of A that are read.
         features = len(bulk.levels.codes)

@@ -91,6 +91,9 @@ class Iterate:
     Primal-Dual Interior-Point Methods, Ch. 10.
     """
 
+    has_correctors = True
+    """Whether centrality correctors cost much less than a factor."""
+
     def __init__(
         self,
         form: LinearForm | ConeForm,
@@ -102,15 +105,21 @@ class Iterate:
         # Multipliers are about as large as r and the slopes of f. If r v exceeds its least value by
         # a tenth of that, the products of all slacks and multipliers start near each other.
         size = over.scale + float(np.abs(form.cost).max())
-        self.part: Part
+        part: Part
         if isinstance(form, LinearForm):
-            self.part = Polyhedron(form, center, 0.1 * size / bulk.m)
+            part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
-            self.part = Conic(form, center, size)
+            part = Conic(form, center, size)
         # The first v is above the edges of all columns, not only of those in play.
-        highest = abs(kernels.first_largest((whole or bulk).edges(self.part.x[: bulk.m]))[1])
+        highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
-        self.bounds = EdgeBounds(bulk, over, self.part.x[: bulk.m], v)
+        self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
+
+    def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
+        """Set the point, whose d sums to 1 in the end if `has_sum`."""
+        self.part = part
+        self.bounds = bounds
+        self._has_sum = has_sum
         self._multiplier = 0.0
         """The multiplier λ of Σd = 1."""
         self.infeasibility = 1.0
@@ -180,12 +189,13 @@ class Iterate:
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
         """Return the factorised equations and Mehrotra's direction."""
-        normal = self.elimination.factorise(self.bulk, self.part.block(), self.bounds.scaling())
+        scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
+        normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
         predictor = self._solve(normal, _Centre(0.0, 0.0), None)
         mu = self._centring(predictor)
         corrected = self._solve(normal, _Centre(mu, mu), predictor)
         # Without a factor each corrector would cost as much as the predictor.
-        if normal.iterations:
+        if normal.iterations or not self.has_correctors:
             return normal, corrected
         return normal, self._recentre(normal, mu, predictor, corrected)
 
@@ -252,7 +262,9 @@ class Iterate:
         """Return the primal and the dual step to the boundary, each at most 1."""
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)
-        return min(part[0], bounds[0]), min(part[1], bounds[1])
+        steps = min(part[0], bounds[0]), min(part[1], bounds[1])
+        # Equations in which primal and dual variables multiply each other need one step for both.
+        return steps if self.bounds.is_linear else (min(steps),) * 2
 
     def _go(self, direction: _Direction, length: float, dual: float) -> None:
         self.part.go(length, dual, direction.part)

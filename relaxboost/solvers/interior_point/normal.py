@@ -62,8 +62,10 @@ class ColumnScaling(NamedTuple):
     """The difference of multiplier / slack of the two signs. ε is E / D."""
     kappa: float
     """The coefficient κ of Δv."""
-    floor: float = 0.0
-    """The part of κ that the bound v >= 0 contributes."""
+    total: float | None = None
+    """κ + Σ ε² D; by default ΣD, as for columns of two signs."""
+    has_sum: bool = True
+    """Whether 1ᵀ t = σ is an equation. Without it Δλ is zero."""
 
 
 class Normal(ABC):
@@ -96,8 +98,12 @@ class Normal(ABC):
             h,
             right.q - (first.edges - first.y / self._columns.D - epsilon * first.v),
             right.s - (self._columns.kappa * first.v - float(epsilon @ first.y)),
-            right.sigma - float(first.t[:m].sum()),
+            self._lacking(right.sigma, first.t[:m]),
         )
+
+    def _lacking(self, sigma: float, t: Vector) -> float:
+        """Return what the sum of t lacks of σ."""
+        return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
@@ -113,12 +119,15 @@ class ByColumns(Normal):
         self._e = np.append(self._epsilon, 0.0)
         self._factor = self._factorised()
         # If ρ is less than 1/κ, Δv is not eliminated. It then follows from one more solution.
-        self._ge = self._factor.solve(self._e)
+        self._ge = self._factor.solve(self._e) if self._e.any() else self._e
         self._ee = float(self._e @ self._ge)
 
     def _factorised(self) -> Factor | Additive:
         gram = self._block.gram(self._bulk)
         self._rho = self._weight(float(gram[-1, -1]))
+        if not self._columns.has_sum:  # the last equation is Δλ = 0
+            gram[-1] = 0.0
+            gram[-1, -1] = 1.0
         add_outer(gram, self._rho * self._e, self._e)
         place = np.arange(self._bulk.n)
         gram[place, place] += 1.0 / self._columns.D
@@ -142,7 +151,7 @@ class ByColumns(Normal):
         rho = self._rho
         kappa = self._columns.kappa
         inner = self._block.invert(h)[:m]
-        reduced = np.append(bulk.edges(inner) - q, sigma - inner.sum())
+        reduced = np.append(bulk.edges(inner) - q, self._lacking(sigma, inner))
         z = self._factor.solve(reduced - rho * s * self._e)
         # κ Δv − eᵀ z = s with z = M⁻¹r − (1 − ρ κ) Δv M⁻¹e determines Δv.
         rest = 1.0 - rho * kappa
@@ -182,12 +191,12 @@ class ByExamples(Normal):
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        self._sum = float(columns.D.sum()) + columns.floor
+        self._sum = float(columns.D.sum()) if columns.total is None else columns.total
         # Eliminating Δv adds an outer product of the vector b = A E to the matrix.
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
         # ρ, the weight of 1ᵀt = σ, is of the size of the matrix. A larger one would cancel digits.
-        self._rho = float(gram.diagonal().max())
+        self._rho = float(gram.diagonal().max()) if columns.has_sum else 0.0
         add_outer(gram, self._b, self._b / -self._sum)
         gram += self._rho
         block.add_to(gram)
@@ -203,7 +212,7 @@ class ByExamples(Normal):
         reduced = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
         z = self._factor.solve(reduced + self._rho * sigma)
         # The equation 1ᵀt = σ determines Δλ.
-        total = (sigma - float(z.sum())) / float(self._g1.sum())
+        total = self._lacking(sigma, z) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
         # Substitute back, starting with the edges of Δd.

@@ -43,11 +43,11 @@ class Polyhedron(Part):
         The linear program that defines f, with the rows R.
     center : array of shape (m,)
         The distribution d near which the method starts.
-    centre : float
-        The product of slack and multiplier that every bound starts with.
+    centre : float or array of shape (2, size)
+        The products of slack and multiplier that lower and upper bounds start with.
     """
 
-    def __init__(self, form: LinearForm, center: Vector, centre: float) -> None:
+    def __init__(self, form: LinearForm, center: Vector, centre: Array | float) -> None:
         from scipy import sparse
 
         self._m = center.size
@@ -65,11 +65,11 @@ class Polyhedron(Part):
         self.x = self._inside(np.append(center, np.zeros(self._size - self._m)), lower, upper)
         self._box = Barrier(self._slacks(live), centre, live)
         self.count = self._box.count
+        if not self._eta.size:
+            return
         # Without its diagonal, K never changes.
         self._ties = sparse.csr_array(
             sparse.block_array([[None, self._rows.T], [self._rows, None]])
-            if self._eta.size
-            else (self._size, self._size)
         )
         # A variable without bounds has no curvature.
         diagonal = live.any(axis=0) | ~self._is_free
@@ -125,10 +125,14 @@ class Polyhedron(Part):
     def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
         size = self._size
         missing = self._box.missing(centre if first is None else centre - first.slack * first.mult)
-        gradient = np.append(self._cost + self._rows.T @ self._eta, -self._eta)
+        gradient = np.append(self._cost, -self._eta)
         gradient[: self._m] += pull
-        gradient -= (SIGNS * self._box.mult).sum(axis=0)
-        right = np.where(self._is_free, (SIGNS * missing).sum(axis=0) - gradient, 0.0)
+        if self._eta.size:
+            gradient[:size] += self._rows.T @ self._eta
+        gradient -= self._box.mult[0] - self._box.mult[1]
+        right = np.where(self._is_free, missing[0] - missing[1] - gradient, 0.0)
+        if not self._eta.size:
+            return Aim(right, (missing, right[size:]))
         # The change of y is eliminated: it is that of η over the curvature, plus `inner`.
         inner = right[size:] / self._curvature()[size:]
         # The rows converge, so the right-hand side has what they lack at this point.
@@ -138,7 +142,7 @@ class Polyhedron(Part):
     def change(self, aim: Aim, t: Vector) -> _Change:
         size = self._size
         missing, inner = aim.wanted
-        x = np.append(t[:size], t[size:] / self._curvature()[size:] + inner)
+        x = np.append(t[:size], t[size:] / self._curvature()[size:] + inner) if inner.size else t
         slack = np.where(self._box.live, SIGNS * x, 0.0)
         return _Change(x, t[size:], slack, missing - self._box.ratio * slack)
 

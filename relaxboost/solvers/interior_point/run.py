@@ -14,6 +14,7 @@ from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
 from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.progress import Progress
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
@@ -138,32 +139,6 @@ def predict_passes(game: Game) -> float:
     return iterations * (PASSES_PER_ITERATION + equations)
 
 
-class _Progress:
-    """Notices when the gap, the complementarity and the infeasibility no longer shrink.
-
-    Parameters
-    ----------
-    patience : int
-        The number of iterations without progress after which a run is stuck.
-    """
-
-    def __init__(self, patience: int) -> None:
-        self._patience = patience
-        self._least = np.full(3, np.inf)
-        self._idle = 0
-
-    def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
-        """Count an iteration, and return whether the last ones made no progress."""
-        now = np.array([gap, complementarity, infeasibility])
-        if (now < 0.9 * self._least).any():
-            self._least = np.minimum(now, self._least)
-            self._idle = 0
-        else:
-            # The least values stay, so that many short steps together count as progress.
-            self._idle += 1
-        return self._idle >= self._patience
-
-
 class InteriorRun(Booster):
     """A run whose rounds are steps of an `Iterate` and show the nearest feasible pair (d, w)."""
 
@@ -189,7 +164,7 @@ class InteriorRun(Booster):
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
         """The gap of the pair (d, w) that is shown."""
-        self._progress = _Progress(patience=8 if self._sieve is None else 20)
+        self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
 
