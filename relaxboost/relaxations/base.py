@@ -208,8 +208,7 @@ class Relaxation(ABC):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return `distribution` at margins and a β that need no look; families write this one."""
-        if self.entropy_range(u.size) == 0.0:
-            # f is finite at one distribution only, so β may be larger than a solver can scale.
+        if self.entropy_range(u.size) == 0.0:  # one distribution; no solver can scale such a β
             return self.center(u.size)
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 

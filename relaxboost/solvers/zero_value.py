@@ -93,8 +93,8 @@ class ZeroValueRun(Booster):
         residual[-1] += 1.0
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
-        # If a step leaves more than 0.8 of the residual, the equations are taken to have no solution,
-        # so that the value is positive. Steps that converge left up to 0.7 in the first rounds.
+        # If a step leaves more than 0.8 of the residual, the equations are taken to have no
+        # solution, so that the value is positive. Steps that converge left up to 0.7 in the first rounds.
         # Without an example strictly between its bounds the equations are locally constant.
         if not size <= 0.8 * self._last_residual or not inside.any():
             return None
