@@ -9,7 +9,8 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster

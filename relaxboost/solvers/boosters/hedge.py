@@ -13,8 +13,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
-from relaxboost.solvers.boosters.corrective import starting_point
 from relaxboost.solvers.boosters.regret_account import RegretAccount
+from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster

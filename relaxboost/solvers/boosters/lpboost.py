@@ -18,7 +18,7 @@ from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.relaxations import LinearForm
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, CombinedHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster

@@ -11,10 +11,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
 from relaxboost.solvers.boosters.lp_weights import LPWeights
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster

@@ -13,8 +13,7 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster

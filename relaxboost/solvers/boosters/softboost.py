@@ -13,18 +13,14 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.solvers.boosters.accuracy import count_steps, working_accuracy
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.lp_weights import LPWeights
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
-
-PROJECTION_SHARE = 0.01
-"""The share of ν by which edges may exceed their level. The round bound holds for any share."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +127,6 @@ class SoftBoostRun(Booster):
         dual = ProjectionDual(self.active.columns[:, slots], level, self._project)
         start = np.append(self.multipliers, np.zeros(len(slots) - self.multipliers.size))
         start[slots.index(slot)] += self._accuracy
-        self.multipliers = dual.maximise(start, PROJECTION_SHARE * self._accuracy)
+        self.multipliers = dual.maximise(start, INNER_SHARE * self._accuracy)
         self.d = dual.distribution(self.multipliers)
         return self
