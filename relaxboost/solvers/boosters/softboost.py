@@ -15,7 +15,7 @@ from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
-from relaxboost.solvers.boosters.lp_weights import LPWeights
+from relaxboost.solvers.boosters.restricted_programs import LinearProgram
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
@@ -105,7 +105,7 @@ class SoftBoostRun(Booster):
         self.infeasible = False
         """Whether no distribution meets the constraints, which proves the accuracy."""
         self.active = active_set(game)
-        self.program = LPWeights(game, self.active, clock)
+        self.program = LinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
