@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Array
+from relaxboost._core.blas import threads_for
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import roundoff
-from relaxboost.functional.corners import corners, descend
 from relaxboost.functional.learners.finite import outputs_of
 from relaxboost.functional.losses import Risk
-from relaxboost.functional.losses.base import check_risk
+from relaxboost.functional.losses.base import PointwiseRisk, check_risk
 from relaxboost.game.programs import Model
+from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.external import ask, check_solver
+from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 _SNAPS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
 _INSIDE = 1e-11
@@ -27,6 +29,8 @@ _WIDE = 1e-8
 _FAR = 50.0
 """Margins of separated examples in the program; exp(−50) is as good as nothing there."""
 _WIDER = 10.0
+_FALL = 1e-13
+"""Of complementarity in the interior point method; less is rounding."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,25 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     )
 
 
+def corners(risk: Risk) -> CornerLosses | None:
+    """Return the corners of a risk whose losses have one each; None if it is another.
+
+    The conjugate is then linear between the slopes. It is convex, so that one point in the middle
+    tells.
+    """
+    if not isinstance(risk, PointwiseRisk):
+        return None
+    ends = risk.loss.domain(risk.y)
+    if ends is None or not (np.isfinite(ends).all() and (ends[0] < ends[1]).all()):
+        return None
+    low, high = ends
+    first, middle, last = (risk.loss.conjugates(z, risk.y) for z in (low, (low + high) / 2, high))
+    size = 1.0 + np.abs(first) + np.abs(last)
+    if not (np.isfinite(size).all() and (np.abs(first + last - 2.0 * middle) < 1e-12 * size).all()):
+        return None
+    return CornerLosses(risk.measure.p, low, high, (last - first) / (high - low))
+
+
 class _Bracket(NamedTuple):
     alpha: Array
     Z: Array
@@ -192,9 +215,22 @@ class _Space:
         """Yield what each solver says: α, the Z of the multipliers or None, its name and status."""
         given = corners(self.risk) if solver is None else None
         if given is not None:
-            beta, Z = descend(self.H / self.scale, given)
-            yield beta / self.scale, Z, "interior point", "ended"
+            yield *self._descended(given), "interior point", "ended"
         yield from _solved(self, solver, ray)
+
+    def _descended(self, given: CornerLosses) -> tuple[Array, Array]:
+        """Return α of least risk for losses with corners, and slopes Z that prove it, nearly."""
+        H = self.H / self.scale
+        root = np.sqrt(given.p)
+        fit = np.linalg.lstsq(root[:, None] * H, root * given.at, rcond=1e-12)[0]
+        # A column of zeros has no curvature but that of a quadratic term.
+        none = np.where(self.lengths > 0.0, 0.0, 1.0)
+        run = LossIterate(DenseBulk(H), given, np.asarray(fit, np.float64), quadratic=none)
+        goal = _FALL * run.product
+        with threads_for(*H.shape):
+            while run.product > goal and run.advance():
+                pass
+        return run.w / self.scale, run.slopes
 
     def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
         F = self.at(alpha)
@@ -226,9 +262,13 @@ class _Space:
         at = np.abs(self.H) @ np.abs(alpha)
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
+            tried: Array | None = None
             for snap in _SNAPS:
                 Z = self.risk.nearby(start, snap)
-                for moved in (Z, self._moved(Z)):
+                if tried is not None and np.array_equal(Z, tried):
+                    continue  # snapping has changed nothing
+                tried = Z
+                for moved in (Z, self._moved(Z)) if Z.any() else (Z,):
                     conjugate = self.risk.conjugate(moved)
                     size = np.abs(moved).ravel()
                     terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
@@ -236,7 +276,7 @@ class _Space:
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
                 if not (start.any() and self.risk.closed_form):
-                    break  # snapping changes nothing, or each conjugate is a cone program
+                    break  # there is nothing to snap, or each conjugate is a cone program
         return best
 
     def interior(self, Z: Array) -> bool:

@@ -208,8 +208,8 @@ class Relaxation(ABC):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return `distribution` at margins and a β that need no look; families write this one."""
-        if u.size == 1:
-            return np.ones(1)
+        if self.entropy_range(u.size) == 0.0:  # one distribution; no solver can scale such a β
+            return self.center(u.size)
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:

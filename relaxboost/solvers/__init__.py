@@ -1,8 +1,9 @@
-"""`solve` and its methods, and `reference`, which asks general solvers.
+"""`solve` and its methods, and `reference`, which calls general solvers.
 
-Read `solve` first, then `rounds` (what every method shares), `portfolio` (which methods the default
-runs, in which order) and the file of the method that you care about: `boosters/` has one file for
-each published algorithm, `interior_point/` the workhorse. `comparison` runs several methods.
+To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
+share. `portfolio.py` lists the phases of the default method in their order. `boosters/` has a file
+for each published algorithm, and `interior_point/` has the method that does most of the work.
+`comparison.py` runs several methods on one game.
 """
 
 from relaxboost.solvers.automatic import Automatic

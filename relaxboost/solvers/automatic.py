@@ -1,7 +1,9 @@
-"""The default method of `solve`: it runs the phases of the portfolio, one after the other."""
+"""The method "auto" of `solve`: it runs the phases of the portfolio, one after the other."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,16 +24,16 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""What a phase raises when it cannot go on; the next phase may be able to."""
+"""The errors with which a phase gives up. The next phase may still solve the game."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method: phases in a fixed order, each with a budget of work.
+    """The default method. It runs phases in a fixed order, and each has a budget of work.
 
-    `relaxboost.solvers.portfolio` lists the phases, the games that each is for, and the work that
-    each may do. `Solution.trace` says which phases ran and why each ended. The history shows the
-    kind of every round as `RoundRecord.inner`.
+    `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and its
+    budget. `Solution.trace` says which phases ran and why each ended. In the history,
+    `RoundRecord.inner` names the phase of each round.
     """
 
     name = "auto"
@@ -40,14 +42,14 @@ class Automatic(Method):
         """Accept every game."""
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        return PortfolioRun(game, goal, clock).named("auto", "pairwise")
+        return PortfolioRun(game, goal, clock).named("auto")
 
 
 class PortfolioRun(Booster):
-    """Shows the rounds of the present phase as its own, and decides when the next phase begins.
+    """A run that shows the rounds of the present phase, and decides when the next phase begins.
 
-    The first round is at the centre of f. So a run that is interrupted while its first phase is
-    prepared has a bracket.
+    The first round is at the centre of the relaxation f, so that a run has a bracket even if it is
+    interrupted while the first phase prepares its data.
     """
 
     inner = "start"
@@ -56,18 +58,27 @@ class PortfolioRun(Booster):
         self.active = starting_point(game)
         self.d = game.relaxation.center(game.m)
         self._request = Request(game, goal, clock, WarmStart(), self)
-        self._phases: list[Phase] | None = None
+        self._rounds = 0
         self._phase: Phase | None = None
         self._run: Booster | None = None
-        self._rounds = 0
+        self._waiting: list[Phase] | None = None
+        """The phases after the present one, or None before the first round."""
 
     @property
     def current(self) -> Booster:
         return self if self._run is None else self._run
 
+    def describe(self, kinds: Iterable[str]) -> str:
+        """Return the name of the method, with the kinds of rounds that the phases made."""
+        # The first round and a failed walk contribute nothing that a reader should know.
+        shown = [kind for kind in kinds if kind not in ("start", "lost")]
+        words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
+        return f"{self.label} ({', '.join(words)})" if words else self.label
+
     def warmed(self, start: WarmStart) -> Booster:
-        """Show the d of a start first; the phases begin where it says."""
+        """Use the d of the start in the first round, and hand the start over to the phases."""
         self._request = self._request._replace(start=start)
+        # Without a d the first round stays at the centre of f.
         if start.d is not None:
             self.d = start.d
         return self
@@ -76,79 +87,93 @@ class PortfolioRun(Booster):
         return None if self._run is None else self._run.basis()
 
     def ask(self, game: Game) -> Best | Dense:
+        # Before the first phase the portfolio itself shows the centre of f.
         if self._run is None:
             return super().ask(game)
+        # The answer counts as work of the phase too, which is compared with its budget.
         self._run.work += 1.0
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
-        """Let the present phase take the answer, or begin the next one."""
+        """Advance the present phase, or begin the next one with the same answer `best`."""
         self._rounds += 1
-        reason = self._begin_next("") if self._run is None else self._why_leave()
+        if self._waiting is None:
+            self._waiting = self._choose()
+        # A phase that cannot start or advance is left at once, until one phase makes a round.
+        reason = self._why_leave()
         while True:
-            if not reason and self._run is not None:
-                try:
-                    following = self._run.advance(best)
-                except GIVES_UP as error:
-                    if not self._phases:
-                        raise
-                    following = None
-                    reason = f"it gave up ({error})"
-                if following is not None:
-                    self._show(following)
+            if self._run is not None and not reason:
+                reason = self._advance_run(self._run, best)
+                if not reason:
                     return self
-            if not self._phases:
+            if not self._waiting:
                 return None
-            reason = self._begin_next(reason or "it can do no more")
+            reason = self._begin_next(self._waiting.pop(0), reason)
+
+    def _choose(self) -> list[Phase]:
+        """Return the phases that are for this game. The trace gets a reason for each other one."""
+        chosen = []
+        for phase in PHASES:
+            # A reason must be cheap to find, since every phase is asked before the first round.
+            why_not = phase.why_not(self._request)
+            if why_not:
+                self._note(f"left out the {phase.name}: {why_not}.")
+            else:
+                chosen.append(phase)
+        return chosen
 
     def _why_leave(self) -> str:
-        """Return why the present phase is over, "" if it goes on."""
-        if self._run is None or self._phase is None or not self._phases:
+        """Return why the present phase is over, or "" if it continues."""
+        # The last phase has no successor, so its budget does not matter.
+        if self._run is None or self._phase is None or not self._waiting:
             return ""
         budget = self._phase.budget(self._request.game)
         if self._run.work <= budget:
             return ""
         return f"its budget of {budget:.0f} passes over A is used up"
 
-    def _begin_next(self, reason: str) -> str:
-        """Start the next phase; return why it could not be started, "" if it was."""
-        if self._phases is None:
-            self._phases = self._choose()
-        else:
-            assert self._phase is not None
+    def _advance_run(self, run: Booster, best: Any) -> str:
+        """Advance the run of the present phase. Return why it ended, or "" if it continues."""
+        try:
+            following = run.advance(best)
+        except GIVES_UP as error:
+            # The error of the last phase becomes the message of the solution.
+            if not self._waiting:
+                raise
+            return f"it gave up ({error})"
+        # The phase has reached its own target, is stuck, or predicts that its budget is too small.
+        if following is None:
+            return "it ended by itself"
+        self._show(following)
+        return ""
+
+    def _begin_next(self, phase: Phase, reason: str) -> str:
+        """Leave the present phase and start another. Return why this failed, or ""."""
+        if self._phase is not None:
             used = 0.0 if self._run is None else self._run.work
-            self._tell(f"left the {self._phase.name} after {used:.0f} passes over A: {reason}.")
-        self._phase = phase = self._phases.pop(0)
+            self._note(f"left the {self._phase.name} after {used:.0f} passes over A: {reason}.")
         budget = phase.budget(self._request.game)
-        limit = f", with a budget of {budget:.0f} passes over A"
-        self._tell(f"began the {phase.name}{limit if budget < np.inf else ''}.")
-        before = self.current
+        limit = f", with a budget of {budget:.0f} passes over A" if budget < math.inf else ""
+        self._note(f"began the {phase.name}{limit}.")
+        # The next phase may begin with the columns of this one.
+        request = self._request._replace(before=self.current)
+        # If the start fails, the portfolio shows the last pair of the phase before.
+        self._phase = phase
         self._run = None
         try:
-            self._show(phase.start(self._request._replace(before=before)))
+            self._show(phase.start(request))
         except GIVES_UP as error:
-            if not self._phases:
+            if not self._waiting:
                 raise
             return f"it could not be started ({error})"
         return ""
 
-    def _choose(self) -> list[Phase]:
-        """Return the phases that are for this game, and note the others with their reasons."""
-        chosen = []
-        for phase in PHASES:
-            why_not = phase.why_not(self._request)
-            if why_not:
-                self._tell(f"left out the {phase.name}: {why_not}.")
-            else:
-                chosen.append(phase)
-        return chosen
-
-    def _tell(self, sentence: str) -> None:
-        """Add a line to the trace."""
-        self.trace = (*self.trace, f"Round {self._rounds}: {sentence}")
+    def _note(self, decision: str) -> None:
+        """Add a decision to the trace."""
+        self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:
-        """Go on with a run, and show its pair as the pair of the next round."""
+        """Show the d and w of a run as those of the next round."""
         self._run = run
         self.inner = run.inner
         self.d = run.d

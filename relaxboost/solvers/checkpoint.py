@@ -1,4 +1,4 @@
-"""The best points of a run in a file, from which a run that was killed goes on."""
+"""The checkpoint of a run: a file of its best points, from which a later run continues."""
 
 from __future__ import annotations
 
@@ -11,136 +11,144 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import Pace, check_output, write_atomically
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
-from relaxboost.solvers.warm_start import WarmStart, Weights
+from relaxboost.solvers.incumbent import Certified
+from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""How a file begins; the number changes with the content."""
+"""The first entry of a file. Its number changes whenever the content of the file changes."""
 
 
 class Checkpoint:
-    """A file of JSON: which game, the bracket, d, w, the basis, rounds and seconds so far.
+    """A file in JSON with the identity of the game, and the best d and w with their bracket.
 
-    It is written whole or not at all, at most every half second and for a twentieth of the time.
+    The file also holds the basis of the restricted program, and the rounds and seconds so far. A
+    write replaces the whole file or nothing. Writes are at least half a second apart and take at
+    most a twentieth of the time.
 
     Parameters
     ----------
     path : path
-        Read if there is a file.
+        The name of the file. If the file exists, it is read.
     game : Game
 
     Raises
     ------
     InputError
-        If the file cannot be written, is no checkpoint or that of another game, or the columns of
-        the game are known to a weak learner only.
+        If the file cannot be written, is not a checkpoint, or belongs to another game; and if the
+        matrix gives its columns their numbers while a run finds them.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         if game.n is None:
             raise InputError(
-                f"a checkpoint names columns by number, and {game.matrix!r} numbers them as it "
-                "finds them; leave checkpoint out"
+                f"a checkpoint names columns by number, and {game.matrix!r} numbers its columns in "
+                "the order in which a run finds them; leave checkpoint out"
             )
+        # A folder without permission is an error now, and not after an hour.
         self.path = check_output(path)
+        # These three parts identify the game, whatever the names of its classes are.
         self._game = {
             "matrix": game.matrix.digest(),
             "relaxation": game.relaxation.key(),
             "domain": game.over.key(),
         }
-        self.resumed = self.path.exists()
         self.trouble = ""
-        """Why the last write failed, if it did; a run goes on without."""
-        self.start = self._read(game) if self.resumed else WarmStart()
+        """The reason why the last write failed, or "". A failed write does not end the run."""
+        self.start = self._read(game) if self.path.exists() else WarmStart()
+        """The points in the file, if there was one."""
         self._pace = Pace()
 
     @property
-    def due(self) -> bool:
-        """Whether it is time to write."""
+    def is_due(self) -> bool:
+        """Whether the next write is due."""
         return self._pace.due
 
     def write(
-        self,
-        points: Callable[[], tuple[Weights, float, Any, Vector, float]],
-        basis: Basis | None,
-        rounds: int,
-        seconds: float,
+        self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
     ) -> None:
-        """Write the points with their bracket, which the call gives."""
+        """Write the points and the bracket that `certify` returns."""
+        # The time of the certification counts as time of the write.
         begun = time.perf_counter()
-        (support, coefficients), lower, _, d, upper = points()
+        proof = certify()
+        support, coefficients = proof.weights
         content = {
             "format": FORMAT,
             "game": self._game,
-            "lower": finite(lower),
-            "upper": finite(upper),
+            "lower": finite(proof.lower),
+            "upper": finite(proof.upper),
             "rounds": rounds,
             "seconds": round(seconds, 3),
             "support": support.tolist(),
             "coefficients": coefficients.tolist(),
-            "d": d.tolist(),
+            "d": proof.d.tolist(),
+            # Without the basis column generation would repeat its pivots.
             "basis": basis and {"columns": basis.columns, "sides": basis.sides},
         }
         try:
             write_atomically(self.path, json.dumps(content, allow_nan=False).encode())
             self.trouble = ""
         except OSError as error:
+            # A full disk must not end a run that took hours.
             self.trouble = f"checkpoint {self.path} could not be written: {error.strerror}"
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
+        """Return the points in the file, with a note for `Solution.message`."""
         content = self._content()
+        # A user may have edited the file, so nothing in it is trusted.
         try:
             start = _points(game, content)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(self._refusal(f"it is damaged ({error})")) from None
+            raise self._refusal(f"it is damaged ({error})") from None
         gap = start.upper - start.lower
-        return replace(start, said=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
+        return replace(start, note=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
 
     def _content(self) -> dict[str, Any]:
-        """Return what the file holds, of this format and this game."""
+        """Return the content of the file, after a check of its format and its game."""
         try:
             content: dict[str, Any] = json.loads(self.path.read_bytes())
-            known, parts = content["format"], dict(content["game"])
+            found = content["format"]
+            parts = dict(content["game"])
         except OSError as error:
             raise InputError(f"cannot read checkpoint {self.path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(self._refusal("it is no checkpoint")) from None
-        if known != FORMAT:
-            raise InputError(
-                self._refusal(f"its format is {known!r:.60}, and this version reads {FORMAT!r}")
-            )
+            raise self._refusal("it is not a checkpoint") from None
+        if found != FORMAT:
+            raise self._refusal(f"its format is {found!r:.60}, and this version reads {FORMAT!r}")
         for part, here in self._game.items():
             there = parts.get(part)
             if there != here:
-                raise InputError(
-                    self._refusal(
-                        f"it is of another game, whose {part} is {there!r:.60}, here {here!r:.60}"
-                    )
+                raise self._refusal(
+                    f"it belongs to another game, whose {part} is {there!r:.60}, here {here!r:.60}"
                 )
         return content
 
-    def _refusal(self, reason: str) -> str:
-        return f"cannot go on from {self.path}: {reason}; give another name, or remove the file"
+    def _refusal(self, reason: str) -> InputError:
+        """Return the error for a file from which the run cannot continue."""
+        return InputError(
+            f"cannot continue from {self.path}: {reason}; give another name, or remove the file"
+        )
 
 
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
-    """Return the points of a file with their bracket, evaluated afresh."""
+    """Return the points of a file, repaired, with the bracket that they prove."""
     found = content["basis"]
     basis = found and Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
-    signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)  # 0 stands for w = 0
+    # The column of w = 0 has the sign 0.
+    signs = (-1, 0, 1) if game.over.holds_zero else (-1, 1)
     if basis and not all(0 <= j < (game.n or 0) and s in signs for j, s in basis.columns):
         raise InputError(f"its basis names a column outside 0..{(game.n or 0) - 1}")
     support = np.array(content["support"], dtype=np.int64)
+    # The bounds in the file are not read: the points prove them again.
     return WarmStart(
         game.repair_d(np.array(content["d"], dtype=np.float64)),
         game.repair_w((support, np.array(content["coefficients"], dtype=np.float64))),
         basis or None,
         rounds=int(content["rounds"]),
         seconds=float(content["seconds"]),
-    ).scored(game)
+    ).with_bounds(game)

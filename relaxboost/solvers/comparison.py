@@ -1,4 +1,4 @@
-"""`compare_methods`: several methods on one game, with their rounds, CPU seconds and brackets."""
+"""`compare_methods`: it runs several methods on one game, and tabulates their results."""
 
 from __future__ import annotations
 
@@ -14,55 +14,60 @@ from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method, as_method
 from relaxboost.solvers.solve import solve
 
-DEFAULT_SECONDS = 60.0
-"""The time limit of each method, so that methods which need not reach tol end too."""
-
 
 class MethodResult(NamedTuple):
-    """One row of a `MethodComparison`."""
+    """The result of one method, a row of a `MethodComparison`."""
 
     method: str
-    """The method, as `Solution.method` names it."""
+    """The name of the method, as in `Solution.method`."""
     status: str
-    """How the run ended, as in `Solution.status`."""
+    """The status, as in `Solution.status`."""
     rounds: int
-    """Calls to the weak learner."""
+    """The number of calls to the weak learner."""
     seconds: float
-    """CPU seconds of this process, all threads together; compilation at a first call included."""
+    """The CPU seconds of all threads, including the compilation at a first call."""
     lower: float
+    """The lower bound on the value of the game."""
     upper: float
+    """The upper bound on the value of the game."""
     gap: float
-    """upper − lower."""
+    """The difference upper − lower."""
     guarantee: float
-    """The rounds that a theorem grants for this tol at most (`Method.rounds_bound`), or nan."""
+    """The number of rounds within which a theorem guarantees the gap (`Method.rounds_bound`), or
+    nan."""
 
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """What several methods did on one game; made by `compare_methods`.
+    """The results of several methods on one game, which `compare_methods` returns.
 
-    Printing it shows the table, `to_frame` returns it as a pandas frame, and
-    `rb.views.plots.bounds_by_round` draws both bounds of each method against rounds.
+    Printing the object shows a table. `to_frame` returns the table as a pandas frame.
+    `rb.views.plots.bounds_by_round` plots both bounds of each method against the rounds.
     """
 
     tol: float
-    """The gap that was requested."""
+    """The requested gap."""
     solutions: tuple[Solution, ...]
-    """The solution of each method, in the order in which they were given."""
+    """The solution of each method, in the order in which the methods were given."""
     rows: tuple[MethodResult, ...]
-    """The row of each method, in the same order."""
+    """The result of each method, in the same order."""
 
     def __str__(self) -> str:
         head = ("method", "status", "rounds", "CPU s", "lower", "upper", "gap", "guarantee")
-        table = [head, *(_shown(row) for row in self.rows)]
+        table = [head, *(_cells(row) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        words = [[c.ljust(w) for c, w in zip(row[:2], widths[:2], strict=True)] for row in table]
-        numbers = [[c.rjust(w) for c, w in zip(row[2:], widths[2:], strict=True)] for row in table]
-        rows = zip(words, numbers, strict=True)
-        return "\n".join("  ".join([*left, *right]) for left, right in rows)
+        lines = []
+        for row in table:
+            cells = list(zip(row, widths, strict=True))
+            # Words are aligned at the left, and numbers at the right.
+            words = [cell.ljust(width) for cell, width in cells[:2]]
+            numbers = [cell.rjust(width) for cell, width in cells[2:]]
+            lines.append("  ".join(words + numbers))
+        return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """Return the rows as a pandas DataFrame, one column for each field of `MethodResult`."""
+        """Return the rows as a pandas DataFrame, with a column for each field of `MethodResult`."""
+        # pandas loads slowly, and only this method needs it.
         import pandas as pd
 
         return pd.DataFrame(self.rows, columns=list(MethodResult._fields))
@@ -74,21 +79,22 @@ def compare_methods(
     tol: float = 1e-3,
     *,
     max_rounds: int | None = None,
-    time_limit: float | None = DEFAULT_SECONDS,
+    time_limit: float | None = 60.0,
 ) -> MethodComparison:
     """Solve one game with several methods, one after the other.
 
-    `rb.compare` is something else: it says whether brackets of one game can all hold.
+    `rb.compare` has another purpose: it checks whether several brackets of one game can all hold.
 
     Parameters
     ----------
     game : Game
     methods : sequence of str or Method
-        As for `solve`. Each must fit the game.
+        The methods, each in a form that `solve` accepts. Each must fit the game.
     tol : float
-        The gap to reach, > 0.
+        The requested gap, > 0.
     max_rounds, time_limit : int, float (seconds), optional
-        The limits of each method.
+        The limits of each method. The default limit of one minute ends methods that need not reach
+        the gap, such as AdaBoost.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def compare_methods(
     Raises
     ------
     InputError
-        Before any run, if there is no method, or one does not fit the game.
+        Before any run, if there is no method, or if a method does not fit the game.
 
     Examples
     --------
@@ -107,17 +113,20 @@ def compare_methods(
     >>> [row.gap <= 0.1 for row in found.rows]
     [True, True]
     """
+    # A string is a sequence too, but its letters are no methods.
     if isinstance(methods, str | Method) or not methods:
         raise InputError(
             f"methods must be a list of one method or more, got {methods!r:.60}; "
             'write ["softboost", "hedge"]'
         )
     chosen = [as_method(method) for method in methods]
+    # All methods are checked before the first one takes any time.
     for method in chosen:
         method.chosen(game, tol).check(game)
     solutions: list[Solution] = []
     rows: list[MethodResult] = []
     for method in chosen:
+        # CPU seconds do not depend on what else runs on the machine.
         begun = time.process_time()
         found = solve(game, tol, method, max_rounds=max_rounds, time_limit=time_limit)
         seconds = time.process_time() - begun
@@ -134,12 +143,13 @@ def compare_methods(
                 found.bound,
             )
         )
+        # After Ctrl-C the user does not want the other methods to run.
         if found.status == "interrupted":
             break
     return MethodComparison(tol, tuple(solutions), tuple(rows))
 
 
-def _shown(row: MethodResult) -> tuple[str, ...]:
+def _cells(row: MethodResult) -> tuple[str, ...]:
     """Return the cells of a row as text."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")

@@ -1,4 +1,4 @@
-"""The combined hypothesis of a game over a Euclidean set: a dense vector of weights."""
+"""The weights w of a game over a Euclidean set, as a vector with one entry for each hypothesis."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.matrices import MarginMatrix, kernels
+from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.solvers.hypothesis import MovingHypothesis
-
-_KEPT = 10_000_000
-"""Entries up to which A is written down for the products A w, one a round."""
 
 
 class DensePoint(MovingHypothesis):
-    """w as a vector with an entry for each column, from w = 0."""
+    """The weights w as a dense vector. A run starts from w = 0.
+
+    Parameters
+    ----------
+    matrix : MarginMatrix
+        The game matrix A, whose number n of columns is known.
+    over : EuclideanSet
+        The domain of w.
+    """
 
     over: EuclideanSet
 
@@ -27,8 +33,9 @@ class DensePoint(MovingHypothesis):
         self.u = np.zeros(matrix.m)
         self._matrix = matrix
         self._all = np.arange(matrix.n)
-        small = matrix.m * matrix.n <= _KEPT
-        self._A = matrix.columns(self._all) if small else None
+        # Every round multiplies A by a dense w, which is quicker if A is written down once.
+        is_small = matrix.m * matrix.n <= WRITE_DOWN_LIMIT
+        self._A = matrix.columns(self._all) if is_small else None
 
     @property
     def used(self) -> int:
@@ -45,18 +52,20 @@ class DensePoint(MovingHypothesis):
         return self.over.bend(self.w, best.w - self.w)
 
     def move(self, best: Dense, eta: float, u: Vector) -> None:
+        # A new array, because a snapshot may refer to the old one.
         self.w = (1.0 - eta) * self.w + eta * best.w
         self.u = u
         self.cost = self.over.cost(self.w)
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
+        # Again a new array, for the same reason as in `move`.
         self.w = np.zeros(self.w.size)
         self.w[support] = coefficients
         self.u = self._matrix.margins(support, coefficients)
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return w, which is never written to."""
+        """Return w. The array is never written to."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

@@ -1,4 +1,4 @@
-"""The general solvers: which are installed, the options that make them accurate, one call."""
+"""The general convex solvers: their default options, and a call of one solver through cvxpy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ SOLVERS: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""Default options of the solvers the package is tested with; others run on cvxpy's defaults."""
+"""The default options of the solvers that the package is tested with. They ask for more accuracy
+than the solvers do by default. Other solvers run with the defaults of cvxpy."""
+
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
         "highs_options": {
@@ -36,34 +38,42 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""Options of a first run: a bracket needs a nearly optimal pair, not a vertex."""
+"""The options of a first run. A bracket needs a nearly optimal pair and no vertex, so the interior
+point method is enough, without the crossover to a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver says about one problem; nothing in it is trusted.
-
-    `point` is the player whose problem it is, `other` the one that the multipliers make.
-    """
+    """The answer of a solver to one problem. The caller has to check everything in it."""
 
     side: str
+    """The problem, "primal" or "dual"."""
     status: str
     value: float
+    """The optimal value that the solver claims."""
     point: NDArray[np.float64] | None
+    """The variable of the problem: d of the primal, w of the dual."""
     other: NDArray[np.float64] | None
+    """The other one of d and w, made of multipliers."""
     proof: ConeProof | None = None
-    """The multipliers of f's cone form, if the problem has its rows."""
+    """The multipliers of the cone form of f, if the problem has its rows."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name cvxpy knows the solver by; HIGHS by default for linear games, else CLARABEL.
+    """Return the name of a solver in cvxpy.
 
-    `curved` names what is not polyhedral in the game, None if all of it is.
+    Parameters
+    ----------
+    name : str, optional
+        The name that the user gave. The default is HIGHS for linear programs, else CLARABEL.
+    curved : str, optional
+        The part of the problem that is not polyhedral. None stands for a linear program.
 
     Raises
     ------
     InputError
-        If it is unknown or not installed, or cannot solve what is not linear.
+        If the solver is unknown or not installed, or if HIGHS is to solve a problem that is not
+        a linear program.
     """
     import cvxpy as cp
 
@@ -72,6 +82,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         return "HIGHS" if curved is None else "CLARABEL"
     solver = str(name).upper()
     if solver not in installed:
+        # The message says how to install the solvers that the package is tested with.
         missing = {s: "highspy" if s == "HIGHS" else s.lower() for s in {*SOLVERS} - {*installed}}
         more = ", ".join(f"{s}: pip install {missing[s]}" for s in sorted(missing))
         raise InputError(
@@ -88,9 +99,21 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Run `solver` on one problem and return what it says, also if it gives up.
+    """Run a solver on one problem and return its answer, also if the solver gives up.
 
-    `options` are the user's, over the defaults, which are those of `SOLVERS` if not given.
+    Parameters
+    ----------
+    model : Model
+    solver : str
+    options : dict
+        The options of the user, which override the defaults.
+    defaults : dict, optional
+        The default options. Without them those of `SOLVERS` are used.
+
+    Raises
+    ------
+    InputError
+        If the solver does not accept an option.
     """
     import cvxpy as cp
 
@@ -104,12 +127,15 @@ def ask(
         except (TypeError, AttributeError, KeyError) as error:
             if not options:
                 raise
-            # An option the solver does not know.
-            raise InputError(f"{solver} cannot be run so: {_first_line(error)}") from error
+            # Solvers raise these errors for options that they do not know.
+            raise InputError(
+                f"{solver} does not accept these options: {_first_line(error)}"
+            ) from error
         except (cp.SolverError, ValueError, ArithmeticError) as error:
             status = f"failed ({_first_line(error)})"
             return Answer(model.side, status, float("nan"), None, None)
     point = model.variable.value
+    # Multipliers of several constraints, each with its sign, add up to the other one of d and w.
     parts = [(constraint.dual_value, sign) for constraint, sign in model.coupling]
     other = None
     if all(part is not None for part, _ in parts):
@@ -121,4 +147,5 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
+    """Return the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

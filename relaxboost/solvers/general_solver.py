@@ -1,10 +1,9 @@
-"""A general convex solver as a phase of a run: it solves the whole game, in one round."""
+"""The phase of `solve` in which a general convex solver solves the whole game in one round."""
 
 from __future__ import annotations
 
 import math
 
-from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
@@ -16,11 +15,12 @@ from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
 OVERHEAD_PASSES = 1000.0
-"""Passes over a small A in the time that cvxpy takes to write a program down."""
+"""The number of passes over a small matrix A in the time that cvxpy takes to compile a program. It
+makes the prediction right for small games, where compiling takes longer than solving."""
 
 
 def unfit(game: Game) -> str:
-    """Return why no general solver can be handed this game, "" where one can."""
+    """Return why this game cannot be given to a general solver, or "" if it can."""
     if game.n is None:
         return "its hypotheses are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
@@ -31,35 +31,43 @@ def unfit(game: Game) -> str:
 
 
 def predict_passes(game: Game) -> float:
-    """Return how many passes over A a cone solver is predicted to take for the game.
+    """Return the time that a cone solver is predicted to take, in passes over the margin matrix A.
 
-    The solver factorises matrices whose order is the number of examples or of hypotheses, whichever
-    is smaller. It is assumed to take as many iterations as the interior point method of this
-    package. The prediction is infinite if the game cannot be given to the solver.
+    In each iteration the solver factorises a matrix whose order is the number of examples or of
+    hypotheses, whichever is smaller. The prediction assumes as many iterations as for the interior
+    point method of this package. It is infinite if the game cannot be given to the solver.
     """
     if unfit(game):
         return math.inf
     n = game.n or 0
+    # A factorisation of order min(m, n) from the m x n matrix takes m n min(m, n) multiplications.
     equations = work.passes_of(game, float(game.m) * n * min(game.m, n))
     return OVERHEAD_PASSES + ITERATIONS * equations
 
 
 class GeneralSolverRun(Booster):
-    """One round at the pair that a general solver makes, repaired to feasible points."""
+    """A run with one round, at the d and w that a general solver finds, repaired to be feasible.
+
+    Parameters
+    ----------
+    game : Game
+        A game for which `unfit` returns "".
+    tol : float
+        The requested gap.
+    """
 
     inner = "general"
     active: MovingHypothesis
 
-    def __init__(self, game: Game, tol: float, clock: Clock) -> None:
+    def __init__(self, game: Game, tol: float) -> None:
         self._game = game
         self._tol = tol
-        self._clock = clock
         self._was_asked = False
         self.active = starting_point(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Ask the solver; return None once it has answered."""
+        """Run the solver; return None if it has already run."""
         if self._was_asked:
             return None
         self._was_asked = True
@@ -67,5 +75,4 @@ class GeneralSolverRun(Booster):
         solver = "HIGHS" if is_linear else "CLARABEL"
         self.d, weights = best_pair(self._game, solver, self._tol)
         self.active.load(*weights)
-        self.work = math.inf
         return self

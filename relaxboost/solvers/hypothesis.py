@@ -1,4 +1,8 @@
-"""The combined hypothesis w with its cached margins: as atoms in use, or as a dense vector."""
+"""The weights w on hypotheses that a run holds, together with their margins u = A w.
+
+A is the game matrix with one row for each example and one column for each hypothesis. An atom is a
+vertex of the domain of w, such as a signed unit vector.
+"""
 
 from __future__ import annotations
 
@@ -9,87 +13,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.compiled import njit
 from relaxboost.game.domains import AtomicSet, Dense, Domain
 from relaxboost.matrices import Best, MarginMatrix, kernels
 
 
-@njit()
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the slot with the least edge of those with weight, its edge, and its weight.
+    """Return the slot with positive weight and the smallest edge, with this edge and weight.
 
-    The slot is -1 for w = 0, which has the weight up to `scale` that slots do not have.
+    If the domain holds w = 0, the part of `scale` that no slot has counts as the weight of w = 0,
+    whose edge is zero. The slot returned for w = 0 is -1.
     """
-    slot, total = -1, 0.0
-    for place in range(weights.shape[0]):
-        total += weights[place]
-        if weights[place] > 0.0 and (slot < 0 or edges[place] < edges[slot]):
-            slot = place
-    unused = scale - total
-    if slot < 0 or (holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0):
+    unused = scale - float(weights.sum())
+    used = np.flatnonzero(weights > 0.0)
+    if not used.size:
         return -1, 0.0, unused
-    return slot, edges[slot], weights[slot]
+    slot = int(used[np.argmin(edges[used])])
+    # A remainder below 1e-12 of the scale is the rounding of the sum, and no weight of w = 0.
+    if holds_zero and unused > 1e-12 * scale and edges[slot] >= 0.0:
+        return -1, 0.0, unused
+    return slot, float(edges[slot]), float(weights[slot])
 
 
 class CombinedHypothesis(ABC):
-    """The combined hypothesis w of a run, what it costs, and its margins u = A w."""
+    """The weights w of a run, with their margins u = A w and their cost."""
 
     over: Domain
+    """The domain of w."""
     u: Vector
+    """The margins A w, one for each example."""
     cost: float = 0.0
-    """g*(w): zero on sets, positive for penalties."""
+    """The penalty g*(w) that the domain puts on w. It is zero if the domain is a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """d, u and <d, u>, for those that were asked for last."""
+    """The last (d, u) whose product was computed, with the product <d, u>."""
 
     @property
     @abstractmethod
     def used(self) -> int:
-        """Number of columns with weight."""
+        """The number of columns with weight."""
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return what `coefficients` needs to rebuild the present w later."""
+        """Return an object from which `coefficients` can rebuild the present w later."""
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return (support, signed coefficients) of a snapshot, by increasing column."""
+        """Return the w of a snapshot: its columns in increasing order, and their signed weights."""
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
-        """Return g(Aᵀd) + g*(w) − <d, Aw> >= 0, which for sets is <Aᵀd, best − w>."""
-        if self.product[0] is not d or self.product[1] is not self.u:  # a round asks twice
+        """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
+
+        A is the game matrix, g*(w) the penalty that the domain puts on the weights w, and g its
+        conjugate. The result is not negative. If the domain is a set, it is <Aᵀd, best − w>, where
+        `best` is the answer of the weak learner to d.
+        """
+        # The state of a round and the booster's own test both need this product.
+        if self.product[0] is not d or self.product[1] is not self.u:
             self.product = d, self.u, kernels.dot(d, self.u)
         return self.over.value(best.edge) + self.cost - self.product[2]
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """One that steps move towards an answer of the weak learner."""
+    """Weights w that a step moves towards an answer of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
-        """Return v, the margins of the answer `best` less those of w, and ‖v‖_inf."""
+        """Return the margins v of the answer `best` minus those of w, and ‖v‖_inf."""
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b): η of the way to `best`, g* is `cost` + aη + bη²/2."""
+        """Return (a, b): a step of η towards `best` changes the penalty on w by a η + b η²/2."""
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
-        """Go η of the way to `best`, where the margins are `u`."""
+        """Replace w by (1 − η) w + η best. `u` is the vector of the new margins."""
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Become this w of the domain."""
+        """Replace w by a point of the domain, given by columns and signed weights."""
 
 
 class ActiveSet(MovingHypothesis):
-    """The combined hypothesis w = Σ weight · sign · e_id.
+    """The weights w = Σ weight · sign · e_j on the columns j that a run has met so far.
 
-    Weights are non-negative and sum to at most the size of the atoms; where w = 0 is in the
-    domain, what is missing to it lies there. A run starts from w = 0, else from the atom that
-    is best at the center. The signed columns are kept side by side once an update prices or
-    re-weighs them.
+    Each signed column (j, sign) has a slot, which it keeps. The slot weights are non-negative, and
+    their sum is at most the size of the atoms. If the domain holds w = 0, the missing part lies on
+    w = 0. A run starts from w = 0, or from the best atom for `center` if the domain lacks w = 0.
+
+    Parameters
+    ----------
+    matrix : MarginMatrix
+        The game matrix A.
+    over : AtomicSet
+        The domain of w.
+    center : array of shape (m,)
+        The distribution for which the first atom is chosen.
     """
 
     over: AtomicSet
@@ -99,11 +118,14 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        self.weights = np.zeros(16)
-        self._numbers, self._signs = np.zeros(16, dtype=np.int64), np.zeros(16)
+        """The (column, sign) of each slot. The key (0, 0) stands for w = 0."""
+        self.weights = np.zeros(0)
+        self._numbers = np.zeros(0, dtype=np.int64)
+        self._signs = np.zeros(0)
         self._slots: dict[tuple[int, int], int] = {}
+        # The signed columns are written down when an update needs them, the first `_made` of them.
         self._H: NDArray[Any] | None = None
-        self._made = 0  # how many columns stand in it
+        self._made = 0
         self.load(*over.start(matrix, center))
 
     def __len__(self) -> int:
@@ -111,46 +133,48 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """Number of atoms with weight, but w = 0."""
+        """The number of slots with weight, without w = 0."""
+        # The atom w = 0 is a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
-        count = int(np.count_nonzero(self.weights))  # beyond len(self) are none
+        count = int(np.count_nonzero(self.weights))
         return count if zero is None else count - int(self.weights[zero] > 0.0)
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The signed columns, Fortran-ordered; only the first len(self) are in use."""
+        """The signed columns in Fortran order. Only the first len(self) columns are defined."""
         used = len(self)
         for slot in range(self._made, used):
-            j, sign = self.keys[slot]
-            column = self.matrix.column(j)
+            column = self.column(slot)
             if self._H is None or slot == self._H.shape[1]:
+                # The room doubles, so that each column is copied a few times at most.
                 size = max(16, 1 << (used - 1).bit_length())
                 wider = np.empty((self.matrix.m, size), dtype=column.dtype, order="F")
                 if self._H is not None:
                     wider[:, :slot] = self._H
                 self._H = wider
-            np.multiply(column, sign, out=self._H[:, slot], casting="same_kind")
+            np.copyto(self._H[:, slot], column, casting="same_kind")
         self._made = used
         assert self._H is not None
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of the signed column of `best`, added with weight zero if it is new."""
-        key = (best.id, best.sign) if best.sign else (0, 0)  # w = 0, a column of zeros
+        """Return the slot (index) of the signed column `best`. A new column gets the weight 0."""
+        # A sign of zero means w = 0, whatever column the weak learner names with it.
+        key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)
         if slot is not None:
             return slot
-        slot = self._slots[key] = len(self.keys)
+        slot = len(self.keys)
+        self._slots[key] = slot
         self.keys.append(key)
-        if slot == self.weights.size:
-            self.weights = np.concatenate([self.weights, np.zeros(slot)])
-            self._numbers = np.concatenate([self._numbers, np.zeros(slot, dtype=np.int64)])
-            self._signs = np.concatenate([self._signs, np.zeros(slot)])
-        self._numbers[slot], self._signs[slot] = key
+        self.weights = np.append(self.weights, 0.0)
+        self._numbers = np.append(self._numbers, key[0])
+        self._signs = np.append(self._signs, float(key[1]))
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Become this w; columns that are known stay, without weight if it has none for them."""
+        """Replace w by other weights. Columns that the set knows keep their slots."""
+        # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
             slot = self.slot(Best(j, 1 if c > 0 else -1, abs(c), 0.0))
@@ -159,69 +183,79 @@ class ActiveSet(MovingHypothesis):
 
     def column(self, slot: int) -> NDArray[Any]:
         """Return the signed column of a slot."""
-        if self._H is not None and slot < self._made:
-            return self._H[:, slot]
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
-        """Return v, the signed column of a slot less that of another or nothing, and ‖v‖_inf."""
+        """Return v, the signed column of a slot minus that of another slot, and ‖v‖_inf.
+
+        If `other` is None, zero is subtracted, which is the column of w = 0.
+        """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
-        v, column, worst = np.empty(self.u.size), self.matrix.column(j), self.matrix.column(i)
-        return v, kernels.apart(column, float(sign), worst, float(turn), v)
+        # The kernel writes v and finds its norm in one loop.
+        v = np.empty(self.u.size)
+        column = self.matrix.column(j)
+        return v, kernels.apart(column, float(sign), self.matrix.column(i), float(turn), v)
 
     def direction(self, best: Best) -> tuple[Vector, float]:
-        v, column = np.empty(self.u.size), self.matrix.column(best.id)
+        v = np.empty(self.u.size)
+        column = self.matrix.column(best.id)
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return zeros: g* is zero on the set."""
+        """Return zeros: a domain with atoms is a set, on which w has no penalty."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
-        """Shrink all weights by 1 − η, and give the atom what that frees."""
-        slot = self.slot(best)  # first: room for a new one replaces the weights
+        """Multiply all weights by 1 − η, and add η times the size of the atoms to `best`."""
+        # A new slot replaces the array of weights, so the slot is found first.
+        slot = self.slot(best)
         self.weights *= 1.0 - eta
         self.weights[slot] += eta * self.over.scale
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move weight to an atom from that of another slot, or from w = 0."""
+        """Move the weight η to `best` from another slot, or from w = 0 if `other` is None."""
         slot = self.slot(best)
         self.weights[slot] += eta
+        # The weight of w = 0 is not stored: it is what the slots leave of the scale.
         if other is not None:
             self.weights[other] -= eta
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges of the signed columns in use."""
+        """Return the edges of the signed columns in all slots at the distribution d."""
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom of all, and the edges of the signed columns in use, where the pass
-        that found it tells them."""
-        used = len(self)
-        best, edges = self.over.priced(self.matrix, d, self._numbers[:used])
-        return best, None if edges is None else self._signs[:used] * edges
+        """Return the best atom of the domain at d, and the edges of all slots.
+
+        The edges are None if the pass over the matrix that finds the best atom does not give them.
+        """
+        best, edges = self.over.priced(self.matrix, d, self._numbers)
+        return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom over the columns in use, which have these edges."""
+        """Return the best atom among the slots, whose edges are given."""
+        # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
 
     def set_weights(self, weights: Vector) -> None:
-        """Replace all weights by the nearest the domain allows, and recompute the margins."""
-        self.weights[: len(self)] = self.over.repair(weights)
+        """Replace all slot weights by the nearest feasible ones, and recompute the margins."""
+        self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
+        """Return the number of slots and a copy of their weights. A slot keeps its column."""
         used = len(self)
         return used, self.weights[:used].copy()
 
     def coefficients(self, snapshot: tuple[int, Vector]) -> tuple[NDArray[np.int64], Vector]:
         used, weights = snapshot
+        # A column and its negative may both have weight, and count as one coefficient.
         total: dict[int, float] = {}
         for (j, sign), weight in zip(self.keys[:used], weights.tolist(), strict=True):
             total[j] = total.get(j, 0.0) + sign * weight
@@ -230,22 +264,34 @@ class ActiveSet(MovingHypothesis):
 
 
 class FullWeights(CombinedHypothesis):
-    """A combined hypothesis with a weight on each of some columns, as interior points have.
+    """Weights w on a fixed list of columns, as an interior point method makes them.
 
-    `columns` has their numbers, increasing; `margins` is A w.
+    Parameters
+    ----------
+    over : AtomicSet
+        The domain of w.
+    columns : array of int
+        The numbers of the columns, increasing.
+    w : array
+        The signed weight of each column.
+    margins : array of shape (m,)
+        The margins A w.
     """
 
     def __init__(
         self, over: AtomicSet, columns: NDArray[np.int64], w: Vector, margins: Vector
     ) -> None:
-        self.over, self.columns, self.w, self.u = over, columns, w, margins
+        self.over = over
+        self.columns = columns
+        self.w = w
+        self.u = margins
 
     @property
     def used(self) -> int:
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return (columns, w), which are never written to."""
+        """Return the columns and w. Neither array is ever written to."""
         return self.columns, self.w
 
     def coefficients(

@@ -1,4 +1,4 @@
-"""The sentence that says how a run ended: `Solution.message`."""
+"""The sentences of `Solution.message`, which say how a run ended."""
 
 from __future__ import annotations
 
@@ -10,66 +10,74 @@ import numpy as np
 from relaxboost.game.game import Game
 from relaxboost.relaxations.own import is_own
 from relaxboost.solvers.incumbent import Certified
-from relaxboost.solvers.stopping import Tolerance
-
-NEAR_ROUNDING = 1e-10
-"""A gap below this part of |ρ| is near the rounding of the bounds, and the message says so."""
+from relaxboost.solvers.stopping import RESOLUTION, Tolerance
 
 ENDINGS = {
-    "optimal": "the gap {gap:.3g} is at most {asked}",
-    "by rtol": "the gap {gap:.3g} is at most rtol = {rtol:g} of |rho| >= {size:.3g}",
+    "optimal": "the gap {gap:.3g} is at most {goal}",
+    "by rtol": "the gap {gap:.3g} is at most rtol = {rtol:g} times |rho|, and |rho| >= {size:.3g}",
     "by Fig. 1": "the smoothed gap of Fig. 1 fell to {tol:g}; the certified gap is {gap:.3g}",
-    "failed": "{reason}; the bracket holds, at a gap of {gap:.3g}, {asked}",
-    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}, {asked}",
-    "time_limit": "time_limit was reached at a gap of {gap:.3g}, {asked}",
-    "callback": "the callback ended the run at a gap of {gap:.3g}, {asked}",
-    "interrupted": "interrupted at a gap of {gap:.3g}, {asked}; the bracket holds",
-    "inaccurate": "the bounds cross by {gap:.3g}: they are numerical, as good as the solver",
-    "stalled": "no new column, or rounding, keeps the gap at {gap:.3g}, {asked}",
+    "failed": "{reason}; the bracket is valid, with a gap of {gap:.3g}; the goal was {goal}",
+    "max_rounds": "max_rounds was reached at a gap of {gap:.3g}; the goal was {goal}",
+    "time_limit": "time_limit was reached at a gap of {gap:.3g}; the goal was {goal}",
+    "callback": "the callback ended the run at a gap of {gap:.3g}; the goal was {goal}",
+    "interrupted": "the run was interrupted at a gap of {gap:.3g}; the bracket is valid; "
+    "the goal was {goal}",
+    "inaccurate": "the lower bound exceeds the upper bound by {excess:.3g}: both are numerical, "
+    "and only as accurate as the solver that computed them",
+    "stalled": "the run could not reduce the gap below {gap:.3g}: it found no new column, or "
+    "rounding prevents it; the goal was {goal}",
 }
-"""How each status is explained."""
+"""The sentence for each status, and for each of the three ways to be "optimal"."""
 
 
 class Ending(NamedTuple):
     """How a run ended."""
 
     status: str
+    """The status, as in `Solution.status`."""
     reason: str
-    """Why it failed, "" if it did not."""
+    """The reason for a failure, or ""."""
     smoothed_test: bool
-    """Whether Fig. 1's own test was to end it."""
+    """Whether Fig. 1's own test was to end the run."""
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
-    """Return how a run ended, and what a user of its result should know."""
+    """Return how a run ended, with warnings that help to interpret its result."""
     gap = proof.upper - proof.lower
     status = ending.status
     kind = _kind_of(ending, gap > goal.tol)
-    asked = f"tol = {goal.tol:g}"
+    # An optimal run names the tolerance that it met, and any other run both.
+    requested = f"tol = {goal.tol:g}"
     if goal.rtol and status != "optimal":
-        asked += f", rtol = {goal.rtol:g}"
-    said = ENDINGS[kind].format(
+        requested += f", rtol = {goal.rtol:g}"
+    message = ENDINGS[kind].format(
         gap=gap,
-        asked=asked,
+        excess=-gap,
+        goal=requested,
         tol=goal.tol,
         rtol=goal.rtol,
         size=max(proof.lower, -proof.upper),
         reason=ending.reason,
     )
+    # Fig. 1's test bounds the smoothed gap only, so the warnings below do not apply.
     if kind == "by Fig. 1":
-        return said
+        return message
     if status == "optimal":
-        said += _warn_of_idle_weights(game, goal, proof)
+        message += _warn_of_idle_weights(game, goal, proof)
+    # A tol below the rounding of the bounds cannot be reached, but a relative one may be.
     if status in ("stalled", "failed") and not goal.rtol:
-        said += _warn_of_rounding(proof)
+        message += _warn_of_rounding(proof)
+    # The families of the package are tested; a method of a user's class may be wrong.
     if status in ("stalled", "inaccurate") and is_own(game.relaxation):
-        said += "; the relaxation is your own: rb.testing.check_relaxation(f) finds what in it "
-        said += "disagrees"
-    return said
+        message += (
+            "; the relaxation is user-defined: rb.testing.check_relaxation(f) finds methods of it "
+            "that contradict each other"
+        )
+    return message
 
 
 def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
-    """Return which of the sentences fits."""
+    """Return the key of the sentence in `ENDINGS`."""
     if ending.status != "optimal":
         return ending.status
     if ending.smoothed_test:
@@ -78,25 +86,28 @@ def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
-    """Return a warning if w = 0 is optimal to the same tolerance, so that w says nothing."""
+    """Return a warning if w = 0 is optimal to the same tolerance, so that w means little."""
+    # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
     if not support.size or not game.over.holds_zero:
         return ""
-    # F(0) may take a solver, but it is at most f at any d. So a cheap look comes first.
+    # The exact F(0) may take a solver. It is at most f(d) for every d, which costs little, and
+    # rules most games out.
     most = game.relaxation.penalty(game.relaxation.center(game.m))
     if proof.upper - most > goal.allowed(most, proof.upper):
         return ""
     at_zero = game.relaxation.relaxed_margin(np.zeros(game.m))[0]
-    idle = proof.upper - at_zero
-    if idle > goal.allowed(at_zero, proof.upper):
+    gap = proof.upper - at_zero
+    if gap > goal.allowed(at_zero, proof.upper):
         return ""
-    return f"; so is that of w = 0, {idle:.3g}: for a w that says more, lower tol"
+    return f"; w = 0 is as good, with a gap of {gap:.3g}: for informative weights, lower tol"
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return a hint to `rtol` if the gap is near the rounding of the bounds."""
+    """Return the advice to use `rtol` if the gap is close to the rounding of the bounds."""
     gap = proof.upper - proof.lower
+    # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))
-    if not 0.0 <= part <= NEAR_ROUNDING:
+    if not 0.0 <= part <= RESOLUTION:
         return ""
-    return f"; that is {part:.1g} of |rho|, near the rounding of bounds: ask for rtol"
+    return f"; this gap is {part:.1g} of |rho|, close to the rounding of the bounds: use rtol"

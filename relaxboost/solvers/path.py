@@ -1,4 +1,4 @@
-"""A grid of games with one matrix, each started from its neighbour's solution."""
+"""`path`: a sequence of games with the same hypotheses, each started from the last solution."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.solvers.method import Method
-from relaxboost.solvers.parametric_simplex.program import near_vertex
 from relaxboost.solvers.solve import solve
-from relaxboost.solvers.warm_start import Relay, ended_as
+from relaxboost.solvers.warm_start import Relay
 
 
 def path(
@@ -26,106 +25,78 @@ def path(
     verbose: int = 0,
     **grid: Iterable[Any],
 ) -> list[Solution]:
-    """Solve a game for a grid of one parameter of its relaxation, or any games with one matrix.
+    """Solve a game for several values of one parameter, or several games with one matrix.
 
-    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` is three caps. Each game starts from the solution
-    of the one before, so that they are to be in an order in which neighbours are alike. Caps are
-    solved from the largest k, whose optima have the fewest columns; where each has to be solved
-    anew, every other one, and then those between, for which a mixture of both may do.
+    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three caps. Each game starts
+    from the solution of the game before, so neighbours in the list should be similar. Caps are
+    solved from the largest k to the smallest, because the optimum of the largest k uses the fewest
+    columns.
 
     Parameters
     ----------
     games : Game, or iterable of Game
-        A game with a `grid`, else games with as many hypotheses each, solved in this order.
+        One game together with a `grid`, or several games, which are solved in the given order. All
+        games need the same hypotheses.
     tol, method, rtol, verbose
         As for `solve`.
     time_limit : float, optional
-        Seconds for each game.
+        The seconds for each game.
     **grid : iterable
-        One keyword, a parameter of the relaxation of the game, and its values.
+        One keyword: the name of a parameter of the game's relaxation, with its values.
 
     Returns
     -------
     list of Solution
-        In the order given. After Ctrl-C those that were not reached have the bracket of one round.
+        The solutions in the order of the games or values. After Ctrl-C each remaining game gets one
+        round, and its solution has the bracket of this round.
 
     Raises
     ------
     InputError
-        For no game or no value, another keyword than a parameter, or what `solve` refuses.
+        If there is no game or no value, if the keyword is not a parameter of the relaxation, or if
+        `solve` rejects an argument.
     """
     listed = _listed(games, grid)
+    # With few columns a solution is cheap, and the later ones start from a good set of columns.
     order = list(range(len(listed)))
-    caps = bool({"k", "fraction"} & set(grid))
-    if caps:
+    if {"k", "fraction"} & set(grid):
         sizes = [float(getattr(game.relaxation, "k", 0)) for game in listed]
         order.sort(key=lambda place: -sizes[place])
-    options = {"tol": tol, "method": method, "rtol": rtol, "time_limit": time_limit}
-    return _Path(listed, order, caps, {**options, "verbose": verbose}).run()
-
-
-class _Path:
-    """Games in the order in which they are solved, and those that are."""
-
-    def __init__(
-        self, games: list[Game], order: list[int], caps: bool, options: dict[str, Any]
-    ) -> None:
-        self._games, self._waiting, self._caps, self._options = games, order, caps, options
-        self._found: dict[int, Solution] = {}
-        self._relay = Relay()
-        self._stopped = False
-
-    def run(self) -> list[Solution]:
-        """Return all solutions, after Ctrl-C those of one round."""
-        while self._waiting:
-            try:
-                self._advance()
-            except (KeyboardInterrupt, SystemError) as error:
-                if not is_interrupt(error):
-                    raise
-                self._stopped = True  # outside of the rounds of a run, which end well
-        return [self._found[place] for place in range(len(self._games))]
-
-    def _advance(self) -> None:
-        """Solve the next game; or the one after it, then the next, by a mixture if that does."""
-        before, relay = self._relay.solution, self._relay
-        few = before is None or self._stopped or len(self._waiting) < 2
-        if before is None or few or not self._caps or not _anew(before):
-            relay.solution = self._solve(self._waiting[0])
-            return
-        between, place = self._waiting[:2]
-        relay.solution = self._solve(place)
-        part = _part(relay.solution.game, self._games[between], before.game)
-        relay.beyond = before, part
+    solutions: dict[int, Solution] = {}
+    relay = Relay()
+    # After Ctrl-C the remaining games get one round each, so that every game has a bracket.
+    max_rounds = None
+    while len(solutions) < len(order):
+        place = order[len(solutions)]
         try:
-            self._solve(between)
-        finally:
-            relay.beyond = None
-
-    def _solve(self, place: int) -> Solution:
-        limit = 1 if self._stopped else None
-        found = solve(self._games[place], start=self._relay, max_rounds=limit, **self._options)
-        if self._stopped and found.status == "max_rounds":
+            found = solve(
+                listed[place],
+                tol,
+                method,
+                rtol=rtol,
+                start=relay,
+                max_rounds=max_rounds,
+                time_limit=time_limit,
+                verbose=verbose,
+            )
+        except (KeyboardInterrupt, SystemError) as error:
+            # A run handles Ctrl-C itself; here it came before the run, which is then repeated.
+            if not is_interrupt(error):
+                raise
+            max_rounds = 1
+            continue
+        # The limit of one round is due to Ctrl-C, so the status says so.
+        if max_rounds and found.status == "max_rounds":
             found = replace(found, status="interrupted")
-        self._found[place] = found
-        self._waiting.remove(place)
-        self._stopped = self._stopped or found.status == "interrupted"
-        return found
-
-
-def _part(near: Game, between: Game, far: Game) -> float:
-    """Return how far a cap is from that of `near` to that of `far`, in 1/k."""
-    a, x, b = (1.0 / float(getattr(game.relaxation, "k", 1)) for game in (near, between, far))
-    return (x - a) / (b - a) if a != b else 0.0
-
-
-def _anew(solution: Solution) -> bool:
-    """Whether an interior point method found it, and its neighbours are not a walk away."""
-    return ended_as(solution) == "interior" and not near_vertex(solution)
+        if found.status == "interrupted":
+            max_rounds = 1
+        relay.solution = found
+        solutions[place] = found
+    return [solutions[place] for place in range(len(listed))]
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Return the games of a path, checked."""
+    """Return the games of a path, after a check of the arguments."""
     if isinstance(games, Game):
         return _games_of_grid(games, grid)
     listed = list(games) if isinstance(games, Iterable) else [games]
@@ -136,6 +107,7 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
         )
     if grid:
         raise InputError(f"{next(iter(grid))}= is for a path of one game; leave it out")
+    # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:
         raise InputError("the games of a path need the same hypotheses, and their n differ")
     return listed
@@ -151,11 +123,12 @@ def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
             f"a path of one game needs one parameter of its relaxation and its values; {have}"
         )
     ((name, values),) = grid.items()
-    is_number = getattr(values, "ndim", 1) == 0  # a number of NumPy, which claims to be iterable
+    # A zero-dimensional NumPy array has __iter__, but cannot be iterated.
+    is_number = getattr(values, "ndim", 1) == 0
     listed = list(values) if isinstance(values, Iterable) and not is_number else []
     if not listed:
         raise InputError(f"{name}= needs at least one value, as {name}=[5, 10], got {values!r}")
-    # A cap is k or a fraction of m, and the other one is left open.
+    # A cap is given by k or by a fraction of m, so the other parameter is reset.
     either = {"k": None, "fraction": None} if {"k", "fraction"} <= set(known) else {}
     chosen = [replace(f, **{**either, name: value}) for value in listed]
     return [Game(game.matrix, relaxation, game.over) for relaxation in chosen]

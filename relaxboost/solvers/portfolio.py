@@ -1,4 +1,4 @@
-"""`auto`: an ordered list of phases. This page makes every decision of the default method."""
+"""The phases of the method "auto", for a game with matrix A, relaxation f and weights w."""
 
 from __future__ import annotations
 
@@ -20,107 +20,104 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
-FIRST_SHARE = 1.0 / 3.0
-"""The part of the interior point method's predicted work that each phase before it may add."""
-
 STEPS_GAP = 0.02
-"""The gap, for atoms of size 1, to which smoothed steps find columns for column generation."""
+"""The gap, for atoms of size 1, at which smoothed steps hand over to column generation."""
 
 CONE_EXAMPLES = 3000
-"""Examples up to which column generation with a cone program in every round takes seconds."""
+"""The number of examples above which a cone program in every round takes seconds."""
 
 
 class Request(NamedTuple):
-    """What a phase is started with."""
+    """The arguments with which `auto` starts a phase."""
 
     game: Game
     goal: Tolerance
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the phase before, whose columns the next may begin with."""
+    """The run of the previous phase. The next phase may begin with its columns."""
 
 
 class Phase(NamedTuple):
-    """A method of the portfolio, the games it is for, and the work that it may do."""
+    """A method of the portfolio, with the games it is for, its booster and its budget."""
 
     name: str
     why_not: Callable[[Request], str]
-    """Returns why the phase is not for the game of a request, "" if it is."""
+    """Return why the phase is not for the game of a request, or ""."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """Passes over A after which the next phase takes over."""
-
-
-def _share(game: Game) -> float:
-    """Return the passes over A that a phase before the interior point method may use."""
-    return FIRST_SHARE * interior_point.predict_passes(game)
-
-
-def _why_no_walk(request: Request) -> str:
-    if walkable(request.game, request.start):
-        return interior_point.unfit(request.game)
-    return "there is no start that is the optimum of a neighbour"
+    """Return the passes over A after which the next phase begins."""
 
 
 def _why_no_strings(request: Request) -> str:
-    game = request.game
-    why_not = taut_strings.unfit(game) or interior_point.unfit(game)
-    form = game.linear_form
-    if why_not or form is None:
-        return why_not
-    return "d may be on a single example, so few columns suffice" if form.upper.max() >= 1.0 else ""
+    form = request.game.linear_form
+    # Taut strings move all columns at once, which is a waste if w needs few.
+    has_cap = form is not None and form.upper.max() < 1.0
+    no_cap = "" if has_cap else "f lets one example have all the weight, so w needs few columns"
+    return taut_strings.unfit(request.game) or no_cap
 
 
 def _why_no_steps(request: Request) -> str:
     game = request.game
     if not isinstance(game.over, AtomicSet):
-        return "its w has no atoms"
+        return f"they move weight between atoms, and {game.over!r} has none"
     if game.relaxation.from_solver:
-        return "each step would ask a solver"
-    is_quick = few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game)
-    return "" if is_quick else "the interior point method is quicker"
+        return "each step would call a solver"
+    # Pairwise steps converge slowly unless f is strongly convex, but suit every matrix.
+    if few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game):
+        return ""
+    product = game.relaxation.curvature(game.m) * request.goal.tol
+    return f"tol times the strong convexity of f is {product:.3g}, and they are slow below 1"
+
+
+def _why_no_columns(request: Request) -> str:
+    game = request.game
+    if not isinstance(game.over, AtomicSet):
+        return f"its columns are atoms, and {game.over!r} has none"
+    # Later phases solve such games better, unless a weak learner cannot list its hypotheses.
+    if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
+        return f"f is not polyhedral, so each round would solve a cone program of {game.m} examples"
+    return ""
 
 
 def _start_steps(request: Request) -> Booster:
-    """Start pairwise steps, to the goal or to where a later phase is better."""
+    """Start pairwise steps to `tol`, or to a larger gap from which a later phase is quicker."""
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(request) and general_solver.unfit(game))
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
     target = loose if hands_over else tol
     beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
-    run = CorrectiveRun(game, beta, "pairwise", smoother, target=hands_over * target / 2.0)
+    # Smoothing costs one half of the gap, so a run that hands over ends at the other half.
+    own_target = target / 2.0 if hands_over else 0.0
+    run = CorrectiveRun(game, beta, "pairwise", smoother, target=own_target)
     return run.warmed(request.start)
 
 
-def _why_no_columns(request: Request) -> str:
-    game = request.game
-    if not isinstance(game.over, AtomicSet):
-        return "its w has no atoms"
-    if game.linear_form is None and (game.n is not None or game.m > CONE_EXAMPLES):
-        return "f is not polyhedral, and would take a cone program in every round"
-    return ""
-
-
 PHASES = (
+    # With a neighbour's optimum at hand, a few pivots lead to the optimum of this game.
     Phase(
         "walk from the start",
-        _why_no_walk,
-        lambda r: Walking(r.game, r.clock, r.start, _share(r.game)),
+        lambda r: "" if walkable(r.game, r.start) else "there is no start from a similar game",
+        lambda r: Walking(r.game, r.clock, r.start, interior_point.predict_passes(r.game)),
     ),
     Phase(
+        # At a value of zero w = 0 is optimal, and no method that moves w notices that soon.
         "test for a value of zero",
-        lambda r: zero_value.unfit(r.game) or interior_point.unfit(r.game),
+        lambda r: zero_value.unfit(r.game),
         lambda r: zero_value.ZeroValueRun(r.game, r.clock, r.before.active),
-        _share,
+        interior_point.predict_passes,
     ),
     Phase(
         "taut-string steps",
         _why_no_strings,
-        lambda r: taut_strings.StringsRun(r.game, r.goal, r.clock, _share(r.game)).warmed(r.start),
-        _share,
+        lambda r: taut_strings.StringsRun(
+            r.game, r.goal, r.clock, interior_point.predict_passes(r.game)
+        ).warmed(r.start),
+        interior_point.predict_passes,
     ),
+    # Each phase above stops, at the latest, when it has used the work that the interior
+    # point method is predicted to take. A phase that fails then at most doubles the work.
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
         "interior point method",
@@ -134,14 +131,15 @@ PHASES = (
     ),
     Phase(
         "fully corrective steps",
-        lambda r: "its w has atoms" if isinstance(r.game.over, AtomicSet) else "",
+        lambda r: "they are for sets without atoms" if isinstance(r.game.over, AtomicSet) else "",
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         general_solver.predict_passes,
     ),
+    # The last resort, since nobody can predict how long the solver takes.
     Phase(
         "general solver",
         lambda r: general_solver.unfit(r.game),
-        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol, r.clock),
+        lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases in the order in which they are tried. One that is not for a game is left out."""
+"""The phases in their order. A phase that is not for a game is left out."""

@@ -1,4 +1,4 @@
-"""Solve the cvxpy pair of a game and keep only what its points prove."""
+"""Solve the primal and the dual of a game by cvxpy, and keep the bracket that the points prove."""
 
 from __future__ import annotations
 
@@ -25,61 +25,63 @@ from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness, numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.external import INTERIOR_POINT, Answer, ask, check_solver
+from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
-_ALL_COLUMNS = 600_000
-"""Entries up to which the solver gets the whole matrix; beyond, columns are priced in."""
-_FIRST, _MORE = 300, 150
-_APART = 0.2
-"""The share of the largest edge by which those are smaller whose columns are given up."""
-_TURNED = 4_000_000
-"""Entries up to which the solver gets a game over a Euclidean set, where every column counts."""
-_FASTER = {"HIGHS": programs.primal}
-"""The problem of the pair that is faster on some hundred columns; for others it is the dual."""
+MAX_WHOLE_ENTRIES = 600_000
+"""The most entries of a matrix that the solver gets whole. Of a larger matrix it gets the columns
+that an optimum may need."""
+
+COLUMNS_PER_ROUND = 300
+"""The number of columns that the solver gets first. Each later round adds up to half as many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
     """Return the certified optimum of a game by a general convex solver.
 
-    The primal and the dual are solved through cvxpy. From each come a point and multipliers, so
-    two candidates for d and two for w; each is repaired and evaluated, and the best of each kind
-    are kept. Nothing the solver says of itself enters the bracket.
+    cvxpy passes the primal and the dual of the game to the solver. Each solution has a point and
+    multipliers, so that there are two candidates for the distribution d over the examples and two
+    for the weights w of the hypotheses. Each candidate is repaired and evaluated, and the best d
+    and w are returned. The values that the solver claims do not enter the bracket.
 
-    If f itself is solved by cvxpy, as a `Custom` is, the primal is solved first in the cone form of
-    f, by HiGHS's interior point method or by the other solver. Its multipliers prove a bound on F,
-    so that one solution shows both players. Both problems as they are declared follow only if the
-    bracket is wider than `tol`.
+    If cvxpy also evaluates f, as it does for a `Custom`, the primal is solved first in the cone
+    form of f, by the interior point method of HiGHS or by the other solver. The multipliers prove
+    a lower bound, so that one solution gives both d and w. The primal and the dual as they are
+    declared are solved only if the bracket is wider than `tol`.
 
-    A matrix with more than 600 000 entries is not handed over whole: the solver gets the columns
-    with the largest edges, the others are priced with its d over *all* columns, and those that
-    violate it are added until the bracket, which is one of the whole game, is narrow enough or
-    no column is left to add. The pair is then solved on the columns that an optimal w can use.
-    Over a Euclidean set every column counts; where there are more of them than examples, the
-    solver gets A in an orthonormal basis of the row space, m x m, which is the same game.
+    A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
+    gets columns with large edges. Then the edges of *all* columns are computed for its d, and
+    columns with larger edges than those in use are added. This is repeated until the bracket of the
+    whole game is narrow enough, or no column has a larger edge. Finally, both problems are solved
+    on the columns that an optimal w can use.
+
+    Over a Euclidean set an optimal w uses every column. If A has more columns than examples, the
+    solver gets A in an orthonormal basis of its row space. This matrix is m x m, and its game has
+    the same value.
 
     Parameters
     ----------
     game : Game
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
-        Any solver that cvxpy has installed. Default: HIGHS for linear games (polyhedral f and
-        domain), else CLARABEL.
+        A solver that cvxpy finds installed. The default is HIGHS for linear games, which have a
+        polyhedral f and domain, and CLARABEL for others.
     tol : float
-        The gap above which the result is reported as inaccurate, > 0.
+        The gap above which the result is reported as inaccurate. It must be positive.
     **options
-        Passed to the solver, over the package's defaults (`solvers.SOLVERS`).
+        Options of the solver. They override the defaults of the package (`solvers.SOLVERS`).
 
     Returns
     -------
     Solution
-        With status ``"optimal"`` if the bracket is at most `tol` wide, else ``"inaccurate"``;
-        `message` says what the solver claimed. After Ctrl-C it is ``"interrupted"``, with the
-        best bracket so far.
+        The best pair with its bracket. Its status is ``"optimal"`` if the bracket is at most `tol`
+        wide, and ``"inaccurate"`` otherwise. After Ctrl-C the status is ``"interrupted"``, and the
+        bracket is the best so far. `message` repeats the values that the solver claimed.
 
     Raises
     ------
     InputError
-        For an unknown solver, tol <= 0, a matrix whose columns are not enumerated, or a game over
-        a Euclidean set that is too large to hand over.
+        If the solver is unknown, if tol <= 0, if the columns of the matrix are not enumerated, or
+        if a game over a Euclidean set is too large for a general solver.
     """
     if not isinstance(game, Game):
         raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
@@ -118,16 +120,18 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Return whether a game over a Euclidean set is small enough for a solver to get it whole."""
-    m, n = game.m, game.n or 0
-    return m * min(m, n) <= _TURNED and m * n <= WRITE_DOWN_LIMIT
+    """Return whether a game over a Euclidean set is small enough to give it to a solver whole."""
+    m = game.m
+    n = game.n or 0
+    return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
-    """Return the best feasible d and w that a solver makes in the time that a run has left.
+    """Return the best feasible d and w that a solver finds in the time that a run has left.
 
-    It is not asked beyond a gap of tol. That it makes none is no error: f and F may be in closed
-    form where cvxpy cannot write them, and a run needs less memory than its program.
+    No further problem is solved once the gap is at most tol. If the solver finds no point, the
+    centre of f and the first w of the domain are returned. This is no error: f may have a closed
+    form that cvxpy cannot express, and the program may need more memory than the run.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -135,29 +139,36 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     with suppress(*refused, TimeUp):
         limits.update(_time_limit())
         for _ in search.rounds():
-            if search.gap <= tol:  # the primal's multipliers are enough, mostly
+            # The multipliers of the primal are usually good enough.
+            if search.gap <= tol:
                 break
+            # The next problem may use the time that this one has left.
             limits.update(_time_limit())
     return search.pair.d, (search.pair.support, search.pair.coefficients)
 
 
 def _time_limit() -> dict[str, float]:
+    """Return the solver option for the seconds that the run has left, if these are limited."""
     left = seconds_left()
     return {} if left == math.inf else {"time_limit": left}
 
 
 class _BestPair:
-    """The best repaired points so far, and their bracket. The trivial pair is always feasible."""
+    """The best repaired d and w so far, and their bracket.
+
+    The first pair is feasible for every game: the centre of f, and the w at which runs start.
+    """
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """How many points of a solver could be repaired."""
+        """The number of points of a solver that could be repaired."""
         self.d = game.relaxation.center(game.m)
-        self.trivial_upper = self.upper = self._evaluate_upper(self.d)
+        self.trivial_upper = self._evaluate_upper(self.d)
+        self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """What the first w is called."""
+        """The name of the first w in messages."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -179,7 +190,8 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Keep a d if it is better, and return it repaired; None if it is unusable."""
+        """Keep a d if its upper bound is better; return the repaired d, or None if unusable."""
+        # A solver that fails leaves no point, or one that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
         d = self.game.repair_d(d)
@@ -191,10 +203,11 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Keep a w if it is better.
+        """Keep weights w if their lower bound is better.
 
-        If the multipliers `proof` show a bound below `least`, a program of f alone is asked for
-        better ones: multipliers that are exactly zero cannot be repaired.
+        `proof` has multipliers of the cone form of f. If the bound that they prove is below
+        `least`, a solver computes better multipliers at the margins of w. For example,
+        multipliers that are exactly zero cannot be repaired.
         """
         game = self.game
         try:
@@ -208,7 +221,8 @@ class _BestPair:
                 solved = self._evaluate_lower(support, coefficients)
                 lower, witness = solved if solved[0] > lower else (lower, witness)
         except InputError:
-            return  # nothing of the domain is near, or no solver answers at its margins
+            # No point of the domain is near, or no solver answers at the margins of w.
+            return
         self.usable += 1
         if lower > self.lower:
             self.lower = lower
@@ -218,7 +232,7 @@ class _BestPair:
 
 
 class _Search:
-    """A run of a general solver: the columns that it was given, its answers, and the best pair."""
+    """A run of a general solver: the columns that it gets, its answers, and the best pair."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -227,12 +241,14 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
+        """The number of problems that the solver was given."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
-        self._basis: Vector | None = None  # of the w that the solver sees, if they are turned
+        # An orthonormal basis of the row space of A, if the solver gets A in that basis.
+        self._basis: Vector | None = None
         self._answers: dict[str, Answer] = {}
         self._priced = False
-        # Brackets of closed forms cost little, and both problems are worth their solver.
+        # If brackets are evaluated in closed form, they cost little, and both problems are solved.
         self._cones = game.cone_form if game.relaxation.from_solver else None
 
     @property
@@ -241,27 +257,29 @@ class _Search:
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
-        """Price columns in until the bracket is narrow or none is missing; then solve the pair.
+        """Add columns until the bracket is narrow or none is missing; then solve both problems.
 
-        Yields the d of each program that the solver was asked for, None where it gave up.
+        Yield the d of each problem that was solved, or None if the solver gave up.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
         A = self._handed_over()
         yield self._ask(programs.primal, A)
         if self._cones is not None:
+            # The point and the multipliers of the cone form are good enough.
             if self.gap <= self._tol:
-                return  # the one problem has shown both players
+                return
             self._cones = None
             yield self._ask(programs.primal, A)
         try:
             d = self._ask(programs.dual, A)
-        except NotImplementedError:  # cvxpy has no conjugate with power cones; the primal has both
+        except NotImplementedError:
+            # The conjugate needs power cones that cvxpy lacks. The primal has given d and w.
             return
         yield d
 
     def _handed_over(self) -> Any:
-        """Return the columns in use, for the solver; turned if that makes fewer of them."""
+        """Return the columns in use, in an orthonormal basis if that makes fewer of them."""
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
             A = matrix.columns(self._columns)
@@ -269,43 +287,57 @@ class _Search:
             A = matrix.tocvxpy()
         if self._atoms is not None or self._columns.size <= matrix.m:
             return A
-        # A = Rᵀ Qᵀ: with w = Q z, A w = Rᵀ z and ‖w‖_2 = ‖z‖_2, and any other w is longer.
+        # The QR factorisation of Aᵀ gives A = Rᵀ Qᵀ. Then w = Q z has A w = Rᵀ z and the norm of z.
+        # Any other w with these margins is longer.
         dense = A if isinstance(A, np.ndarray) else A.toarray()
         self._basis, triangle = np.linalg.qr(dense.T)
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
+        """Solve the game on some columns, and add columns with larger edges, until it is solved."""
         assert self._atoms is not None
         matrix = self.game.matrix
-        faster = _FASTER.get(self._solver, programs.dual)
+        # HiGHS solves the primal on some hundred columns faster, and cone solvers the dual.
+        faster = programs.primal if self._solver == "HIGHS" else programs.dual
         value = -math.inf
         while self._columns.size < matrix.known:
             d = self._ask(faster, matrix.columns(self._columns))
             yield d
+            # A solver that gave up would give up again.
             if d is None:
-                return  # the solver gave up, and would again
+                return
             prices = self._atoms.prices(matrix.edges(d))
             more = _violated(prices, self._columns)
-            # By complementary slackness the columns an optimal w uses have the largest edges.
+            inside = prices[self._columns]
+            largest = float(inside.max())
             if self.gap <= self._tol or not more.size:
                 self._priced = True
-                self._columns = _largest(prices, self._columns, 1e-3)
+                # Only columns with the largest edge remain, up to the tolerance of the solver.
+                is_tight = inside >= largest - 1e-3 * abs(largest) - 1e-7
+                self._columns = self._columns[is_tight]
                 return
-            # Without the others the value stays; as it rises each time, no set comes again.
+            # By complementary slackness an optimal w uses columns with the largest edge only, so
+            # columns with less than half of it are given up. This is done only if the value has
+            # risen, so that no set of columns is solved twice.
             (answer,) = self._answers.values()
             if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
-                value, self._columns = answer.value, _largest(prices, self._columns, _APART)
+                value = answer.value
+                self._columns = self._columns[inside >= largest - 0.5 * abs(largest)]
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _size(self) -> float:
-        """Return the size of the numbers in the problem, by which solvers' tolerances count."""
+        """Return the size of the numbers in the problem, which scales its objective.
+
+        The tolerances of a solver are meant for numbers of size 1.
+        """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Run the solver on one problem, take its candidates, and return the d of it, repaired."""
+        """Run the solver on one problem, offer its points, and return its repaired d."""
         self.asked += 1
-        game, defaults = self.game, None
+        game = self.game
+        defaults = None
         if self._cones is not None and model is programs.primal:
             problem = programs.primal_in_cones(A, self._cones, game.over)
             defaults = INTERIOR_POINT.get(self._solver)
@@ -316,22 +348,25 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        d, w = answer.point, answer.other
-        if answer.side == "dual":
-            d, w = w, d
+        """Offer the points of an answer as d and w, and return the repaired d."""
+        # The variable of the primal is d and that of the dual is w; multipliers are the other.
+        is_dual = answer.side == "dual"
+        d = answer.other if is_dual else answer.point
+        w = answer.point if is_dual else answer.other
         if w is not None and np.isfinite(w).all():
+            # In the orthonormal basis Q the solver has found z with w = Q z.
             w = w if self._basis is None else self._basis @ w
             least = answer.value - 0.1 * self._tol
             self.pair.offer_w((self._columns, w), answer.proof, least)
         if answer.proof is not None and self.game.relaxation.from_solver:
-            # If the point breaks no constraint, the bound on f(d) needs no solver.
+            # If d breaks no constraint of the cone form, the bound on f(d) needs no solver.
             numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return which values the solver claims, which bounds its points prove, and warnings."""
+        """Return a sentence with the claims of the solver, and the bracket of its points."""
         if not self._answers:
-            return f"{self._solver} was interrupted before it answered"
+            return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
         claim = f"{self._solver} says {' and '.join(said)}"
         if self._columns.size < self.game.matrix.known:
@@ -350,12 +385,14 @@ class _Search:
         """Return whether the bracket is narrow, and whether the claimed values are inside."""
         tol = self._tol
         if self.gap > tol:
-            return f"; that is wider than tol = {tol:g}, do not use the solver's value"
+            return f"; that is wider than tol = {tol:g}, so do not use the solver's value"
         if self.gap < 0.0:
             return (
-                "; these cross: they are numerical, and no better than the solver; if the "
-                "relaxation is your own, rb.testing.check_relaxation(f) finds what in it disagrees"
+                "; the lower bound exceeds the upper bound, since both come from a solver with "
+                "rounding errors; if you wrote the relaxation, rb.testing.check_relaxation(f) "
+                "finds methods that contradict each other"
             )
+        # A wrong claim does not make the bracket wrong, but the user should know of it.
         low = self.pair.lower - tol
         high = self.pair.upper + tol
         wrong = [a.value for a in self._answers.values() if not low <= a.value <= high]
@@ -365,32 +402,28 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return what keeps the game from being a linear program, None if nothing does."""
+    """Return the part of the game that is not polyhedral, or None if it is a linear program."""
     if game.linear_form is None:
         return "this f"
     return None if game.over.linear else f"over={game.over!r}"
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    """Return all columns, or a spread of those with large edges at the center."""
+    """Return the numbers of all columns, or of some with large edges at the centre of f."""
     n = game.n
     assert n is not None
-    if game.m * n <= _ALL_COLUMNS or not isinstance(game.over, AtomicSet):
+    if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):
         return np.arange(n)
+    # Nearly equal columns have nearly equal edges, so a selection from ten times as many varies.
     prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
-    return np.sort(varied(np.argsort(-prices, kind="stable")[: 10 * _FIRST], _FIRST))
-
-
-def _largest(prices: Vector, columns: NDArray[np.int64], apart: float) -> NDArray[np.int64]:
-    """Return the columns whose edge is not below the largest by more than such a share of it."""
-    largest = prices[columns].max()
-    return columns[prices[columns] >= largest - apart * abs(largest) - 1e-7]
+    ranked = np.argsort(-prices, kind="stable")[: 10 * COLUMNS_PER_ROUND]
+    return np.sort(varied(ranked, COLUMNS_PER_ROUND))
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return columns outside the working set whose edge exceeds all those inside."""
+    """Return columns outside of `columns` whose edges exceed all edges inside."""
     outside = prices.copy()
     outside[columns] = -np.inf
-    inside = float(prices[columns].max())
-    candidates = np.flatnonzero(outside > inside)
-    return varied(candidates[np.argsort(-outside[candidates], kind="stable")], _MORE)
+    candidates = np.flatnonzero(outside > prices[columns].max())
+    ranked = candidates[np.argsort(-outside[candidates], kind="stable")]
+    return varied(ranked, COLUMNS_PER_ROUND // 2)

@@ -1,4 +1,4 @@
-"""The restricted linear program of column generation, kept warm in HiGHS."""
+"""The restricted linear program of column generation, which HiGHS keeps with its basis."""
 
 from __future__ import annotations
 
@@ -19,41 +19,52 @@ from relaxboost.relaxations import LinearForm
 
 
 class ProgramError(Exception):
-    """HiGHS gave up on a restricted program."""
+    """HiGHS could not solve a restricted program."""
 
 
 class RestrictedMaster:
-    """min f(d) + r v over the simplex, with <column, d> <= v for the columns added so far.
+    """The program min f(d) + r v over distributions d, with <column, d> <= v for each known column.
 
-    This is Eq. 13 of SS09 for β -> 0: the multipliers of the rows are the weights w, which sum to
-    r, the size of the atoms of the domain; where w = 0 is in it, v is at least zero, and they
-    sum to at most r. A new column is one new row, after which the old
-    basis is dual feasible and a few dual simplex pivots restore optimality.
+    f is a polyhedral relaxation, and r the size of the atoms of the domain. This is SS09, Eq. 13,
+    for β → 0. The multipliers of the rows are the weights w, whose sum is r. If the domain holds
+    w = 0, the program also has v >= 0, and the sum is at most r.
+
+    A new column is a new row of the program. The old basis stays dual feasible, and a few dual
+    simplex pivots restore optimality.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The costs, bounds and rows of f, for d and the auxiliary variables of f.
+    m : int
+        The number of examples.
+    over : AtomicSet
+        The domain of w.
     """
 
     def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
         self._m = m
+        # The variables are d, the auxiliary variables of f, and v, whose index is `_edge`.
         self._edge = form.cost.size
-        self._over = over
-        table = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, self._edge + 1))
-        low, high = np.ones(1), np.ones(1)
+        variables = self._edge + 1
+        table = sparse.csr_array((np.ones(m), ([0] * m, range(m))), (1, variables))
+        row_lower = np.ones(1)
+        row_upper = np.ones(1)
         if form.rows is not None:
             rows = sparse.csr_array(form.rows)
-            rows.resize(rows.shape[0], self._edge + 1)
+            rows.resize(rows.shape[0], variables)
             table = sparse.vstack([table, rows], format="csr")
-            low = np.concatenate([low, form.row_lower])
-            high = np.concatenate([high, form.row_upper])
+            row_lower = np.append(row_lower, form.row_lower)
+            row_upper = np.append(row_upper, form.row_upper)
+        least_v = 0.0 if over.holds_zero else -math.inf
         self._program = WarmProgram(
-            *self._data(form),
+            np.append(form.cost, over.scale),
+            (np.append(form.lower, least_v), np.append(form.upper, math.inf)),
             table,
-            (low, high),
+            (row_lower, row_upper),
+            # The smallest tolerance that HiGHS accepts.
             tolerance=1e-10,
         )
-
-    def _data(self, form: LinearForm) -> tuple[Vector, tuple[Vector, Vector]]:
-        """Return the cost and the bounds of (d, z, v)."""
-        lower = np.append(form.lower, 0.0 if self._over.holds_zero else -math.inf)
-        return np.append(form.cost, self._over.scale), (lower, np.append(form.upper, math.inf))
 
     def add(self, columns: NDArray[Any]) -> None:
         """Add the row <column, d> <= v for each column of an array."""
@@ -61,48 +72,57 @@ class RestrictedMaster:
             raise ProgramError("HiGHS refused a column")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return where the program stands, of the columns `keys` those that matter.
+        """Return the present basis, with the columns whose constraints are active.
 
-        All that are not basic stay, and a third as many others, the last that came in: each costs
-        time, and a program that goes on again and again would keep all that were ever of use.
+        `keys` has the (number, sign) of each column of the program. A column whose constraint is
+        not active has no weight. It is left out, so that columns do not accumulate in a program
+        that many runs continue.
         """
         sides = self._program.sides()
+        # An interrupted program has no basis.
         if not sides:
             return Basis(tuple(keys))
-        head, tail = sides[: -len(keys)], sides[-len(keys) :]
-        loose = [place for place, side in enumerate(tail) if side == "B"]
-        gone = set(loose[: max(0, len(loose) - (len(keys) - len(loose)) // 3)])
-        stay = [place for place in range(len(keys)) if place not in gone]
-        return Basis(tuple(keys[p] for p in stay), head + "".join(tail[p] for p in stay))
+        # The letters of the variables and fixed rows come first, then one for each column. The row
+        # of an inactive constraint is basic, which the letter B stands for.
+        head = sides[: -len(keys)]
+        tail = zip(keys, sides[-len(keys) :], strict=True)
+        active = [(key, side) for key, side in tail if side != "B"]
+        return Basis(tuple(key for key, _ in active), head + "".join(side for _, side in active))
 
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
-        """Start where another program of the same form stood, `keys` being the columns here."""
+        """Continue from the basis of another program; `keys` are the columns of this program.
+
+        A basis of a program with another form is ignored.
+        """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
             return
+        # The row of a new column is basic, that is, its constraint is not active yet.
         tail = dict(zip(basis.columns, basis.sides[len(head) :], strict=True))
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
-        """Return (d, weights): the optimal distribution and one multiplier >= 0 for each row added.
+        """Return the optimal d, and one multiplier >= 0 for each column.
 
         Raises
         ------
         InputError
-            If the relaxation leaves no distribution.
+            If f is infinite on every distribution.
         ProgramError
-            If HiGHS gives up.
+            If HiGHS cannot solve the program.
         TimeUp
-            If the clock runs out before.
+            If the time limit passes before HiGHS has finished.
         """
         status = self._program.run(clock.left)
         if status == "Time limit reached":
             raise TimeUp
+        # HiGHS has several words for infeasible programs.
+        if "nfeasible" in status:
+            raise InputError("the relaxation is infinite on the whole simplex")
         if status != "Optimal":
-            if "nfeasible" in status:
-                raise InputError("the relaxation is infinite on the whole simplex")
             raise ProgramError(f"HiGHS ended with status {status} on the restricted problem")
         solution = self._program.highs.getSolution()
+        # Bounds hold up to the tolerance of HiGHS, so negative entries are cut off.
         d = np.maximum(np.array(solution.col_value)[: self._m], 0.0)
         weights = np.maximum(-np.array(solution.row_dual)[self._program.fixed :], 0.0)
         return d / d.sum(), weights

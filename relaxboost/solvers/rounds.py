@@ -1,4 +1,9 @@
-"""The rounds all boosters share: price, yield the state, update."""
+"""The rounds that all boosters share.
+
+In round t a booster holds a distribution d_t over the examples and weights w_t on the hypotheses.
+The weak learner answers d_t with the best hypothesis, the round evaluates the bounds that d_t and
+w_t prove, and the booster then updates both.
+"""
 
 from __future__ import annotations
 
@@ -21,88 +26,93 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(slots=True)
 class RoundState:
-    """A round as it stands after the weak learner has answered and before the update.
+    """The state of a run after the weak learner has answered and before the booster's update.
 
-    In round 1 w is the point that runs start from, w = 0 over balls. AdaBoost's `active` is w
-    scaled to the size of the ball, and follows the w that is not: ``active.norm`` is its ‖w_t‖_1,
-    ``active.raw`` its margins A w_t, and ``active.log_risk`` the logarithm of the exponential risk
-    (1/m) Σ exp(−(A w_t)_i); over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    In round 1 the weights w are those from which the method starts; over balls this is w = 0.
+
+    AdaBoost's weights w_t leave the ball, so its `active` holds them scaled to the size of the
+    ball. There ``active.norm`` is ‖w_t‖_1, ``active.raw`` the margins A w_t, and
+    ``active.log_risk`` the logarithm of the exponential risk (1/m) Σ exp(−(A w_t)_i). Over
+    `L1Ball(r)`, ``active.u`` is r raw / norm.
     """
 
     round: int
+    """The number of the round, counted from 1; it continues that of a checkpoint."""
     d: Vector
-    """The distribution d_t shown to the weak learner."""
+    """The distribution d_t over examples that the weak learner has answered."""
     best: Best | Dense
-    """Its answer: an atom, or a dense w over a Euclidean set."""
+    """The answer of the weak learner: an atom, or dense weights over a Euclidean set."""
     active: CombinedHypothesis
-    """The combined hypothesis w_t, with its margins."""
+    """The weights w_t with their margins."""
     smoothed_gap: float
-    """<d_t, A(e_j − w_t)>, the quantity SS09 Fig. 1 tests, in general
-    g(Aᵀd_t) + g*(w_t) − <d_t, Aw_t>; nan where d_t is not smoothed."""
+    """The gap that SS09 Fig. 1 tests, or nan if d_t is not smoothed.
+
+    It is <d_t, A(e_j − w_t)> for the game matrix A and the best hypothesis e_j. For a domain with a
+    penalty g*(w), whose conjugate is g, it is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>."""
     lower: float
-    """The lower bound that w_t proves: F(A w_t) − g*(w_t), from the cached margins. If the booster
-    has a witness, the bound on F that the witness proves takes the place of F(A w_t)."""
+    """The lower bound on the value of the game that the weights w_t prove.
+
+    It is the relaxed margin F(A w_t) minus the penalty of the domain on w_t, computed from stored
+    margins. If the booster has a witness, the bound on F that this proves replaces F(A w_t)."""
     upper: float
-    """f(d_t) + g(Aᵀd_t) with the slack, as computed."""
+    """The upper bound on the value of the game that d_t proves.
+
+    It is the relaxation f(d_t) plus the value of the best edge and of the weak learner's slack."""
     step: float
-    """The step that led to w_t; for AdaBoost η_{t−1} of the w that is not scaled."""
+    """The step that led to w_t. For AdaBoost it is η_{t−1}, the step of the unscaled weights."""
     inner: str
-    """How d_t was made; `RoundRecord.inner` explains the words."""
+    """The method that made d_t, one of the words that `RoundRecord.inner` explains."""
     witness: Witness | None = None
-    """What proves `lower`, where that is not F(A w_t)."""
+    """The booster's proof of `lower`, or None if `lower` is computed from F(A w_t)."""
 
 
 class Booster(ABC):
-    """A run of a method: holds d_t and w_t, and moves on when told the best column."""
+    """A run of a method: it holds d_t and w_t, and updates them with the weak learner's answer."""
 
     label: str = ""
-    """The method, as `Solution.method` calls it."""
-    steps: str = ""
-    """Its word for smoothed rounds there; none where it has one kind of rounds only."""
+    """The name of the method, as `Solution.method` shows it."""
     inner: str
-    """How d_t is made, a word of `RoundRecord.inner`."""
+    """The kind of the present round, one of the words that `RoundRecord.inner` explains."""
     active: CombinedHypothesis
-    """The combined hypothesis w_t."""
+    """The weights w_t on the hypotheses, with their margins."""
     d: Vector
-    """The distribution d_t; a new array each round."""
-    step: float = float("nan")
-    """The step that led to w_t; nan where there is none."""
+    """The distribution d_t over the examples. Every round has a new array."""
+    step: float = nan
+    """The step that led to w_t, or nan if the method has no steps."""
     work: float = 0.0
-    """How much work the run has done, in passes over A. Each answer of the weak learner counts as
-    one pass; a booster adds what its updates cost beyond that."""
+    """The work of the run so far, in passes over the game matrix A. Each answer of the weak learner
+    counts as one pass. A booster adds the cost of its updates."""
     trace: tuple[str, ...] = ()
-    """Why the run did what it did, a sentence for each decision."""
+    """One sentence for each decision of the run, in the order of the decisions."""
     witness: Witness | None = None
-    """What proves nearly F(A w_t), where the booster knows it and f would ask a solver."""
+    """A proof of a lower bound close to the relaxed margin F(A w_t), or None. It saves a call of
+    the solver that some relaxations need to compute F."""
     evaluated: tuple[float, float] | None = None
-    """F(A w_t) and f(d_t), where the booster found them on its way."""
+    """The relaxed margin F(A w_t) and the relaxation f(d_t), if the booster has computed them."""
 
-    def named(self, label: str, steps: str = "") -> Booster:
-        """Return the booster, with the names that solutions show."""
-        self.label, self.steps = label, steps
+    def named(self, label: str) -> Booster:
+        """Set the name that solutions show, and return the booster."""
+        self.label = label
         return self
 
-    def called(self, kinds: Iterable[str]) -> str:
-        """Return the method and, where they may differ, the kinds of rounds there were."""
-        if not self.steps:
-            return self.label
-        named = [kind for kind in kinds if kind not in ("start", "lost")]
-        ran = [self.steps if kind == "smoothed" else kind for kind in named]
-        return f"{self.label} ({', '.join(ran)})" if ran else self.label
+    def describe(self, kinds: Iterable[str]) -> str:
+        """Return the name of the method. A run with several kinds of rounds adds the kinds."""
+        return self.label
 
     @property
     def current(self) -> Booster:
-        """The run that makes the present rounds: of a portfolio, that of its phase."""
+        """The run that makes the present rounds. A portfolio returns the run of its phase."""
         return self
 
     def basis(self) -> Basis | None:
-        """Return where its restricted program stands; None, the default, where there is none."""
+        """Return the present basis of the restricted program, or None if there is no program."""
         return None
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Return the booster, warm-started, before its first round.
+        """Return the booster after it has taken the points of a start.
 
-        By default it stays where it is. `solve` keeps the bracket of the start in any case.
+        `solve` calls this method before the first round. By default nothing changes. `solve` keeps
+        the bracket of the start in any case.
         """
         return self
 
@@ -112,54 +122,73 @@ class Booster(ABC):
 
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
-        """Take the answer `best` into account; return itself, None if nothing can change."""
+        """Update d and w with the answer `best` of the weak learner.
+
+        Return the booster of the next round, usually itself, or None if nothing can change.
+        """
 
 
 class Rounds:
-    """A state per round, numbered from `first`, until the booster cannot move, or for ever.
+    """An iterator over the rounds of a booster, which yields a `RoundState` for each.
 
-    The state's arrays belong to the round: d is never written to again, the active set lives on.
+    It ends when the booster returns None, and otherwise never. The array `d` of a state is not
+    written to after its round, but `active` changes with the next round.
+
+    Parameters
+    ----------
+    game : Game
+    booster : Booster
+        The run that makes the first round.
+    first : int
+        The number of the first round.
     """
 
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
-        self._game, self._first = game, first
+        self._game = game
+        self._first = first
         self._value = game.relaxation.valuer()
         self.booster = booster
-        """What runs, or ran last."""
+        """The run that makes the present round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Run."""
-        game, value = self._game, self._value
-        relaxation, over = game.relaxation, game.over
-        booster = self.booster
-        for t in count(self._first):
-            d = booster.d
-            active = booster.active
-            inner = booster.inner
+        """Yield the state of each round."""
+        game = self._game
+        for number in count(self._first):
+            booster = self.booster
             best = booster.ask(game)
             booster.work += 1.0
-            u = active.u
-            witness = booster.witness
-            if booster.evaluated is not None:
-                margin, penalty = booster.evaluated
-            else:
-                margin = value(u) if witness is None else relaxation.lower_bound(u, witness)
-                penalty = relaxation.penalty(d)
-            lower = margin - active.cost
-            upper = penalty + over.value(best.edge + best.slack)
+            margin, penalty = self._evaluate(booster)
+            active = booster.active
+            # Only smoothed rounds have the gap that Fig. 1 tests.
+            is_smoothed = booster.inner == "smoothed"
             yield RoundState(
-                round=t,
-                d=d,
+                round=number,
+                d=booster.d,
                 best=best,
                 active=active,
-                smoothed_gap=active.gap(d, best) if inner == "smoothed" else nan,
-                lower=lower,
-                upper=upper,
+                smoothed_gap=active.gap(booster.d, best) if is_smoothed else nan,
+                # Both bounds are estimates; `Incumbent.certify` evaluates the exact ones.
+                lower=margin - active.cost,
+                # A weak learner may miss the best edge by its slack, and the bound must not.
+                upper=penalty + game.over.value(best.edge + best.slack),
                 step=booster.step,
-                inner=inner,
-                witness=witness,
+                inner=booster.inner,
+                witness=booster.witness,
             )
+            # The caller evaluates and perhaps ends the run before d and w change.
             following = booster.advance(best)
             if following is None:
                 return
-            self.booster = booster = following
+            self.booster = following
+
+    def _evaluate(self, booster: Booster) -> tuple[float, float]:
+        """Return the relaxed margin of w, or a lower bound on it, and the relaxation at d."""
+        # An interior point method knows both numbers already, and they may be expensive.
+        if booster.evaluated is not None:
+            return booster.evaluated
+        f = self._game.relaxation
+        u = booster.active.u
+        # F may need a solver, and a witness proves nearly the same bound without one.
+        witness = booster.witness
+        margin = self._value(u) if witness is None else f.lower_bound(u, witness)
+        return margin, f.penalty(booster.d)

@@ -1,4 +1,8 @@
-"""What makes d_t of the margins: the entropy of SS09 Fig. 1, or the binary entropies of Sec. 6."""
+"""The smoothing of a game: how the margins u = A w determine the distribution d over examples.
+
+Shalev-Shwartz & Singer (2009) add the entropy of d to the relaxation f (Fig. 1), or the sum of the
+binary entropies of its entries (Sec. 6), each times a weight β.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +17,38 @@ from relaxboost.relaxations import Relaxation
 
 SMOOTHINGS = ("entropy", "binary-entropy")
 
-
 Projector = Callable[[Vector], Vector]
-"""Makes d of margins, which are known to be finite."""
+"""A function that returns the smoothed distribution d for given margins. All margins are finite."""
 
 
 class Smoother(Protocol):
-    """Whatever makes d_t of the margins and β: a relaxation, or one with another smoothing."""
+    """An object that makes projectors: a relaxation, or a relaxation with another smoothing."""
 
     def projector(self, beta: float) -> Projector:
-        """Return what gives the d of least <d, u> + f(d) + β s(d), s of modulus >= 1 in l1."""
+        """Return the function that maps margins u to the minimiser of <d, u> + f(d) + β s(d).
+
+        d is a distribution over the examples, f is the relaxation, and s is a function with
+        modulus of strong convexity at least 1 in the l1 norm.
+        """
         ...
 
 
 class BinaryEntropySmoother:
-    """Smooths by β Σ d log d + (1 − d) log(1 − d) in place of β Σ d log d.
+    """Smoothing by β Σ d log d + (1 − d) log(1 − d) instead of β Σ d log d.
 
-    Its Hessian is diagonal with 1/d_i + 1/(1 − d_i) >= 1/d_i, so that it is at least as strongly
-    convex as the relative entropy: all that SS09 proves of Fig. 1 holds for it.
+    The Hessian of this function is diagonal with the entries 1/d_i + 1/(1 − d_i), which are at
+    least 1/d_i. The function is therefore at least as strongly convex as the relative entropy, and
+    everything that SS09 prove of Fig. 1 holds for it.
+
+    Raises
+    ------
+    InputError
+        If the relaxation has no method `binary_distribution`.
     """
 
     def __init__(self, relaxation: Relaxation) -> None:
         if not relaxation.binary_entropy:
+            # The remedy names the families that have the method, so it finds them now.
             kinds = {getattr(relaxations, name) for name in relaxations.__all__}
             families = (k for k in kinds if isinstance(k, type) and issubclass(k, Relaxation))
             able = sorted(kind.__name__ for kind in families if kind.binary_entropy)
@@ -45,25 +59,34 @@ class BinaryEntropySmoother:
         self._relaxation = relaxation
 
     def projector(self, beta: float) -> Projector:
-        """Return the relaxation's `binary_distribution` at β."""
+        """Return the function that maps margins to the relaxation's `binary_distribution` at β."""
         return lambda u: self._relaxation.binary_distribution(u, beta)
 
     @staticmethod
     def added_range(m: int) -> float:
         """Return the range of Σ (1 − d) log(1 − d) over the simplex, (m − 1) log(m/(m − 1)).
 
-        It is 0 at the vertices and least at the uniform d, where Σ d log d is least too; so with
-        the range of that, log m, it gives the range of the sum.
+        The sum is 0 at the vertices and smallest at the uniform d. Σ d log d has its extremes at
+        the same points and its range is log m, so the ranges of the two sums add up.
         """
+        # A single example leaves one distribution, and the formula would divide by zero.
         return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0
 
 
 class Unsmoothed:
-    """Adds nothing: f is strongly convex itself, so that F has a Lipschitz gradient (Lemma 18)."""
+    """No smoothing, for a relaxation f that is strongly convex itself.
+
+    The relaxed margin F(u) = min over d of <d, u> + f(d) then has a Lipschitz gradient (SS09,
+    Lemma 18).
+    """
 
     def __init__(self, relaxation: Relaxation) -> None:
         self._relaxation = relaxation
 
     def projector(self, beta: float) -> Projector:
-        """Return what gives the minimiser of <d, u> + f(d), whatever β."""
+        """Return the function that maps margins u to the minimiser of <d, u> + f(d).
+
+        The weight `beta` has no effect.
+        """
+        # The minimiser is unique, because f is strongly convex.
         return lambda u: self._relaxation.relaxed_margin(u)[1]

@@ -1,4 +1,7 @@
-"""When a run ends: the accuracy that was requested, and the one place that compares with it."""
+"""The stopping rule of all methods: it compares a bracket with the requested accuracy.
+
+The value ρ of a game lies in the bracket [lower, upper]. The gap is upper − lower.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +9,55 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""Rounds without any progress that a run is allowed."""
+"""The number of rounds without progress that every run may take before it counts as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run is ended after this many times the rounds that led to its smallest gap."""
+"""A run counts as stalled after this many times the rounds that led to its smallest gap."""
 
 RESOLUTION = 1e-9
-"""A gap below this part of the size of the bounds may be due to rounding alone."""
+"""Two numbers with a relative difference below this may differ by rounding alone."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The requested gap, and the part of |ρ| that is enough as well.
+    """The gap that a user requests, in absolute terms and as a fraction of the value ρ.
 
     Parameters
     ----------
     tol : float
         The requested gap, > 0.
     rtol : float
-        The part of |ρ| that the gap may be, in [0, 1). Zero means that only `tol` counts.
+        The gap may also be this fraction of |ρ|, in [0, 1). With 0 only `tol` counts.
     """
 
     tol: float
     rtol: float = 0.0
 
     def allowed(self, lower: float, upper: float = math.inf) -> float:
-        """Return the largest gap at which a run with this bracket may end.
+        """Return the largest gap upper − lower at which a run with this bracket may end.
 
-        The end of the bracket that is nearer to zero stands for |ρ|, so that the bracket itself
-        proves the relative accuracy.
+        The end of the bracket that is nearer to zero is a lower bound on |ρ|. The method uses it
+        in place of |ρ|, so the bracket itself proves the relative accuracy.
         """
         if not self.rtol:
             return self.tol
+        # A bracket around zero proves no bound on |ρ|, so `rtol` then allows nothing.
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
 
 class StoppingRule:
-    """Decides after each round whether the run goes on. Every method ends by this rule.
+    """Decide after each round whether a run continues. Every method uses this rule.
 
-    The bounds of a round are estimates: they are computed from cached margins, in floating point.
-    The rule asks for the certified bracket only when the estimated gap is small enough, because
-    certification costs a pass over A.
+    The bounds of a round are estimates: they are computed in floating point from stored margins.
+    The rule requests the certified bracket only if the estimated gap is small enough, because
+    certification costs a pass over the game matrix.
 
     Parameters
     ----------
     goal : Tolerance
-        The accuracy that was requested.
+        The accuracy that the user requested.
     size : float
-        The size of the numbers that the bounds are made of, for the detection of rounding.
+        The size of the terms in the bounds. Rounding is judged in relation to this size.
     """
 
     def __init__(self, goal: Tolerance, size: float) -> None:
@@ -70,33 +74,36 @@ class StoppingRule:
         return upper - lower <= max(allowed - self._rounding, 0.5 * allowed)
 
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
-        """Return "optimal" or "stalled" for a certified bracket, or "" to go on.
+        """Return "optimal" or "stalled" for a certified bracket, or "" if the run continues.
 
-        `estimate` is the gap that the rounds believed in.
+        `estimate` is the gap that the rounds had computed before the certification.
         """
         gap = upper - lower
         allowed = self.goal.allowed(lower, upper)
         if gap <= allowed:
             return "optimal"
         rounding = gap - estimate
+        # If rounding alone exceeds the allowed gap, a smaller estimate does not help.
         if rounding > allowed:
-            return "stalled"  # however narrow the estimate becomes, the certified gap stays above
+            return "stalled"
         # The next certification waits until the estimate has made up for the rounding. It waits no
-        # longer, since the rounds that theorems allow are counted to the requested gap.
+        # longer, since theorems count the rounds until the estimate reaches the requested gap.
         self._rounding += 2.0 * rounding
         return ""
 
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
-        """Return "stalled" once rounding keeps the gap from shrinking, or "" to go on.
+        """Return "stalled" if rounding keeps the gap from shrinking, or "" if the run continues.
 
-        `number` counts the rounds of this run. A gap at the resolution of floating-point numbers
-        is given five times the rounds that led to it.
+        `number` is the number of rounds of this run. A gap that may be due to rounding gets five
+        times the rounds that led to it, and at least `PATIENCE_ROUNDS` more.
         """
         gap = upper - lower
+        # A reduction by less than one percent does not count: rounding causes such changes too.
         if gap < 0.99 * self._smallest_gap:
             self._smallest_gap = gap
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
+        # A gap well above rounding may shrink after many idle rounds, so patience has no end.
         if not math.isfinite(gap) or gap > RESOLUTION * size:
             return ""
         waited = number - self._progress_round

@@ -1,4 +1,8 @@
-"""The phase of taut-string steps: its games, its rounds, and the bound on edges that it needs."""
+"""The phase of taut-string steps: the games that it is for, and its rounds.
+
+`taut_string_steps` has the steps themselves. They are given a number v, the aim, and look for a
+distribution d over the examples without an edge above v.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +21,15 @@ from relaxboost.solvers.taut_string_steps import TautStringSteps
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_PER_ROUND = 10
-"""Steps between two evaluations of both bounds, which then take a tenth of the time. While v is far
-below the value, w has its direction after as few steps."""
+"""The number of steps between two evaluations of both bounds. The evaluations then take a tenth of
+the time. If the aim is far below the value, the weights w have their direction after ten steps."""
 
 PASSES_PER_STEP = 5.0
-"""Passes over A that a step takes, which gathers and scatters by level."""
-
-AIM = 0.9
-"""The part of tol by which the aim is above the lower bound. d needs not reach the aim itself."""
-
-STEPS_PER_RATIO = 0.5
-"""Steps for each feature and each time that the value exceeds the requested gap. First-order
-methods take a number of steps in proportion to that ratio; the factor was measured on sets of 2 to
-57 features."""
+"""The passes over the matrix A in the time of a step, which gathers and scatters by level."""
 
 
 def unfit(game: Game) -> str:
-    """Return why taut-string steps are not for this game, "" if they are."""
+    """Return why taut-string steps are not for this game, or "" if they are."""
     form = game.linear_form
     over = game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
@@ -49,11 +45,12 @@ def unfit(game: Game) -> str:
 
 
 class StringsRun(Booster):
-    """A round takes some steps towards a d without an edge above the aim v.
+    """A run of taut-string steps. A round takes some steps towards a d without an edge above v.
 
-    The aim is the lower bound and most of tol. Either d gets there, and the gap is tol, or w proves
-    a lower bound above v, and the steps restart with a higher v. While v is below the value, w
-    proves more than v, up to (value - v)^2 / value, so a few restarts are enough.
+    The aim v is the lower bound plus most of the requested gap. If such a d exists, the steps
+    approach it, and the gap is reached. Otherwise the weights w soon prove a lower bound above v,
+    and the steps restart with a larger v. If v is below the value of the game, w proves up to
+    (value − v)² / value more than v, so that a few restarts are enough.
 
     Parameters
     ----------
@@ -62,9 +59,10 @@ class StringsRun(Booster):
     goal : Tolerance
         The requested gap.
     clock : Clock
-        Each step checks the time limit.
+        The clock of the run. Each step checks its time limit.
     budget : float
-        Passes over A that the run may take. It ends once it is predicted to take more.
+        The number of passes over A that the run may take. The run ends as soon as it is predicted
+        to take more.
     """
 
     inner = "strings"
@@ -86,21 +84,26 @@ class StringsRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._steps = TautStringSteps(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
         self.active = FullWeights(over, np.arange(0), np.zeros(0), np.zeros(game.m))
-        self._lower = 0.0  # of the unit ball, where w = 0 proves it
+        # The lower bound of the game over the unit ball, which w = 0 proves to be at least 0.
+        self._lower = 0.0
         self._v = self._aim()
 
     def _tol(self) -> float:
-        """Return the gap over the unit ball that is enough for the present lower bound."""
+        """Return the requested gap of the game over the unit ball, at the present lower bound."""
         scale = self._over.scale
         return self._goal.allowed(self._lower * scale) / scale
 
     def _aim(self) -> float:
-        return self._lower + AIM * self._tol()
+        """Return the next v, which leaves a tenth of the requested gap to the steps.
+
+        The upper bound approaches v from above, and does not reach it.
+        """
+        return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the d and the lower bound of a warm start that has both.
 
-        From a d without a w the method takes as many steps as from the centre, or more.
+        A d without a w saves no steps compared with the centre of f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -110,9 +113,11 @@ class StringsRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the steps of a round; return None if the budget is predicted not to suffice."""
-        # The lower bound stands for the value, so the prediction rises as the bound does.
-        steps = STEPS_PER_RATIO * self._features * self._lower / self._tol()
+        """Take the steps of a round; return None if the run is predicted to exceed its budget."""
+        # First-order methods take steps in proportion to value / gap. Half a step for each feature
+        # was measured on data of 2 to 57 features. The lower bound stands for the value, so that
+        # the prediction rises with this bound.
+        steps = 0.5 * self._features * self._lower / self._tol()
         if steps * PASSES_PER_STEP > self._budget:
             return None
         for _ in range(STEPS_PER_ROUND):
@@ -122,7 +127,7 @@ class StringsRun(Booster):
         # Rounding may leave d outside of its bounds, or its sum away from 1.
         self.d = self._game.relaxation.repair(self._steps.d)
         self._evaluate_weights()
-        # The direction of w has settled once it proves more than v; a longer w would prove little.
+        # If w proves more than v, its direction has settled, and a longer w proves little more.
         if self._lower > self._v:
             self._v = self._aim()
             self._steps.restart(self._steps.d)
@@ -131,9 +136,10 @@ class StringsRun(Booster):
     def _evaluate_weights(self) -> None:
         """Keep the weights of the last step if they prove a better lower bound."""
         columns, w = self._steps.weights()
+        # Strings that do not bend give w = 0, which proves nothing new.
         if not columns.size:
             return
-        # Only the direction of w counts; the margin is that of w on the boundary of the ball.
+        # Only the direction of w counts, so w is moved to the boundary of the ball.
         over = self._over
         w = over.repair(w * (over.scale / float(np.abs(w).sum())))
         margins = self._game.matrix.margins(columns, w)

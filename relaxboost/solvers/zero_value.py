@@ -1,4 +1,7 @@
-"""Whether the value of a game is zero: whether some distribution leaves no hypothesis an edge."""
+"""The phase that tests whether the value of a game is zero.
+
+The value is zero if some distribution over the examples gives every hypothesis the edge zero.
+"""
 
 from __future__ import annotations
 
@@ -12,47 +15,39 @@ from relaxboost.game.game import Game
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.hypothesis import CombinedHypothesis
+from relaxboost.solvers.interior_point.block import diagonal_gram
+from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.rounds import Booster
-
-RESIDUAL_LEFT = 0.03
-"""The part of a residual that conjugate gradients leave.
-
-Newton's method needs no more digits, since the next step begins with the residual itself."""
-
-MAX_PRODUCTS = 100
-"""Products with A and its transpose in one Newton step."""
-
-LEAST_FALL = 0.8
-"""The part of the residual that a Newton step may leave.
-
-If a step leaves more, the equations have no solution, and the value is positive."""
+from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return why the value of this game cannot be tested for zero, "" where it can.
+    """Return why the value of this game cannot be tested for zero, or "" if it can.
 
-    In general position n + 1 equations in m unknowns have a solution within bounds only if there
-    are more examples than hypotheses.
+    The test solves n + 1 equations for m unknowns, where n is the number of hypotheses and m that
+    of examples. In general position these have a solution within bounds only if m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
         return "f does more than bound d"
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
-        return "w has one sign only"
+        return "its weights w have only one sign"
     if game.n is None or not game.n < game.m:
-        return "hypotheses are not fewer than examples"
+        return "it has no fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
     return "" if written <= WRITE_DOWN_LIMIT else "A is too large to write down"
 
 
 class ZeroValueRun(Booster):
-    """Look for the d nearest to the centre c with Aᵀd = 0. If there is one, w = 0 is optimal.
+    """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
-    Where f is 0 between bounds, that d is clip(c − A w + λ) with the multipliers (w, λ) of Aᵀd = 0
-    and Σd = 1. These equations are piecewise linear, and semismooth Newton steps solve them in
-    three to eight rounds. Each step is a least squares problem over the examples strictly between
-    their bounds, for conjugate gradients. If the value is positive the multipliers diverge: the
-    residual soon stops to fall, and the run ends.
+    If there is such a d, the value of the game is zero and w = 0 is optimal. The run looks for the
+    d that is nearest to the centre c of f. If f is 0 between bounds, this d is clip(c − A w + λ),
+    clipped to the bounds, with the multipliers w of Aᵀd = 0 and λ of Σd = 1. These equations are
+    piecewise linear, and semismooth Newton steps solve them in three to eight rounds. Each step is
+    a least squares problem over the examples strictly between their bounds, which the method of
+    conjugate gradients solves. If the value is positive, the multipliers diverge. The residual
+    then soon stops falling, and the run ends.
 
     Parameters
     ----------
@@ -60,7 +55,7 @@ class ZeroValueRun(Booster):
         A game for which `unfit` returns "".
     clock : Clock
     active : CombinedHypothesis
-        The w that is shown meanwhile.
+        The w that the rounds of this run show.
 
     References
     ----------
@@ -76,27 +71,38 @@ class ZeroValueRun(Booster):
         self._relaxation = game.relaxation
         self._bounds = form.lower, form.upper
         matrix = game.matrix
-        # Stumps are written down too, since they take three times as long to multiply.
+        # Stumps are written down too, because their products take three times as long otherwise.
         self._bulk = DenseBulk(matrix.toarray()) if matrix.implicit else matrix.bulk()
         self.active = active
         self.d = game.relaxation.center(game.m)
         self._unclipped = self.d
         self._last_residual = np.inf
+        # As many products as take twice as long as the factor of the equations.
+        n = self._bulk.n
+        written = game.m * n if matrix.implicit else matrix.entries
+        factor_passes = passes_of(game, n * (written / 2.0 + n**2 / 3.0))
+        self._products = max(int(factor_passes), 5)
 
     def advance(self, best: object) -> Booster | None:
-        """Take a Newton step; return None once the residual has not fallen enough.
+        """Take a Newton step; return None if the last step has not reduced the residual enough.
 
-        The residual is (Aᵀd, 1 − Σd), the gradient of the dual problem.
+        The residual is (Aᵀd, 1 − Σd), which is the gradient of the dual problem.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
         residual[-1] += 1.0
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
-        if not size <= LEAST_FALL * self._last_residual or not inside.any():
+        # If a step leaves more than 0.8 of the residual, the equations are taken to have no
+        # solution, so that the value is positive. Steps that converge left up to 0.7 in the first
+        # rounds.
+        # Without an example strictly between its bounds the equations are locally constant.
+        if not size <= 0.8 * self._last_residual or not inside.any():
             return None
         self._last_residual = size
-        with np.errstate(all="ignore"):  # of a singular matrix nothing is finite, or nothing falls
+        # A singular matrix gives a step that is not finite, or a residual that does not fall. The
+        # tests here and in the next round find both.
+        with np.errstate(all="ignore"):
             self._unclipped = self._unclipped - self._apply(self._newton_step(residual, inside))
         d = np.clip(self._unclipped, lower, upper)
         if not np.isfinite(self._unclipped).all() or not d.any():
@@ -106,6 +112,7 @@ class ZeroValueRun(Booster):
 
     def _apply(self, x: Vector) -> Vector:
         """Return A w − λ for x = (w, λ)."""
+        self.work += 1.0
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
@@ -115,9 +122,10 @@ class ZeroValueRun(Booster):
         return np.append(self._bulk.edges(d), -d.sum())
 
     def _newton_step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
-        """Return the Newton step, which conjugate gradients find approximately.
+        """Return the Newton step, which conjugate gradients find, or a factor if they are slow.
 
-        It solves the normal equations of the examples whose d lies strictly between its bounds.
+        The step solves the normal equations of the examples whose d lies strictly between its
+        bounds.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 
@@ -126,5 +134,12 @@ class ZeroValueRun(Booster):
             lambda x: self._apply_transpose(inside * self._apply(x)),
             dtype=np.float64,
         )
-        step, _ = cg(normal, residual, rtol=RESIDUAL_LEFT, maxiter=MAX_PRODUCTS)
+        # More digits would not help, because the next step starts from the residual itself.
+        step, is_short = cg(normal, residual, rtol=0.03, maxiter=self._products)
+        if is_short:
+            # So many products cost what a factor does, which columns that nearly depend on each
+            # other do not slow down.
+            gram = diagonal_gram(self._bulk, inside.astype(np.float64))
+            # A column without entries has a diagonal of 0, to which the mean is added instead.
+            return Factor(gram, np.full(len(gram), gram.diagonal().mean())).solve(residual)
         return np.asarray(step)

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost import functional as fn
-from relaxboost.functional.corners import corners
+from relaxboost.functional.optimum import corners
 from tests.functional.cases import CASES, CUSTOM, bound, targets
 
 cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -308,7 +308,7 @@ def test_columns_are_priced_in_over_the_simplex_and_large_balls(monkeypatch, rng
     for over in (rb.Simplex(), rb.L1Ball(10)):
         game = rb.Game(A, rb.Capped(4), over=over)
         whole = rb.reference(game)
-        monkeypatch.setattr(pair, "_ALL_COLUMNS", 1000)
+        monkeypatch.setattr(pair, "MAX_WHOLE_ENTRIES", 1000)
         priced = rb.reference(game)
         monkeypatch.undo()
         assert "after pricing all" in priced.message
@@ -326,7 +326,7 @@ def test_many_columns_over_a_euclidean_set_are_turned(monkeypatch, rng):
         assert np.count_nonzero(dense.w) == 50
         assert dense.lower == pytest.approx(optimum(A, rb.HardMargin(), over), abs=1e-6)
         assert rb.compare(dense, rb.reference(rb.Game(sp.csc_array(A), over=over)))
-    monkeypatch.setattr(pair, "_TURNED", 10)
+    monkeypatch.setattr(pair, "MAX_ENTRIES", 10)
     with pytest.raises(rb.InputError, match=r"8 x 50 is more than .* use solve\(game\)"):
         rb.reference(rb.Game(A, over=rb.L2Ball()))
 

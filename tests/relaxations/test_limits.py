@@ -349,7 +349,7 @@ def test_a_gap_that_doubles_cannot_tell_is_named():
     game = rb.Game(A, rb.relaxations.MahalanobisPenalty(1e14 * np.eye(5), 0.5))
     found = rb.solve(game, 1e-6)
     assert found.status in ("failed", "stalled")
-    assert "of |rho|, near the rounding of bounds: ask for rtol" in found.message
+    assert "of |rho|, close to the rounding of the bounds: use rtol" in found.message
     near = rb.solve(game, rtol=1e-9)
     assert near.status == "optimal"
     least = 0.5e14 / 5**0.5  # by f alone; edges add at most 1

@@ -151,7 +151,7 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
         (rb.Game(A, rb.Capped(7), over=rb.L1Ball(2)), "whose domain is"),
         (rb.Game(A * 0.5, rb.Capped(7)), "whose matrix is"),
     ):
-        with pytest.raises(rb.InputError, match=f"run.json: it is of another game, {reason}"):
+        with pytest.raises(rb.InputError, match=f"run.json: it belongs to another game, {reason}"):
             rb.solve(other, 0.1, checkpoint=file)
     assert file.read_bytes() == before
 
@@ -159,9 +159,9 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: "[1, 2", "it is no checkpoint"),
-        (lambda c: "[1, 2]", "it is no checkpoint"),
-        (lambda c: "{}", "it is no checkpoint"),
+        (lambda c: "[1, 2", "it is not a checkpoint"),
+        (lambda c: "[1, 2]", "it is not a checkpoint"),
+        (lambda c: "{}", "it is not a checkpoint"),
         (lambda c: {**c, "format": "relaxboost checkpoint 2"}, "checkpoint 2', and this version"),
         (lambda c: {**c, "game": {}}, "whose matrix is None"),
         (lambda c: {k: v for k, v in c.items() if k != "d"}, "it is damaged .'d'"),
@@ -175,7 +175,7 @@ def test_a_damaged_file_is_refused(game, tmp_path, change, message):
     rb.solve(game, 0.1, checkpoint=file)
     changed = change(json.loads(file.read_text()))
     file.write_text(changed if isinstance(changed, str) else json.dumps(changed))
-    with pytest.raises(rb.InputError, match=f"cannot go on from .*{message}.*remove the file"):
+    with pytest.raises(rb.InputError, match=f"cannot continue from .*{message}.*remove the file"):
         rb.solve(game, 0.1, checkpoint=file)
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_have_a_checkpoint(game, tmp_path):
         rb.solve(hard, method="adaboost", max_rounds=3, checkpoint=tmp_path / "run.json")
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([-1.0, 1.0], 10)
     oracle = rb.matrices.oracle(lambda X, y, d: lambda X: np.sign(X[:, 0]), X, y, slack=0)
-    with pytest.raises(rb.InputError, match="numbers them as it finds them"):
+    with pytest.raises(rb.InputError, match="in the order in which a run finds them"):
         rb.solve(rb.Game(oracle), checkpoint=tmp_path / "run.json")
 
 

@@ -130,3 +130,19 @@ def test_no_step_outlasts_the_time_limit(f, method, limit):
     assert found.status in ("time_limit", "stalled", "optimal")
     assert found.seconds <= limit + max(0.1 * limit, 1.0)
     assert (found.lower, found.upper) == found.game.bracket(found.d, found.w)
+
+
+@pytest.mark.parametrize("method", ["erlpboost", Corrective(step="pairwise")], ids=repr)
+@pytest.mark.parametrize("penalty", [rb.NormPenalty(np.inf, 0.5), rb.KLPenalty(0.5)], ids=repr)
+def test_a_sum_that_allows_one_distribution_is_solved(penalty, method):
+    """Its entropy has a range of 0, so β may be larger than a solver can scale."""
+    found = rb.solve(rb.Game([[1], [1]], rb.Capped(2) + penalty), 0.5, method)
+    assert (found.status, found.rounds) == ("optimal", 2)
+
+
+@pytest.mark.parametrize("method", ["auto", "hedge", "lpboost"])
+def test_a_ball_through_a_vertex_stands_margins_equal_up_to_rounding(method):
+    A = [[0.3], [0.3 + 1e-16], [0.3 - 1e-16]]
+    found = rb.solve(rb.Game(A, rb.relaxations.ChiSquareBall(2)), 0.1, method)
+    assert found.status == "optimal"
+    assert found.lower <= 0.3 <= found.upper

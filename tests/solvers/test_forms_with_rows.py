@@ -11,7 +11,7 @@ from relaxboost.relaxations import numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.relaxations.cone_points import ConePoints
-from relaxboost.solvers.interior_point.block import symmetric_factor
+from relaxboost.solvers.interior_point.factor import symmetric_factor
 from tests.solvers.test_interior import margins
 
 M, N = 40, 25

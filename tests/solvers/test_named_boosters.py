@@ -168,12 +168,40 @@ def test_adaptive_accuracies_are_halved_down_to_the_fixed_one(rng):
     game = rb.Game(reals(rng, 30, 20))
     bounds = [AdaBoostStar(nu=nu).rounds_bound(game, 0.05) for nu in ("fixed", "adaptive")]
     steps = [math.ceil(2 * math.log(30) / (0.05 * 2**i) ** 2) for i in range(5)]
-    assert bounds == pytest.approx([1 + steps[0], 1 + sum(steps)], abs=1)
-    assert bounds[1] <= 4 / 3 * bounds[0] + 6
+    assert bounds == pytest.approx([1 + steps[0], 5 + sum(steps)], abs=1)
+    assert bounds[1] <= 4 / 3 * bounds[0] + 10
     found = rb.solve(game, 0.05, ADAPTIVE)
     assert found.method == "adaboost-star (adaptive)"
     with pytest.raises(rb.InputError, match="unknown nu 'small'; choose one of fixed, adaptive"):
         AdaBoostStar(nu="small")
+
+
+def test_a_new_gamma_begins_with_an_edge_at_the_center():
+    """Φ = Σ φ(N_i) must fall in every round, also in the first with a new γ."""
+    game = rb.Game([[-0.5, -0.5], [-0.5, -1.0], [1.0, 0.5]], rb.Capped(1))
+    run = SmoothBoost().start(game, Tolerance(1e-3), Clock())
+    for _ in islice(Rounds(game, run), 60):
+        if run.taken:
+            c = -0.5 * math.log1p(-run.gamma)
+            N = run._excess
+            phi = np.where(N > 0.0, np.expm1(-c * np.maximum(N, 0.0)) / c, -N)
+            assert phi.sum() <= 1e-12
+
+
+def test_a_stage_begins_with_an_edge_at_its_own_d():
+    """The proof needs Σ exp(ρ‖w‖ − Aw) <= m exp(−t ν²/2) after t steps of a stage."""
+    A = [[1, 1, -1], [-1, -1, -1], [-1, -1, -1], [-1, 1, 1], [1, 1, -1], [-1, 1, 1], [-1, 1, 1]]
+    run = ADAPTIVE.start(rb.Game(A), Tolerance(0.1), Clock())
+    accuracy = math.inf
+    for state in islice(Rounds(rb.Game(A), run), 30):
+        if run._accuracy < accuracy:
+            accuracy, steps = run._accuracy, 0
+        elif state.round > 1:
+            steps += 1
+        if run.active.norm > 0.0:
+            level = (run._least - accuracy) * run.active.norm
+            potential = np.exp(level - run.active.raw).sum()
+            assert potential <= 7 * math.exp(-steps * accuracy**2 / 2) * (1 + 1e-12)
 
 
 # SmoothBoost, whose guarantee is about margins of most examples.

@@ -7,8 +7,8 @@ from scipy import sparse
 import relaxboost as rb
 from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers import InteriorPoint
-from relaxboost.solvers.interior_point.block import Diagonal, Rows
-from relaxboost.solvers.interior_point.bordered import Bordered
+from relaxboost.solvers.interior_point.block import Diagonal
+from relaxboost.solvers.interior_point.bordered import Bordered, Layout
 from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.interior_point.normal import ByColumns, ByExamples, ColumnScaling, Right
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
@@ -19,7 +19,7 @@ def newton(rng, m, n, extra, count):
     theta = rng.uniform(0.1, 10.0, m + extra)
     if count:
         rows = sparse.csr_array(rng.uniform(-1, 1, (count, m + extra)))
-        block = Rows(theta, rows, rng.uniform(0.1, 1.0, count), m)
+        block = written(theta, rows, rng.uniform(0.1, 1.0, count), m)
     else:
         block = Diagonal(theta, m)
     plus, minus = rng.uniform(0.1, 10.0, (2, n))
@@ -27,6 +27,13 @@ def newton(rng, m, n, extra, count):
         plus + minus, plus - minus, float((4 * plus * minus / (plus + minus)).sum())
     )
     return DenseBulk(rng.uniform(-1, 1, (m, n))), block, columns
+
+
+def written(theta, rows, inverse, m):
+    """Return K = [Θ, Rᵀ; R, −Θ_y⁻¹] without a border."""
+    K = sparse.block_array([[sparse.diags_array(theta), rows.T], [rows, None]]).tocsr()
+    K = K - sparse.diags_array(np.append(np.zeros(theta.size), inverse))
+    return Bordered(Layout(sparse.csr_array(np.ones(K.shape)), m), K, lambda t: K @ t)
 
 
 def solved(normal, right):
@@ -71,9 +78,9 @@ def test_rows_that_fall_apart_are_solved_as_a_sparse_factor_solves_them(rng, f):
     form = f.resolve(m).linear_form(m)
     part = Polyhedron(form, np.full(m, 1.0 / m), 0.01)
     part._box.mult = part._box.mult * 10.0 ** rng.uniform(-4, 4, part._box.mult.shape)
-    theta, size = part._theta(), form.cost.size
+    theta, size = part._curvature(), form.cost.size
     block, bulk = part.block(), DenseBulk(rng.uniform(-1, 1, (m, n)))
-    twin = Rows(theta[:size], sparse.csr_array(form.rows), 1.0 / theta[size:], m)
+    twin = written(theta[:size], sparse.csr_array(form.rows), 1.0 / theta[size:], m)
     assert isinstance(block, Bordered)
     assert not block.written
     h = rng.normal(size=theta.size)

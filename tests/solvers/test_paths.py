@@ -138,20 +138,6 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
     assert found[0].rounds <= 1
 
 
-def test_a_cap_between_two_that_are_solved_anew_takes_no_round(monkeypatch):
-    """Where a mixture of both does; else it is solved, from the nearer one."""
-    program = "relaxboost.solvers.parametric_simplex.program"
-    monkeypatch.setattr(f"{program}.FRACTIONAL", 0)
-    monkeypatch.setattr(f"{program}.FRACTIONAL_PER_HYPOTHESIS", 0)
-    rng = np.random.default_rng(5)
-    A = np.where(rng.random((300, 100)) < 0.1, 1.0, rng.choice([-1.0, 1.0], (300, 100)))
-    ks = [60, 61, 62, 63, 64]
-    for tol, rounds in ((1e-4, [True, False, True, False, True]), (1e-6, [True] * 5)):
-        found = rb.path(rb.Game(A, rb.Capped(1)), tol, "interior-point", k=ks)
-        assert [s.rounds > 0 for s in found] == rounds
-        same(found, [rb.Game(A, rb.Capped(k)) for k in ks], tol)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -21,9 +21,9 @@ ERRORS = [ProgramError, np.linalg.LinAlgError, MemoryError, SolverError]
 NAMES = [phase.name for phase in PHASES]
 LAST = r"The run ended after round \d+ as \w+, at a gap of \S+\."
 WORDS = (
-    r"Round \d+: left out the ({names}): .+\.",
-    r"Round \d+: began the ({names})(, with a budget of \d+ passes over A)?\.",
-    r"Round \d+: left the ({names}) after \d+ passes over A: .+\.",
+    r"Round \d+: auto left out the ({names}): .+\.",
+    r"Round \d+: auto began the ({names})(, with a budget of \d+ passes over A)?\.",
+    r"Round \d+: auto left the ({names}) after \d+ passes over A: .+\.",
 )
 
 
@@ -172,9 +172,9 @@ def test_a_phase_may_use_its_budget_of_work_and_no_more(monkeypatch):
     counts = {name: kinds.count(name) for name in dict.fromkeys(kinds)}
     assert counts == {"start": 1, "first": 11, "second": 7, "third": 1}
     assert found.status == "stalled"  # the last phase could do no more
-    used = [line for line in found.trace if ": left the" in line]
+    used = [line for line in found.trace if ": auto left the" in line]
     assert used == [
-        f"Round {number}: left the {name} after {work} passes over A: "
+        f"Round {number}: auto left the {name} after {work} passes over A: "
         f"its budget of {budget} passes over A is used up."
         for number, name, work, budget in ((12, "first", 11, 10), (19, "second", 35, 30))
     ]
@@ -186,9 +186,9 @@ def test_the_last_phase_has_no_budget(monkeypatch):
     assert (found.status, found.rounds) == ("max_rounds", 30)
 
 
-def test_a_phase_before_the_interior_point_method_uses_a_third_of_its_work(monkeypatch):
+def test_a_phase_before_the_interior_point_method_uses_no_more_than_its_work(monkeypatch):
     game = rb.Game(noisy_stumps(500, 4), rb.Capped(fraction=0.1))
-    share = portfolio.FIRST_SHARE * portfolio.interior_point.predict_passes(game)
+    share = portfolio.interior_point.predict_passes(game)
     found = rb.solve(game, 1e-8)
     begun = [line for line in found.trace if "began the taut-string steps" in line]
     assert begun

@@ -13,6 +13,7 @@ from relaxboost._core.loop import Clock, TimeUp, until
 from relaxboost.solvers.parametric_simplex import kernels
 from relaxboost.solvers.parametric_simplex.program import GameProgram, Lost
 from relaxboost.solvers.parametric_simplex.simplex import ParametricSimplex
+from relaxboost.solvers.work import passes_of
 
 PACKAGE = "relaxboost.solvers.parametric_simplex"
 
@@ -143,9 +144,13 @@ def test_a_tableau_satisfies_the_equations_of_the_game(rng, over):
 
 
 def test_an_optimum_far_from_any_vertex_is_lost(monkeypatch):
-    """Where many more examples lie between bounds than columns have weight."""
-    monkeypatch.setattr(f"{PACKAGE}.program.FRACTIONAL", 20)
+    """Where pivots for all the examples between bounds cost more than an interior point method."""
     near = rb.solve(rb.Game(np.vstack([np.eye(30), -np.eye(30)]), rb.Capped(10)), 1e-6)
+    # The 60 examples between bounds take 60 pivots on a tableau of 60 x 60 entries.
+    passes = 3.0 * passes_of(near.game, 60.0**3)
+    monkeypatch.setattr(f"{PACKAGE}.program.predict_passes", lambda game: 1.01 * passes)
+    ParametricSimplex(near.game, near, 1e6)
+    monkeypatch.setattr(f"{PACKAGE}.program.predict_passes", lambda game: 0.99 * passes)
     with pytest.raises(Lost):
         ParametricSimplex(near.game, near, 1e6)
 
@@ -191,7 +196,7 @@ def test_no_pass_over_the_matrix_begins_once_time_is_up(rng, monkeypatch, passes
 
 def test_passes_over_the_matrix_count_towards_the_budget(rng, monkeypatch):
     """If pivots are free, the walk succeeds exactly if the budget covers its products with A."""
-    monkeypatch.setattr(f"{PACKAGE}.program.PIVOT_PASSES", 0.0)
+    monkeypatch.setattr(GameProgram, "spend_pivots", lambda *a: None)
     products = []
     for name in ("edges", "margins"):
         own = getattr(GameProgram, name)
@@ -215,7 +220,7 @@ def test_passes_over_the_matrix_count_towards_the_budget(rng, monkeypatch):
 
 def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
     """Many short runs from t = 1 to 0 cost as much as all their pivots together."""
-    monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
+    monkeypatch.setattr(f"{PACKAGE}.simplex.BLOCK", 1)
     monkeypatch.setattr(GameProgram, "spend", lambda *a: None)
     spent = []
     monkeypatch.setattr(
@@ -226,10 +231,10 @@ def test_pivots_of_all_runs_count_towards_the_budget(rng, monkeypatch):
     simplex = ParametricSimplex(game, near, 1e6)
     spent.clear()
     simplex.solve(game, Clock(None), 1e6)
-    whole = sum(spent) / 6.0 / game.matrix.entries
+    whole = passes_of(game, sum(spent))
     assert max(spent) < 0.5 * sum(spent)
     monkeypatch.undo()
-    monkeypatch.setattr(f"{PACKAGE}.simplex.RESERVE", 1)
+    monkeypatch.setattr(f"{PACKAGE}.simplex.BLOCK", 1)
     for name in ("edges", "margins"):
         own = getattr(GameProgram, name)
 

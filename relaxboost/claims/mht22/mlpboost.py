@@ -29,9 +29,11 @@ GAMES = Space(
     space=GAMES,
 ).checked(trials=40)
 def theorem(x: Instance) -> Slacks:
-    """β = ε/(2 log(m/k)). The suboptimality δ is at most the gap g, and falls by βg²/8 a round.
+    """β = ε/(2 log(m/k)). The suboptimality δ is at most the gap g.
 
-    It takes 8/(βε') rounds to δ ≤ ε' = ε/2, and as many again until g ≤ ε'; smoothing costs ε/2.
+    If a step is cut at 1, it ends at the new column, where δ is at most 2/β. After that, or if no
+    step is cut, δ falls by at least βg²/8 in a round, since a gain of g/2 with βg > 4 would exceed
+    δ. It takes 8/(βε') rounds to δ ≤ ε' = ε/2, and as many again until g ≤ ε'; smoothing costs ε/2.
     """
     game = Game(x.A, Capped(x.k))
     rho = x.optimum(game)

@@ -39,8 +39,8 @@ class Sums(NamedTuple):
 
     value: float
     gradient: Vector
-    curved: Matrix
-    """See `Cumulative.curved`."""
+    curvature: Vector
+    """The second derivative of each loss in its prediction, shape (m,)."""
 
 
 class Minorant(NamedTuple):
@@ -75,7 +75,10 @@ class Cumulative:
 
     def center(self) -> Vector:
         """Return a w inside the domain, the same for every column."""
-        return self.feasible(np.full(self.M, 0.0 if self.over.holds_zero else 1.0))
+        over = self.over
+        if isinstance(over, L2Ball) or over.two_sided:
+            return np.zeros(self.M)
+        return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def feasible(self, w: Vector) -> Vector:
         """Return w moved into the domain, up to rounding."""
@@ -96,7 +99,7 @@ class Cumulative:
         """
         loss = self.pointwise
         assert loss is not None
-        value, gradient, curved = 0.0, np.zeros(self.M), self.curved()
+        value, gradient, curvature = 0.0, np.zeros(self.M), np.empty(self.m)
         for rows, H, y, weight in self.replay:
             F = H @ w
             step = _NEAR * (1.0 + np.abs(y)) + _FAR * np.abs(F)
@@ -104,41 +107,8 @@ class Cumulative:
             rise = loss.pointwise(F + step, y)[1] - loss.pointwise(F - step, y)[1]
             value += float(weight @ values)
             gradient += (weight * slopes) @ H
-            self.bend(curved, rows, H, weight * np.maximum(rise / (2.0 * step), 0.0))
-        return Sums(value, gradient, curved)
-
-    def times(self, w: Vector) -> Vector:
-        """Return the predictions H w."""
-        F = np.empty(self.m)
-        for rows, H, _, _ in self.replay:
-            F[rows] = H @ w
-        return F
-
-    def back(self, v: Vector) -> Vector:
-        """Return Hᵀ v."""
-        g = np.zeros(self.M)
-        for rows, H, _, _ in self.replay:
-            g += v[rows] @ H
-        return g
-
-    def curvature(self, c: Vector) -> Matrix:
-        """Return Σ c_i h_i h_iᵀ, or its rows, for c >= 0."""
-        curved = self.curved()
-        for rows, H, _, _ in self.replay:
-            self.bend(curved, rows, H, c[rows])
-        return curved
-
-    def curved(self) -> Matrix:
-        """Return room for Σ c_i h_i h_iᵀ: itself, or where M > m the rows √c_i h_i."""
-        return np.zeros((min(self.m, self.M), self.M))
-
-    def bend(self, curved: Matrix, rows: slice, H: Matrix, c: Vector) -> None:
-        """Add a block to `curved`, for c >= 0."""
-        scaled = H * np.sqrt(c)[:, None]
-        if self.m < self.M:
-            curved[rows] = scaled
-        else:
-            curved += scaled.T @ scaled
+            curvature[rows] = weight * np.maximum(rise / (2.0 * step), 0.0)
+        return Sums(value, gradient, curvature)
 
     def cut(self, w: Vector) -> tuple[float, Minorant]:
         """Return L(w) rounded up, and the affine function below L that touches it there.

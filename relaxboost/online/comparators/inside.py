@@ -1,13 +1,14 @@
-"""The inside of a domain, as interior point methods see it: pairs of slacks and multipliers.
+"""The inside of a domain, as the barrier method sees it: pairs of slacks and multipliers.
 
-Newton's equations for a gradient g and a Hessian B in w, with a target for every product:
+Let g be the gradient and B the Hessian of L in w, with a target for every product:
 
 * over atoms, w = E x with x >= 0 and Σx = r, multipliers ν: (EᵀBE + ν/x) dx + dλ 1 =
   −Eᵀg + target/x and 1ᵀdx = 0; then dν = target/x − ν − (ν/x) dx;
 * in a ball, with the slack c = (r² − ‖w‖²)/2 and its multiplier λ: (B + λI + (λ/c) w wᵀ) dw =
   −g − w target/c, and dλ = (target − λc + λ<w, dw>)/c.
 
-In both dw is a direction of descent of L − target · log of the slacks, where g is its gradient.
+B = AᵀCA, so that with Θ = C⁻¹ these are Newton's equations of a game without Σd = 1. In both dw
+is a direction of descent of L − target · log of the slacks.
 """
 
 from __future__ import annotations
@@ -18,14 +19,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Matrix, Vector
-from relaxboost.functional.corners import factor
+from relaxboost._core.arrays import Vector
 from relaxboost.game.domains import AtomicSet, L2Ball
+from relaxboost.matrices.bulk import Bulk
+from relaxboost.solvers.interior_point.barrier import SMALLEST_SLACK
+from relaxboost.solvers.interior_point.block import Diagonal
+from relaxboost.solvers.interior_point.edge_bounds import atom_scaling
+from relaxboost.solvers.interior_point.normal import (
+    ByColumns,
+    ByExamples,
+    ColumnScaling,
+    Move,
+    Normal,
+    Right,
+)
+from relaxboost.solvers.interior_point.smooth_weights import ball_scaling, step_to_sphere
 
 _BACK = 0.995
 """How much of the way to the boundary a step may go."""
-_REFINED = 8
-"""Refinements at most; they end where they no longer halve what is left."""
+_REFINED = 4
+"""Refinements of equations by examples, which lose digits where losses hardly curve."""
 _DRIFT = 1e8
 """Multipliers stay within this factor of target / slack."""
 
@@ -44,8 +57,6 @@ class Inside(ABC):
 
     count: int
     """The number of slacks."""
-    linear: bool
-    """Whether slacks are linear in w, so that multipliers may take steps of their own."""
     mult: Vector
 
     @property
@@ -59,11 +70,6 @@ class Inside(ABC):
         """What is positive inside, shape (count,)."""
 
     @property
-    def product(self) -> float:
-        """Σ slack · multiplier."""
-        return float(self.slacks @ self.mult)
-
-    @property
     def barrier(self) -> float:
         """−Σ log slack; inf on the boundary."""
         if not float(self.slacks.min()) > 0.0:
@@ -75,32 +81,34 @@ class Inside(ABC):
         """Return the derivative of the barrier along a direction."""
 
     @abstractmethod
-    def prepare(self, curved: Matrix) -> None:
-        """Factorise the equations for a Hessian in w, or for rows whose squares it is."""
+    def _scaling(self) -> ColumnScaling:
+        """Return D, ε D and κ of Newton's equations."""
+
+    def prepare(self, bulk: Bulk, curvature: Vector) -> None:
+        """Factorise the equations for the second derivatives of the losses, shape (m,)."""
+        block = Diagonal(1.0 / np.maximum(curvature, SMALLEST_SLACK), bulk.m)
+        side = ByExamples if bulk.n > bulk.m else ByColumns
+        self._normal: Normal = side(bulk, block, self._scaling()._replace(has_sum=False))
+        self._m = bulk.m
+
+    def _solve(self, q: Vector, s: float) -> Move:
+        right = Right(np.zeros(self._m), q, s, 0.0)
+        move = self._normal.solve(right)
+        for _ in range(_REFINED if self._m < q.size else 0):
+            move = self._normal.refined(right, move)
+        return move
 
     @abstractmethod
-    def turn(self, gradient: Vector, target: Vector | float) -> Turn:
+    def turn(self, gradient: Vector, target: float) -> Turn:
         """Return the direction for products of `target`."""
-
-    @abstractmethod
-    def correction(self, turn: Turn) -> Vector:
-        """Return what products gain of second order along a direction."""
 
     @abstractmethod
     def longest(self, turn: Turn) -> tuple[float, float]:
         """Return the steps for w and the multipliers that stay inside, 1 at most."""
 
     @abstractmethod
-    def go(self, turn: Turn, step: float, dual_step: float) -> None:
-        """Take the steps."""
-
-    @abstractmethod
-    def moved(self, turn: Turn, step: float) -> Inside:
-        """Return the point after a step of w alone."""
-
-    def product_after(self, turn: Turn, step: float, dual_step: float) -> float:
-        """Return Σ slack · multiplier after the steps."""
-        return float(self.moved(turn, step).slacks @ (self.mult + dual_step * turn.mult))
+    def moved(self, turn: Turn, step: float, dual_step: float = 0.0) -> Inside:
+        """Return the point after a step of w and one of the multipliers."""
 
     def begin(self, size: float) -> None:
         """Set multipliers for products of `size`."""
@@ -115,8 +123,6 @@ class Inside(ABC):
 class InAtoms(Inside):
     """w = E x, a mixture of atoms: the columns, their negatives, and 0, as the domain has them."""
 
-    linear = True
-
     def __init__(self, over: AtomicSet, M: int, w: Vector | None = None, share: float = 1.0):
         self._radius, self._two = over.scale, over.two_sided
         self.count = M * (2 if self._two else 1) + over.holds_zero
@@ -125,13 +131,9 @@ class InAtoms(Inside):
         if w is not None:
             x = share * x + (1.0 - share) * self._split(w, over)
         self._x = x
-        self.begin(1.0)
 
     def _split(self, w: Vector, over: AtomicSet) -> Vector:
-        x = np.zeros(self.count)
-        x[: self._M] = np.maximum(w, 0.0)
-        if self._two:
-            x[self._M : 2 * self._M] = np.maximum(-w, 0.0)
+        x = np.maximum(self._up(w), 0.0)
         if over.holds_zero:
             x[-1] = max(0.0, over.scale - float(x[:-1].sum()))
         return x
@@ -158,62 +160,53 @@ class InAtoms(Inside):
     def rise(self, turn: Turn) -> float:
         return -float((turn.slack / self._x).sum())
 
-    def prepare(self, curved: Matrix) -> None:
-        """Factorise EᵀBE + ν/x."""
-        M = self._M
-        theta = self.mult / self._x
-        wide = len(curved) < M
-        full = np.zeros((len(curved) + 1 if wide else self.count, self.count))
-        full[: len(curved), :M] = curved
-        if self._two:
-            full[: len(curved), M : 2 * M] = -curved
-        # At a vertex Σdx = 0 is what fixes the last direction; with 11ᵀ in, none is near singular.
-        if wide:
-            full[-1] = 1.0 / math.sqrt(_harmonic((full * full).sum(axis=0) + theta))
-            self._solve = _factor_wide(full, theta)
-        else:
-            if self._two:
-                full[M : 2 * M, : 2 * M] = -full[:M, : 2 * M]
-            place = np.arange(self.count)
-            full[place, place] += theta
-            full += 1.0 / _harmonic(full[place, place])
-            self._solve = factor(full)
-        self._ones = self._solve(np.ones(self.count))
-        if not 0.0 < float(self._ones.sum()) < math.inf:  # θ beyond doubles, at an exact fit
-            raise np.linalg.LinAlgError("Newton's equations are singular")
+    def _scaling(self) -> ColumnScaling:
+        theta = self._x / self.mult
+        ends = self._M * (2 if self._two else 1)
+        return atom_scaling(theta[:ends].reshape(-1, self._M), float(theta[ends:].sum()))
 
-    def turn(self, gradient: Vector, target: Vector | float) -> Turn:
+    def turn(self, gradient: Vector, target: float) -> Turn:
+        M, theta, scaling = self._M, self._x / self.mult, self._scaling()
         wanted = target / self._x
-        dx = self._solve(wanted - self._up(gradient))
-        dx -= self._ones * (float(dx.sum()) / float(self._ones.sum()))
-        return Turn(self._down(dx), dx, wanted - self.mult - self.mult / self._x * dx)
-
-    def correction(self, turn: Turn) -> Vector:
-        return turn.slack * turn.mult
+        rho = wanted - self._up(gradient)
+        q = -self._down(theta * rho) / scaling.D
+        if not self._two:
+            # Σ θρ − εᵀ(θρ) leaves what belongs to 0.
+            move = self._solve(q, float((theta * rho)[M:].sum()))
+            dx = theta * (rho - move.v)
+            dx[:M] = move.y
+        else:
+            # The same for two signs, without the part that cancels.
+            plus, minus = theta[:M], theta[M : 2 * M]
+            both = 2.0 * plus * minus * (rho[:M] + rho[M : 2 * M]) / scaling.D
+            move = self._solve(q, float((theta * rho)[2 * M :].sum()) + float(both.sum()))
+            dx = theta * (rho + self._up(move.edges) - move.v)
+            # The larger of the two changes follows from their difference without cancellation.
+            larger = plus > minus
+            dx[:M] = np.where(larger, move.y + dx[M : 2 * M], dx[:M])
+            dx[M : 2 * M] = np.where(larger, dx[M : 2 * M], dx[:M] - move.y)
+        # Roundings in 1ᵀdx = 0 go where an atom's own equation says least.
+        dx[np.argmax(theta)] -= float(dx.sum())
+        return Turn(self._down(dx), dx, wanted - self.mult - dx / theta)
 
     def longest(self, turn: Turn) -> tuple[float, float]:
         return _longest(self._x, turn.slack), _longest(self.mult, turn.mult)
 
-    def go(self, turn: Turn, step: float, dual_step: float) -> None:
-        """Take the steps; what rounding does to Σx is undone."""
+    def moved(self, turn: Turn, step: float, dual_step: float = 0.0) -> InAtoms:
+        """Return the point after the steps; what rounding does to Σx is undone."""
         x = self._x + step * turn.slack
-        self._x = x * (self._radius / float(x.sum()))
-        self.mult = self.mult + dual_step * turn.mult
-
-    def moved(self, turn: Turn, step: float) -> InAtoms:
-        return _with(self, _x=self._x + step * turn.slack)
+        x *= self._radius / float(x.sum())
+        return _with(self, _x=x, mult=self.mult + dual_step * turn.mult)
 
 
 class InBall(Inside):
     """w inside a Euclidean ball."""
 
     count = 1
-    linear = False
 
     def __init__(self, over: L2Ball, M: int, w: Vector | None = None, share: float = 1.0):
         self._radius = float(over.radius)
         self._w = np.zeros(M) if w is None else (1.0 - share) * w
-        self.begin(1.0)
 
     @property
     def w(self) -> Vector:
@@ -228,46 +221,25 @@ class InBall(Inside):
     def rise(self, turn: Turn) -> float:
         return float(self._w @ turn.slack) / float(self.slacks[0])
 
-    def prepare(self, curved: Matrix) -> None:
-        """Factorise B + λI + (λ/c) w wᵀ."""
+    def _scaling(self) -> ColumnScaling:
+        scale = float(self.mult[0])
+        D = np.full(self._w.size, 1.0 / scale)
+        return ball_scaling(D, self._w, float(self.slacks[0]), scale)
+
+    def turn(self, gradient: Vector, target: float) -> Turn:
         scale, room = float(self.mult[0]), float(self.slacks[0])
-        if not room > 0.0:
-            raise np.linalg.LinAlgError("rounding put w on the sphere")
-        if len(curved) < self._w.size:
-            rows = np.vstack([curved, math.sqrt(scale / room) * self._w])
-            self._solve = _factor_wide(rows, np.full(self._w.size, scale))
-            return
-        full = curved + (scale / room) * np.outer(self._w, self._w)
-        place = np.arange(self._w.size)
-        full[place, place] += scale
-        self._solve = factor(full)
-
-    def turn(self, gradient: Vector, target: Vector | float) -> Turn:
-        c, wanted = self.slacks, np.asarray(target, dtype=np.float64).reshape(-1)
-        dw = self._solve(-gradient - self._w * float((wanted / c)[0]))
-        rise = (wanted - self.mult * c + self.mult * float(self._w @ dw)) / c
-        return Turn(dw, dw, rise)
-
-    def correction(self, turn: Turn) -> Vector:
-        dw = turn.slack
-        return -turn.mult * float(self._w @ dw) - self.mult * float(dw @ dw) / 2.0
+        move = self._solve(gradient + scale * self._w, target / scale - room)
+        return Turn(move.y, move.y, np.array([move.v]))
 
     def longest(self, turn: Turn) -> tuple[float, float]:
         """Return the steps to the sphere and to λ = 0; both are one step, since λw is in g."""
-        dw, w, c = turn.slack, self._w, float(self.slacks[0])
-        a, b = float(dw @ dw), float(w @ dw)
-        # a t²/2 + b t = c at the sphere, in a form without cancellation.
-        root = math.sqrt(b * b + 2.0 * a * c)
-        end = 2.0 * c / (b + root) if b + root > 0.0 else math.inf
+        end = step_to_sphere(self._w, turn.slack, float(self.slacks[0]))
         step = min(1.0, _BACK * end, _longest(self.mult, turn.mult))
         return step, step
 
-    def go(self, turn: Turn, step: float, dual_step: float) -> None:
-        self._w = self._w + step * turn.slack
-        self.mult = self.mult + dual_step * turn.mult
-
-    def moved(self, turn: Turn, step: float) -> InBall:
-        return _with(self, _w=self._w + step * turn.slack)
+    def moved(self, turn: Turn, step: float, dual_step: float = 0.0) -> InBall:
+        w = self._w + step * turn.slack
+        return _with(self, _w=w, mult=self.mult + dual_step * turn.mult)
 
 
 def inside(over: Any, M: int, w: Vector | None = None, share: float = 1.0) -> Inside:
@@ -288,40 +260,3 @@ def _longest(x: Vector, dx: Vector) -> float:
     if not falling.any():
         return 1.0
     return min(1.0, _BACK * float((-x[falling] / dx[falling]).min()))
-
-
-def _harmonic(diagonal: Vector) -> float:
-    """Return Σ 1/x, or raise where it is no positive double."""
-    with np.errstate(all="ignore"):
-        total = float((1.0 / diagonal).sum())
-    if not 0.0 < total < math.inf:
-        raise np.linalg.LinAlgError("Newton's equations are beyond what doubles hold")
-    return total
-
-
-def _factor_wide(rows: Matrix, theta: Vector) -> Any:
-    """Return what solves with Θ + AᵀA for few rows A, by equations of their order.
-
-    Woodbury's identity, refined, since it subtracts what is large.
-    """
-    scaled = rows / theta
-    outer = scaled @ rows.T
-    place = np.arange(len(rows))
-    outer[place, place] += 1.0
-    inner = factor(outer)
-
-    def once(h: Vector) -> Vector:
-        return np.asarray(h / theta - inner(scaled @ h) @ scaled)
-
-    def solve(h: Vector) -> Vector:
-        found, left, size = np.zeros_like(h), h, math.inf
-        for _ in range(_REFINED):
-            moved = found + once(left)
-            rest = h - theta * moved - (rows @ moved) @ rows
-            largest = float(np.abs(rest).max())
-            if not largest < 0.5 * size:
-                break
-            found, left, size = moved, rest, largest
-        return found
-
-    return solve

@@ -4,7 +4,7 @@ Smooth φ: a primal barrier method whose Hessian of the barrier is the primal-du
 direction descends, and steps are searched by Armijo's rule. Slopes at a w, and the lines that touch
 there, prove the lower bound; on the central path its gap is at most (number of slacks)·μ.
 
-φ = max of z (F − y) over a <= z <= b: the primal-dual method of `functional.corners`.
+φ = max of z (F − y) over a <= z <= b: `solvers.interior_point`, as a game without Σd = 1.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relaxboost._core.arrays import Vector
+from relaxboost._core.arrays import Array, Vector, Whole
+from relaxboost._core.blas import threads_for
 from relaxboost._core.loop import Clock
-from relaxboost.functional.corners import CornerRun, Corners
+from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.online.comparators.cumulative import Cumulative, Sums
 from relaxboost.online.comparators.inside import Inside, Turn, inside
+from relaxboost.online.comparators.replay import Replay
+from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
 _ARMIJO = 1e-4
 _CENTRAL, _FALL = 5.0, 0.1
@@ -52,7 +55,7 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
     It begins near `start`, a w of the domain.
     """
     point = inside(problem.over, problem.M, start, 1e-2)
-    sums = problem.sums(point.w)
+    bulk, sums = _Replayed(problem.replay), problem.sums(point.w)
     mu = _gap(problem, point.w, sums) / point.count
     point.begin(mu)
     still = 0
@@ -67,16 +70,17 @@ def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
             mu, still = min(mu, _FALL * gap / point.count), 0
         point.guard(mu)
         try:
-            point.prepare(sums.curved)
+            with threads_for(problem.m, problem.M):
+                point.prepare(bulk, sums.curvature)
+                turn = point.turn(sums.gradient, mu)
         except np.linalg.LinAlgError:
             return
-        turn = point.turn(sums.gradient, mu)
         step, dual_step = point.longest(turn)
         found = _searched(problem, point, turn, step, (sums, mu), clock)
         if found is None:
             return
         step, sums = found
-        point.go(turn, step, dual_step)
+        point = point.moved(turn, step, dual_step)
 
 
 def _gap(problem: Cumulative, w: Vector, sums: Sums) -> float:
@@ -113,7 +117,6 @@ def kinked(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
 
     It keeps some ten numbers an example, beside the blocks.
     """
-    point = inside(problem.over, problem.M, start, 1e-2)
     y, weight = np.empty(problem.m), np.empty(problem.m)
     for rows, _, targets, weights in problem.replay:
         y[rows], weight[rows] = targets, weights
@@ -121,17 +124,53 @@ def kinked(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[
     assert loss is not None
     ends = loss.domain(y)
     assert ends is not None
-    run = CornerRun(problem, Corners(weight, *ends, y), point)
-    point.begin(run.product / run.count)
-    best, still = math.inf, 0
-    while still < _STALLED:
-        upper = float(weight @ loss.pointwise(run.F, y)[0])
-        carried = weight * run.z
-        lower = -float(carried @ y) - problem.support(-problem.back(carried))
-        yield State(point.w, upper, lower, z=run.z)
+    w = problem.center() if start is None else start
+    run = LossIterate(_Replayed(problem.replay), CornerLosses(weight, *ends, y), w, problem.over)
+    while True:
+        upper = float(weight @ loss.pointwise(run.bounds.margins, y)[0])
+        lower = float(run.d @ y) - problem.support(run.bounds.edges)
+        yield State(run.w, upper, lower, z=run.slopes)
         clock.check()
-        gap = upper - lower
-        still = 0 if gap < 0.9 * best else still + 1
-        best = min(best, gap)
-        if gap <= _LEAST * abs(upper) or not run.advance():
+        if upper - lower <= _LEAST * abs(upper) or not run.advance(upper - lower):
             return
+
+
+class _Replayed(Bulk):
+    """The outputs of the base functions as a matrix, read block by block."""
+
+    array = None
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self.m = replay.m
+        self.n = replay.M
+
+    def edges(self, d: Vector) -> Vector:
+        out = np.zeros(self.n)
+        for rows, H, _, _ in self._replay:
+            out += d[rows] @ H
+        return out
+
+    def margins(self, w: Vector) -> Vector:
+        out = np.empty(self.m)
+        for rows, H, _, _ in self._replay:
+            out[rows] = H @ w
+        return out
+
+    def cross(self, weights: Vector, out: Array) -> None:
+        out[:] = 0.0
+        for rows, H, _, _ in self._replay:
+            scaled = H * np.sqrt(weights[rows])[:, None]
+            out += scaled.T @ scaled
+
+    def _written(self) -> DenseBulk:
+        return DenseBulk(np.vstack([block.H for block in self._replay]))
+
+    def gram(self, scaling: Vector) -> Vector:
+        return self._written().gram(scaling)
+
+    def part(self, rows: Whole, columns: Whole) -> Array:
+        return self._written().part(rows, columns)
+
+    def restricted(self, columns: Whole) -> Bulk:
+        return self._written().restricted(columns)

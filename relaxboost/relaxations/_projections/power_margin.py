@@ -19,6 +19,7 @@ from relaxboost._core.roots import decreasing_root, falling_root
 from relaxboost._core.rounding import UNIT
 
 _NOTHING = 1e-140
+_LOG_NOTHING = math.log(_NOTHING)
 
 
 @njit()
@@ -79,8 +80,8 @@ class _Scan:
 
     @staticmethod
     def distance(x: float) -> float:
-        """Return s, neither zero nor infinite."""
-        return math.exp(min(max(x, -700.0), 700.0))
+        """Return s, neither infinite nor so small that its square is no double."""
+        return math.exp(min(max(x, _LOG_NOTHING), 700.0))
 
     def face(self) -> tuple[Vector, float]:
         """Return the d of extreme energy among those on the least margins alone, and the log of

@@ -80,7 +80,7 @@ class CorrectiveRun(Booster):
         self._round = 0
         self._idle_rounds = 0
         self._last: tuple[Vector, int] | None = None
-        self._stretches: dict[str, float] = {}
+        self._stretches = dict.fromkeys(("towards", "exchange", "away"), 1.0)
         self.active = starting_point(game) if active is None else active
         self.d = self._project(self.active.u)
 
@@ -168,9 +168,11 @@ class CorrectiveRun(Booster):
             u, d, _, product = arrival(self._project, active.u, v, eta)
             found = Step(eta, u, d, product=product)
         else:
-            found = self._search("towards", Segment(active.u, v, slope, bend=bend, size=size))
+            segment = Segment(active.u, v, slope, bend=bend, size=size)
+            stretch = self._stretches["towards"]
+            found = line_search(self._project, self._beta, segment, stretch=stretch)
         active.move(best, found.eta, self._margins(found, v))
-        self._finish(found)
+        self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
         """Move weight from the worst atom in use to the best atom: a pairwise step."""
@@ -180,17 +182,17 @@ class CorrectiveRun(Booster):
         # Both edges come from different passes. If they differ by rounding only, the best atom can
         # be the worst one as well, and there is nothing to exchange.
         if slot == worst:
-            self._finish(Step(0.0))
+            self._finish("exchange", Step(0.0))
             return
         v, size = active.between(slot, worst)
-        # The weights of a cap are known piecewise, which predicts where the search should begin.
+        # The curvature of a capped distribution along v is cheap, and predicts the step.
+        stretch = self._stretches["exchange"]
         if isinstance(self._project, CappedFollower):
             stretch = self._project.stretch(self.d, v, size, SEARCH_ACCURACY)
-            self._stretches["exchange"] = stretch
         segment = Segment(active.u, v, best.edge - edge, weight, size=size)
-        found = self._search("exchange", segment, SEARCH_ACCURACY)
+        found = line_search(self._project, self._beta, segment, SEARCH_ACCURACY, stretch)
         active.exchange(best, worst, found.eta, self._margins(found, v))
-        self._finish(found)
+        self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
         """Move away from the worst atom in use, or towards the best atom if that is steeper."""
@@ -207,7 +209,9 @@ class CorrectiveRun(Booster):
             v -= scale * active.column(worst)
         # The longest step takes all weight from the worst atom.
         longest = weight / (scale - weight)
-        found = self._search("away", Segment(active.u, v, slope, longest))
+        segment = Segment(active.u, v, slope, longest)
+        stretch = self._stretches["away"]
+        found = line_search(self._project, self._beta, segment, stretch=stretch)
         eta = found.eta
         active.weights[: len(active)] *= 1.0 + eta
         if worst is not None:
@@ -215,7 +219,7 @@ class CorrectiveRun(Booster):
             # After the longest step rounding could leave a tiny weight, which would stay in use.
             active.weights[worst] = 0.0 if eta == longest else max(0.0, left)
         active.u = self._margins(found, v)
-        self._finish(found)
+        self._finish("away", found)
 
     def _worst_in_use(self) -> tuple[int | None, float, float]:
         """Return the slot, the edge and the weight of the atom in use with the smallest edge.
@@ -232,22 +236,17 @@ class CorrectiveRun(Booster):
         slot, edge, weight = worst_in_use(weights, edges, over.scale, over.holds_zero)
         return (None if slot < 0 else slot), edge, weight
 
-    def _search(self, kind: str, segment: Segment, accuracy: float = 0.05) -> Step:
-        """Return the step of a line search, which begins where the last one of its kind ended."""
-        stretch = self._stretches.get(kind, 1.0)
-        found = line_search(self._project, self._beta, segment, accuracy, stretch)
-        if found.stretch is not None:
-            self._stretches[kind] = found.stretch
-        return found
-
     def _margins(self, found: Step, v: Vector) -> Vector:
         """Return the margins u + ηv at the end of a step, which the search may know already."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
-    def _finish(self, found: Step) -> None:
+    def _finish(self, kind: str, found: Step) -> None:
         """Set d to the minimiser at the new margins, which the search may know already."""
         self.step = found.eta
         self.edges = None
+        # The next line search of this kind begins where this one ended.
+        if found.stretch is not None:
+            self._stretches[kind] = found.stretch
         if found.d is None:
             self.d = self._project(self.active.u)
             return

@@ -19,31 +19,31 @@ from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
-LARGEST_GAMMA = 0.5
-"""The largest γ: an edge of 2γ = 1 is the largest there is."""
-
 
 @dataclass(frozen=True)
 class SmoothBoost(Method):
-    """SmoothBoost for `Capped(k)`: κ = k/m, and a margin of θ = γ/(2 + γ) for most examples.
+    """SmoothBoost for `Capped(k)`, which gives most examples a margin of θ = γ/(2 + γ).
 
-    If every edge is at least 2γ, then after fewer than 2/(κ γ² sqrt(1 − γ)) rounds fewer than k
-    examples have a margin of at most θ, and the run ends. No example ever weighs more than 1/k.
+    Let every edge be at least 2γ, and let κ = k/m. After fewer than 2/(κ γ² sqrt(1 − γ)) rounds
+    the run ends, because fewer than k examples have a margin of at most θ. No example ever has a
+    weight above 1/k.
 
-    The theorem says nothing about how far below θ the other examples are, so the gap need not
-    reach tol. After T rounds the soft margin of the mean w is at least θ − m/(k T c),
-    c = −½ log(1 − γ), which `SmoothBoostRun` derives; with atoms of size r, it is r times that.
-    So SmoothBoost needs `max_rounds` or `time_limit`. The solution has the w of the best soft
-    margin, which need not be the last w, to which the theorem applies.
+    The theorem does not say how far below θ the margins of these examples are. So the gap need not
+    reach tol, and SmoothBoost needs `max_rounds` or `time_limit`. `SmoothBoostRun` derives a bound
+    for the soft margin: after T rounds the soft margin of the mean w is at least θ − m/(k T c)
+    with c = −½ log(1 − γ). If the atoms of the domain have size r, r multiplies this bound. The
+    solution has the w of the best soft margin. The theorem is about the last w, which may be
+    another one.
 
     Parameters
     ----------
     gamma : float, optional
         γ in (0, 1/2], half of the edge that the weak learner is sure to reach. By default the run
-        finds it: γ starts as half of the first edge; whenever an edge is below 2γ, γ becomes half
-        of that edge or of itself, whichever is less, and the run begins again. γ never falls below
-        a quarter of the value of the game, and the runs before the last add up to at most
-        a third of its bound, up to the factor sqrt(2) for sqrt(1 − γ).
+        finds γ. It starts with half of the first edge. When an edge is below 2γ, the new γ is half
+        of this edge or half of the old γ, whichever is smaller, and the run begins again. γ never
+        falls below a quarter of the value of the game. Up to the factor sqrt(2) for sqrt(1 − γ),
+        all runs before the last take at most a third of the bound of the last run, and one round
+        each.
 
     References
     ----------
@@ -71,7 +71,8 @@ class SmoothBoost(Method):
         if self.gamma is None:
             return
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        if self.gamma > LARGEST_GAMMA:
+        # An edge of at least 2γ must be possible, and no edge exceeds 1.
+        if self.gamma > 0.5:
             raise InputError(
                 f"gamma must be at most 1/2, got {self.gamma:g}: the edges of the weak learner are "
                 "at least 2 gamma, and no edge exceeds 1"
@@ -91,14 +92,26 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """w is the mean of the answers; d is proportional to M(N_i), N_i = Σ_s (a_s,i − θ).
+    """The combined hypothesis w is the mean of the answers of the weak learner.
 
-    M(N) is 1 for N <= 0 and (1 − γ)^(N/2) above, and the run ends once Σ M < k. Let φ have the
-    derivative −M and φ(0) = 0, so that φ > −1/c, c = −½ log(1 − γ). M changes by a factor of at
-    most e^c per unit, so a round changes Φ = Σ φ(N_i) by at most
-    −Σ M (2γ − θ − (e^x − 1 − x)/c), x = c(1 + θ), and for γ <= 1/2 the bracket times c is at
-    least γ² sqrt(1 − γ)/2. With Σ M >= k each round and Φ > −m/c, this gives the theorem. As Φ <= 0
-    after every round, Σ [−N_i]_+ <= m/c, which bounds the soft margin of w from below.
+    Let a_i be the margin of example i under an answer, and N_i the sum of a_i − θ over all answers.
+    The measure of the example is M(N_i), with M(N) = 1 for N <= 0 and M(N) = exp(−cN) for N > 0,
+    where c = −½ log(1 − γ). The distribution d is proportional to the measure. The run ends when
+    Σ_i M(N_i) < k.
+
+    The proof of the theorem follows the potential Φ = Σ_i φ(N_i), where φ(0) = 0 and the derivative
+    of φ is −M.
+
+    1. φ(N) > −1/c for every N, so Φ > −m/c.
+    2. A round adds a_i − θ to N_i, of absolute value at most 1 + θ. The mean of a_i under d is the
+       edge, which is at least 2γ. If N grows by 1, M changes by a factor of at most e^c. So, with
+       x = c(1 + θ), the potential falls by at least Σ M times q = 2γ − θ − (e^x − 1 − x)/c.
+    3. For γ <= 1/2 the number q is at least γ² sqrt(1 − γ)/(2c).
+    4. Σ M >= k in every round but the last. So the run has fewer than (m/c)/(k q) rounds, which is
+       at most 2m/(k γ² sqrt(1 − γ)).
+
+    The bound for the soft margin needs the same potential. Φ is at most 0 after every round, so the
+    sum of −N_i over the examples with N_i < 0 is at most m/c.
     """
 
     inner = "measure"
@@ -106,13 +119,15 @@ class SmoothBoostRun(Booster):
 
     def __init__(self, game: Game, gamma: float | None) -> None:
         self._relaxation = game.relaxation
+        # The hard margin is the case k = 1, which does not bound the weight of an example.
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The γ in use; infinite before the first edge if the run is to find it."""
+        """The present γ. It is infinite before the first edge if the run finds γ itself."""
         self.taken = 0
-        """The answers that w is the mean of."""
-        self._excess = np.zeros(game.m)  # N
+        """The number of answers whose mean is w."""
+        # The sums N_i of the class docstring.
+        self._excess = np.zeros(game.m)
         self.ended = False
         """Whether the measure has fallen below k, which ends the run."""
         self.active = active_set(game)
@@ -124,16 +139,23 @@ class SmoothBoostRun(Booster):
         return self.gamma / (2.0 + self.gamma)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean, and reweigh; None once the measure is below k."""
+        """Add `best` to the mean and update d; return None once the measure is below k."""
         if self.ended or best.edge <= 0.0:
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
-            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, LARGEST_GAMMA)
-            self.taken = 0
-            self._excess = np.zeros(self._excess.size)
+            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
+            if self.taken > 0:
+                # The edge is known at the old d only, so the new run asks for one at its own.
+                self.taken = 0
+                self._excess = np.zeros(self._excess.size)
+                self.d = self._relaxation.center(self._excess.size)
+                self.step = 0.0
+                return self
+        # The mean of t answers is the mean before, moved by 1/t towards the new answer.
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
+        # v is the difference of the margins. SmoothBoost counts margins for atoms of size 1.
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share

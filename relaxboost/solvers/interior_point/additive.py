@@ -1,8 +1,8 @@
-"""Newton's equations of cuts without a matrix, by conjugate gradients: an additive model.
+"""Newton's equations of cuts, solved by conjugate gradients without a matrix.
 
-docs/mathematics.md, "The interior point method", shows that the matrix is that of a penalised
-additive model, with a function u_f of each feature f, and what preconditions it. A product is a
-pass over the levels of the examples.
+The matrix is that of a penalised additive model with a function u_f of each feature f. A product
+with it is a pass over the levels of the examples. The page Mathematics, "Cuts are an additive
+model", derives the matrix and its preconditioner.
 
 References
 ----------
@@ -25,46 +25,43 @@ from relaxboost.solvers.interior_point.block import diagonal_gram
 from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
-EXAMPLES_PER_BLOCK = 131_072
-"""Examples that a product treats at a time: their margins, 1 MB, stay in the cache."""
-CG_TOLERANCE = 1e-5
-"""The part of the right-hand side that conjugate gradients leave, in the norm of the
-preconditioner. Refinement squares it. With 1e-4 a game over the simplex stalls at a gap of 4e-4."""
 MAX_CG_ITERATIONS = 1000
-"""Iterations of one right-hand side at most; well-conditioned equations take ten to a hundred."""
+"""The largest number of iterations. Well-conditioned equations take ten to a hundred."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work of a matrix of order n of cuts and of its factor, in entries of A read.
+    """Return the work of a matrix of n cuts and of its factor, in entries of A that are read.
 
-    A histogram for each two features reads and writes each example.
+    The matrix takes a histogram of the examples for each pair of features.
     """
     return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work of a step by passes, in entries of A read.
+    """Return the work of a step by passes, in entries of A that are read.
 
-    An iteration goes over the levels twice, and solves with the factor of the cuts together. A
-    step has four right-hand sides: ε, the predictor, the corrector and its refinement.
+    An iteration reads all levels twice and solves with the factor of the preconditioner. A step has
+    four right-hand sides: that of Δv, the predictor, the corrector and its refinement.
     """
+    # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
     return 4.0 * iterations * (2.0 * m * features + together**2)
 
 
 def _cuts_together(entries: int) -> int:
-    """Return how many cuts have a factor that costs as much as ten passes over the levels."""
+    """Return the number of cuts whose factor costs as much as ten passes over all levels."""
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return u_f at each level: its jump at cut j is 2 y_j, and its ends sum to 0."""
+    """Return each function u_f at its levels. It jumps by 2 y_j at cut j, and its ends sum to 0."""
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
     # A feature with b − a cuts has one level more, so its levels begin at a + f.
     for f in range(features):
-        a, b = offsets[f], offsets[f + 1]
+        a = offsets[f]
+        b = offsets[f + 1]
         total = 0.0
         for j in range(a, b):
             total += y[j]
@@ -76,9 +73,10 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write for each cut the sum of `levels` above it less the sum up to it."""
+    """Write for each cut the sum of `levels` above the cut minus the sum below it."""
     for f in range(offsets.size - 1):
-        a, b = offsets[f], offsets[f + 1]
+        a = offsets[f]
+        b = offsets[f + 1]
         total = levels[a + f : b + f + 1].sum()
         below = 0.0
         for j in range(a, b):
@@ -88,38 +86,33 @@ def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
-    """Return Bᵀ diag(inverse) B y for B = [A, −1]."""
+    """Return Bᵀ diag(inverse) B y, for the game matrix A and B = [A, −1]."""
     features, m = codes.shape
     n = offsets[features]
     values = _level_values(offsets, y)
     levels = np.zeros(values.size)
-    u = np.empty(EXAMPLES_PER_BLOCK)
-    last = 0.0
-    for start in range(0, m, EXAMPLES_PER_BLOCK):
-        rows = min(EXAMPLES_PER_BLOCK, m - start)
-        for i in range(rows):
-            u[i] = -y[n] * signs[start + i]
-        for f in range(features):
-            mine = values[offsets[f] + f :]
-            for i in range(rows):
-                u[i] += mine[codes[f, start + i]]
-        # u is B y up to the label, which cancels in the product and stays in the last entry.
-        for i in range(rows):
-            u[i] *= inverse[start + i]
-            last -= u[i] * signs[start + i]
-        for f in range(features):
-            sums = levels[offsets[f] + f :]
-            for i in range(rows):
-                sums[codes[f, start + i]] += u[i]
+    u = -y[n] * signs
+    # The first pass sums the functions of all features at each example.
+    for f in range(features):
+        first = offsets[f] + f
+        for i in range(m):
+            u[i] += values[first + codes[f, i]]
+    # u is B y times the labels. They cancel in the product, except in its last entry.
+    u *= inverse
+    # The second pass sums over the examples at each level.
+    for f in range(features):
+        first = offsets[f] + f
+        for i in range(m):
+            levels[first + codes[f, i]] += u[i]
     out = np.empty(n + 1)
     _cut_sums(offsets, levels, out)
-    out[n] = last
+    out[n] = -(u * signs).sum()
     return out
 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse` between each two cuts, feature after feature."""
+    """Return the sum of `inverse` at each level, feature after feature."""
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
     for f in range(features):
@@ -131,22 +124,28 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the factors of each feature's matrix in u, and its solution for e_first + e_last."""
+    """Return the tridiagonal factors of all features, as pivots and entries below them.
+
+    The third result is the solution for a right-hand side of 1 at both ends of each feature.
+    """
     features = offsets.size - 1
-    pivots, below = mass.copy(), np.zeros(mass.size)
+    pivots = mass.copy()
+    below = np.zeros(mass.size)
     ends = np.zeros(mass.size)
     for f in range(features):
-        a, b = offsets[f], offsets[f + 1]
+        a = offsets[f]
+        b = offsets[f + 1]
+        # The penalty of a jump of u_f at cut j is its square over 4 D_j.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
             pivots[j + f + 1] += stiff
-        # Cholesky's elimination of a tridiagonal matrix.
+        # The factor L D Lᵀ of a tridiagonal matrix.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
             pivots[j + f + 1] -= stiff * stiff / pivots[j + f]
-        # The constraint that both ends of u_f sum to 0 is a border of one column.
+        # The constraint that both ends of u_f sum to 0 borders the matrix with one column.
         if b > a:
             ends[a + f] += 1.0
             ends[b + f] += 1.0
@@ -156,6 +155,8 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
+    """Overwrite g[first : last + 1] by the solution of one feature's tridiagonal equations."""
+    # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]
     g[last] /= pivots[last]
@@ -165,20 +166,23 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution of each feature by itself."""
+    """Return the solution for the cuts of each feature without the other features."""
     pivots, below, ends = factors
     features = offsets.size - 1
     out = np.zeros(r.size)
     g = np.zeros(pivots.size)
     for f in range(features):
-        a, b = offsets[f], offsets[f + 1]
+        a = offsets[f]
+        b = offsets[f + 1]
+        # A feature without cuts has no unknowns.
         if b == a:
             continue
+        # A right-hand side for the jumps at the cuts becomes one for the values at the levels.
         for j in range(a, b):
             g[j + f] -= 0.5 * r[j]
             g[j + f + 1] += 0.5 * r[j]
         _sweep(pivots, below, g, a + f, b + f)
-        # Subtract what violates the constraint on the ends, then return from levels to cuts.
+        # Restore the constraint on the ends, and return from levels to the jumps at the cuts.
         off = (g[a + f] + g[b + f]) / (ends[a + f] + ends[b + f])
         for j in range(a, b):
             high = g[j + f + 1] - off * ends[j + f + 1]
@@ -187,18 +191,20 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
 
 
 class Additive:
-    """Solves with M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ, for B = [A, −1] and A of cuts.
+    """Conjugate gradients for M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ with B = [A, −1].
 
     Parameters
     ----------
     bulk : Bulk
-        With levels.
+        The products with a game matrix A whose columns are cuts.
     inverse : array of shape (m,)
-        Positive.
+        A positive entry for each example.
     D : array of shape (n,)
-        Positive.
+        A positive entry for each cut.
     e : array of shape (n + 1,)
+        The vector of the outer product.
     rho : float
+        The weight ρ of the outer product.
     """
 
     def __init__(self, bulk: Bulk, inverse: Vector, D: Vector, e: Vector, rho: float) -> None:
@@ -209,17 +215,23 @@ class Additive:
         self._D = D
         self._e = e
         self._rho = rho
+        # Conjugate gradients find a third of the digits of a double, and iterative refinement
+        # doubles them. If every column has one sign, ρ e outweighs the rest of a right-hand side,
+        # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
+        digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
+        self._tolerance = float(np.finfo(np.float64).eps) ** digits
+        """The part of a right-hand side that is left, in the norm of the preconditioner."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
-        # The matrix itself, restricted to some cuts of each feature and Δλ.
+        # The preconditioner couples the features by the matrix of some of the cuts and of Δλ.
         gram = diagonal_gram(bulk.restricted(chosen), inverse)
         gram += rho * np.outer(e[self._chosen], e[self._chosen])
         place = np.arange(chosen.size)
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The most iterations that a right-hand side took."""
+        """The largest number of iterations of a right-hand side so far."""
 
     def _times(self, y: Vector) -> Vector:
         """Return M y."""
@@ -228,13 +240,13 @@ class Additive:
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return the sum of the solutions by features and of that of the cuts together."""
+        """Return the sum of the solutions of all features and of that of the coupled cuts."""
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution up to `CG_TOLERANCE`, or the last iterate.
+        """Return the solution up to the tolerance, or the last iterate if the limit is reached.
 
         Raises
         ------
@@ -244,10 +256,11 @@ class Additive:
         x = np.zeros_like(h)
         r = h.copy()
         p = z = self._precondition(r)
-        size = first = float(r @ z)
+        size = float(r @ z)
+        least = self._tolerance**2 * size
         count = 0
         # The preconditioned method of conjugate gradients, from 0.
-        while size > CG_TOLERANCE**2 * first and count < MAX_CG_ITERATIONS:
+        while size > least and count < MAX_CG_ITERATIONS:
             seconds_left()
             q = self._times(p)
             step = size / float(p @ q)
@@ -263,7 +276,8 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the cut of largest D of each so many neighbours, `most` cuts or somewhat less."""
+    """Return about `most` cuts: of each group of neighbours, the cut of largest D."""
+    # Each feature has a share of the cuts, and each cut stands for its neighbours.
     chosen = []
     for a, b in pairwise(offsets.tolist()):
         groups = max(1, most * (b - a) // D.size)

@@ -1,14 +1,13 @@
-"""Cones of one kind and size: slacks and multipliers inside, and the scaling between them.
+"""Cones of one kind and dimension, with a slack s and a multiplier z in the interior of each.
 
-A cone's part of Newton's equations is dz + H ds = r with a symmetric H that maps s to z. For half
-lines and second-order cones H is that of Nesterov and Todd; for exponential cones it also maps
-−∇F*(z) to −∇F(s), F the barrier, and is as near as it can to μ∇²F(s) (Tunçel; Dahl & Andersen).
+Each cone adds the equations dz + H ds = r to Newton's equations, for changes ds and dz. H is a
+symmetric matrix with H s = z. The page Mathematics, "Cones", describes H for each kind of cone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +15,29 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array, Vector
 
 
-class Cones(ABC):
-    """Cones of the same kind, one in each row of s and z, with `degree` for each.
+class Curvature(NamedTuple):
+    """The matrix H of several cones: `inside` + Σ sign · r rᵀ over the rows r of `outer`."""
 
-    A cone of degree 3 counts for three half lines: Σ s·z is Σ degree · μ where all are central.
+    inside: Any
+    """A sparse matrix with a block for each cone."""
+    outer: Any
+    """A sparse matrix whose rows are the vectors r of the outer products."""
+    signs: Vector
+
+
+class Cones(ABC):
+    """Cones of the same kind and dimension. Row k of the arrays s and z belongs to cone k.
+
+    The degree ν of a cone is such that s·z = ν μ on the central path with parameter μ.
 
     Parameters
     ----------
     s : array of shape (number, dimension)
-        Where to start near.
+        Points near which the slacks start. They may lie outside the cones.
     least : float
-        The size of s, at least.
+        The smallest size of a slack at the start.
     mult : array of shape (number,)
-        The size of the multipliers.
+        The size of the multipliers at the start.
 
     References
     ----------
@@ -38,12 +47,12 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """A point inside, of the size of 1."""
+    """An interior point of the cone whose size is about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
         size = np.maximum(np.abs(s).max(axis=1, initial=0.0), least)
-        # Move along the axis, twice as far each time, until all points are well inside.
+        # Points that are not well inside move along the axis, twice as far each time.
         shift = np.full(len(s), 0.1)
         while True:
             out = ~self.inside(s - 0.05 * size[:, None] * self.axis)
@@ -56,109 +65,84 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return which points are in the interior of the cone."""
+        """Return for each row of s whether it is in the interior of the cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return which points are in the interior of the dual cone, by default the cone itself."""
+        """Return for each row of z whether it is in the interior of the dual cone."""
         return self.inside(z)
 
     @abstractmethod
     def polar(self) -> Array:
-        """Return −∇F(s), the multipliers of μ = 1."""
+        """Return −∇F(s) for the barrier F of the cone, the multipliers for μ = 1."""
 
     @abstractmethod
     def scale(self) -> None:
-        """Make H of the present s and z."""
+        """Compute H for the present s and z."""
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return H x."""
+        """Return H x for an x with one row for each cone."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return r for products of `centre`, corrected by the predictor (ds, dz)."""
+        """Return the right-hand side r of dz + H ds = r for products of `centre`.
+
+        If a predictor (ds, dz) is given, r is corrected by its second-order terms.
+        """
 
     @property
     def product(self) -> float:
-        """Σ s·z."""
+        """The sum of s·z over all cones."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return a step within 5 % of the longest one that keeps s and z inside, at most 1."""
+        """Return the step to the boundary, of at most 1, or up to 5 % less."""
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
-            out = ~inside(x + step * dx)
-            if out.any():
-                step = _bisected(x[out], dx[out], inside, step)
+            low = step if inside(x + step * dx).all() else 0.0
+            # Halve the interval until both of its ends are within 5 % of each other.
+            while step > 1.05 * low and step > float(np.finfo(np.float64).tiny):
+                middle = 0.5 * (low + step)
+                if inside(x + middle * dx).all():
+                    low = middle
+                else:
+                    step = middle
+            step = low
         return step
 
+    def curvature(self) -> Curvature:
+        """Return H of all cones as a sparse matrix."""
+        from scipy import sparse
+
+        number, size = self.s.shape
+        inside = sparse.bsr_array((self.matrices(), np.arange(number), np.arange(number + 1)))
+        return Curvature(inside, sparse.csr_array((0, number * size)), np.zeros(0))
+
     def matrices(self) -> Array:
-        """Return H of each cone written down, (number, dimension, dimension)."""
+        """Return H of each cone as an array of shape (number, dimension, dimension)."""
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
 
 
-def _bisected(
-    x: Array, dx: Array, inside: Callable[[Array], NDArray[np.bool_]], outside: float
-) -> float:
-    """Return a step that keeps all x inside, and is within 5 % of the longest one."""
-    low = 0.0
-    high = outside
-    while high > 1.05 * low and high > float(np.finfo(np.float64).tiny):
-        middle = 0.5 * (low + high)
-        if inside(x + middle * dx).all():
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-class HalfLines(Cones):
-    """s >= 0, one number each."""
-
-    degree = 1.0
-    axis = np.ones(1)
-
-    def inside(self, s: Array) -> NDArray[np.bool_]:
-        return np.asarray(s[:, 0] > 0.0)
-
-    def polar(self) -> Array:
-        """Return 1/s."""
-        return 1.0 / self.s
-
-    def scale(self) -> None:
-        """Take z/s."""
-        self.H = self.z / self.s
-
-    def times(self, x: Array) -> Array:
-        return self.H * x
-
-    def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return (centre − ds dz)/s − z."""
-        corrected = centre if ds is None or dz is None else centre - ds * dz
-        return np.asarray(corrected / self.s - self.z)
-
-    def longest(self, ds: Array, dz: Array) -> float:
-        ratios = np.concatenate([-ds / self.s, -dz / self.z])
-        return 1.0 / max(1.0, float(ratios.max(initial=0.0)))
-
-
 def _det(x: Array) -> Array:
-    """Return x_0² − |x_1|², without cancellation."""
+    """Return x_0² − |x_1|² for each row x = (x_0, x_1), without cancellation."""
     length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
     return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
 
 
 def _flip(x: Array) -> Array:
-    """Return (x_0, −x_1)."""
+    """Return J x = (x_0, −x_1) for each row x."""
     flipped = -x
     flipped[:, 0] = x[:, 0]
     return flipped
 
 
 class SecondOrderCones(Cones):
-    """s_0 >= |s_1|. H = (2 q qᵀ − J)/η² with q_0² − |q_1|² = 1."""
+    """The cones s_0 >= |s_1| of s = (s_0, s_1). Those of dimension 1 are half lines.
+
+    The matrix is H = (2 q qᵀ − J)/η² with J = diag(1, −1, …, −1) and qᵀJ q = 1.
+    """
 
     degree = 1.0
 
@@ -167,15 +151,13 @@ class SecondOrderCones(Cones):
         super().__init__(s, least, mult)
 
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return s_0 > |s_1|."""
         return np.asarray((s[:, 0] > 0.0) & (_det(s) > 0.0))
 
     def polar(self) -> Array:
-        """Return J s / det s."""
         return _flip(self.s) / _det(self.s)[:, None]
 
     def scale(self) -> None:
-        """Take the scaling of Nesterov and Todd, W with W z = W⁻¹ s = λ."""
+        """Compute the scaling W of Nesterov and Todd, with W z = W⁻¹ s = λ and H = W⁻²."""
         s_size = np.sqrt(_det(self.s))[:, None]
         z_size = np.sqrt(_det(self.z))[:, None]
         s = self.s / s_size
@@ -191,38 +173,56 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the longest step, which a boost to the axis of the cone shows."""
+        """Return the step to the boundary, of at most 1."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
             at = x / size
             by = dx / size
-            # The Lorentz boost that takes x to the axis leaves all steps to the boundary.
+            # A Lorentz boost that maps x to the axis of the cone does not change the step to the
+            # boundary, and on the axis the step follows from the norm of the boosted direction.
             first = (at * _flip(by)).sum(axis=1)
             along = (first + by[:, 0]) / (at[:, 0] + 1.0)
             rest = by[:, 1:] - along[:, None] * at[:, 1:]
             steepest = max(steepest, float((np.sqrt(np.square(rest).sum(axis=1)) - first).max()))
         return 1.0 / steepest
 
+    def curvature(self) -> Curvature:
+        from scipy import sparse
+
+        number, size = self.s.shape
+        # H as an array has size² entries, and the form with two outer products 3 · size.
+        if size <= 3:
+            return super().curvature()
+        inside = sparse.diags_array(np.repeat(1.0 / np.square(self.eta), size))
+        columns = np.tile(np.arange(number * size).reshape(number, 1, size), (1, 2, 1))
+        outer = sparse.csr_array(
+            (self.rest().ravel(), columns.ravel(), np.arange(2 * number + 1) * size),
+            (2 * number, number * size),
+        )
+        return Curvature(inside, outer, np.tile([1.0, -1.0], number))
+
     def rest(self) -> Array:
-        """Return vectors u and v, (number, 2, dimension), with H = 1/η² + u uᵀ − v vᵀ."""
+        """Return the vectors u and v of H = 1/η² + u uᵀ − v vᵀ, shape (number, 2, dimension)."""
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)
+        # Products of sums have no cancellation, as differences of q_0 and |q_1| would.
         sum_ = first + length
         u = np.sqrt(length * sum_) * np.column_stack([np.ones_like(first), along])
         v = np.sqrt(length / sum_) * np.column_stack([np.ones_like(first), -along])
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)] x."""
+        """Return the product of [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)] and each row x."""
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
         rest = x[:, 1:] + (x[:, 0] + inner / (1.0 + w[:, 0]))[:, None] * w[:, 1:]
         return np.column_stack([first, rest])
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return W⁻¹ (λ \\ (centre e − λ∘λ − (W⁻¹ds)∘(W dz)))."""
+        # Solve λ∘x = centre e − λ∘λ − (W⁻¹ds)∘(W dz) for x, with the Jordan product ∘. Then r is
+        # W⁻¹x.
         at = self._lambda
         wanted = centre * self.axis - _jordan(at, at)
         if ds is not None and dz is not None:
@@ -233,13 +233,16 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return x∘y = (x·y, x_0 y_1 + y_0 x_1)."""
+    """Return the Jordan product x∘y = (x·y, x_0 y_1 + y_0 x_1)."""
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
 
 
 class ExponentialCones(Cones):
-    """y exp(x/y) <= z, y > 0, with F = −log(y log(z/y) − x) − log y − log z."""
+    """The cones y exp(x/y) <= z with y > 0, of s = (x, y, z).
+
+    The barrier is F(s) = −log(y log(z/y) − x) − log y − log z.
+    """
 
     degree = 3.0
     axis = np.array([-1.051383, 1.258967, 0.556409]) / 1.26
@@ -250,7 +253,7 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return where −u exp(v/u) < e w, u < 0."""
+        """Return for each row (u, v, w) whether −u exp(v/u) < e w and u < 0."""
         good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
         with np.errstate(all="ignore"):
             return np.asarray(good & (np.log(-z[:, 0] / z[:, 2]) + z[:, 1] / z[:, 0] < 1.0))
@@ -263,17 +266,18 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return −∇F*(z), the s whose −∇F is z, by the omega function of Wright."""
+        """Return −∇F*(z), the point s with −∇F(s) = z."""
         from scipy.special import wrightomega
 
         u, v, w = self.z.T
-        p = wrightomega(2.0 - v / u - np.log(-u / w)) - 1.0  # p + log(1 + p) = 1 − v/u − log(−u/w)
+        # Wright's omega function solves p + log(1 + p) = 1 − v/u − log(−u/w).
+        p = wrightomega(2.0 - v / u - np.log(-u / w)) - 1.0
         y = -1.0 / (u * p)
         z = (1.0 + 1.0 / p) / w
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
-        """Return ∇²F(s)."""
+        """Return the second derivative ∇²F(s) of the barrier for each row of s."""
         x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
@@ -285,11 +289,11 @@ class ExponentialCones(Cones):
         return np.asarray(H)
 
     def scale(self) -> None:
-        """Take the H of both secant equations; μ∇²F(s) where they are nearly one."""
+        """Compute the H with H s = z and H(−∇F*(z)) = −∇F(s) that is nearest to μ∇²F(s)."""
         s = self.s
         z = self.z
         hessian = self._hessian(s)
-        # Shadow points: s̃ = −∇F*(z) and z̃ = −∇F(s). On the central path s = μ s̃ and z = μ z̃.
+        # On the central path s = μ s̃ and z = μ z̃ with s̃ = −∇F*(z) and z̃ = −∇F(s).
         s_far = self._dual_polar()
         z_far = self.polar()
         dot = (s * z).sum(axis=1)
@@ -306,25 +310,28 @@ class ExponentialCones(Cones):
             most = np.einsum("ki,kij,kj->k", across, hessian, across)
             most -= np.square((across * z_far).sum(axis=1)) / 3.0
             most -= np.square((across * curved).sum(axis=1)) / left
-            # z zᵀ/⟨s,z⟩ + dz dzᵀ/⟨ds,dz⟩ meets both secants; a third term fixes what they leave.
+            # The first two terms meet both equations. The third one acts in the direction that is
+            # orthogonal to s and s̃, where H is free.
             both = _outer(z) / dot[:, None, None] + _outer(dz) / apart[:, None, None]
             both += (mu * most)[:, None, None] * _outer(across)
             far = (np.abs(mu * mu_far - 1.0) > 1e-7) & (apart > 0.0) & (left > 1e-14) & (most > 0.0)
-        # Near the central path the differences cancel, and both secants are nearly one.
+        # Near the central path the differences cancel, and both equations are nearly the same.
         self.H = np.where(far[:, None, None], both, mu[:, None, None] * hessian)
 
     def times(self, x: Array) -> Array:
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2."""
+        """Return centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 with z̃ = −∇F(s)."""
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:
             return aim
         hessian = self._hessian(self.s)
-        hessian[:, [0, 1, 2], [0, 1, 2]] *= 1.0 + 1e-13  # never singular
+        # Rounding may leave a singular matrix without this.
+        hessian[:, [0, 1, 2], [0, 1, 2]] *= 1.0 + 1e-13
         u = np.linalg.solve(hessian, dz[:, :, None])[:, :, 0]
-        # A difference of the Hessian along u, over a short way in its own norm.
+        # A central difference of ∇²F replaces the third derivative. Its step is short in the norm
+        # of ∇²F, so that both points are inside the cone.
         way = (1e-4 / (1e-300 + np.sqrt(np.abs((u * dz).sum(axis=1)))))[:, None]
         turned = self._hessian(self.s + way * u) - self._hessian(self.s - way * u)
         return np.asarray(aim + np.einsum("kij,kj->ki", turned, ds) / (4.0 * way))

@@ -1,4 +1,4 @@
-"""An f that is a cone program inside an interior point method."""
+"""An f that is a cone program, inside the interior point method."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from relaxboost._core.arrays import Vector
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior_point.block import Block
-from relaxboost.solvers.interior_point.bordered import MANY, Pattern
+from relaxboost.solvers.interior_point.bordered import Bordered, Layout, is_long
 from relaxboost.solvers.interior_point.cones import (
     Cones,
     ExponentialCones,
-    HalfLines,
     SecondOrderCones,
 )
 from relaxboost.solvers.interior_point.part import Aim, Part
 
-MAX_WRITTEN_CONE = 3
-"""Second-order cones up to this size have their H written down: larger ones have fewer entries as a
-multiple of the identity with two more columns in the border."""
-
 
 class _Change(NamedTuple):
+    """A direction in the variables x, the multipliers η and ζ, and the slacks s of the cones."""
+
     x: Vector
     eta: Vector
     slack: Vector
+    """The change of s, with an entry for each row of G."""
     mult: Vector
-    """The changes of s and ζ, an entry for each row in a cone."""
+    """The change of the multipliers ζ of these rows."""
 
 
 class Conic(Part):
-    """x = (d, z) with cost·x + x·P x/2, E x = e, and G x + s = h, s in cones.
+    """The minimum of cost·x + x·P x/2 over E x = e and G x + s = h, with slacks s in cones.
 
-    The curvature of x is P + GᵀHG, H that of the cones; the multipliers η of E x = e are unknowns.
+    The variables are x = (d, z). Let H be the curvature of the cones and η the multipliers of
+    E x = e. Then the matrix of the unknowns (x, η) is K = [P + GᵀHG, Eᵀ; E, 0].
 
     Parameters
     ----------
     form : ConeForm
+        The cone program that defines f.
     center : array of shape (m,)
-        A d to start near.
+        The distribution d near which the method starts.
     mult : float
-        The size of the multipliers to start with.
+        The size of the multipliers at the start.
     """
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
+        # The multipliers are reported for the form as it is given.
         self._given = form.zero, form.rows.shape
         m = center.size
         form = _lifted(form, m)
@@ -68,33 +69,39 @@ class Conic(Part):
         for kind, size, number in _kinds(form):
             rows = slice(first, first + size * number)
             shape = (number, size)
-            # A variable that second-order cones share may be 0 here, and as large as any row later.
-            shared = kind is SecondOrderCones and number > 1
-            least = float(np.abs(s).max()) if shared else 0.0
+            # A variable that all cones share, such as a norm, may be 0 at the start and as large as
+            # any row later. Slacks as small as 1/m would then need many steps to grow.
+            is_shared = kind is SecondOrderCones and size > 1 and number > 1
+            least = float(np.abs(s).max()) if is_shared else 0.0
             at = s[rows].reshape(shape)
             near = mults[rows].reshape(shape).min(axis=1)
             cones = kind(at, max(least, 1.0 / m), near)
+            cones.scale()
             self._cones.append((rows, cones))
             first = rows.stop
         self.count = sum(c.degree * len(c.s) for _, c in self._cones)
-        self._pattern = Pattern(m, self._square, self._E, self._G, self._places())
+        self._layout = Layout(self._matrix(is_pattern=True), m)
 
     @property
     def proof(self) -> ConeProof:
-        """The multipliers of the rows of the form as it was given, and its point."""
+        """The multipliers of the rows of the form that was given, and its point (d, z)."""
         zero, size = self._given
+        # The equations and half lines that `_lifted` adds stand between those of the form.
         later = self._z[self._z.size - (size[0] - zero) :]
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G how many share a z with it, whose equation adds them up."""
+        """Return for each row of G how many rows share a variable z with it.
+
+        The multipliers of these rows add up in the equation of that z, so each must be smaller.
+        """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
         pattern = self._G.astype(bool).multiply(used)
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return z for which the rows lack little."""
+        """Return variables z for which the rows nearly hold at the distribution `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -102,21 +109,9 @@ class Conic(Part):
         m = center.size
         if rows.shape[1] == m:
             return np.zeros(0)
+        # A start needs few digits, so that the iterations may be limited.
         right = np.append(self._e, self._h) - rows[:, :m] @ center
         return np.asarray(lsqr(rows[:, m:], right, iter_lim=100)[0])
-
-    def _places(self) -> tuple[Any, Any]:
-        """Return rows and columns of the entries of H that are written down."""
-        found = []
-        for rows, cones in self._cones:
-            number, size = cones.s.shape
-            index = np.arange(rows.start, rows.stop).reshape(number, size)
-            if _large(cones):
-                found.append((index.ravel(), index.ravel()))
-            else:
-                pair = np.broadcast_arrays(index[:, :, None], index[:, None, :])
-                found.append((pair[0].ravel(), pair[1].ravel()))
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     @property
     def _s(self) -> Vector:
@@ -130,45 +125,51 @@ class Conic(Part):
     def product(self) -> float:
         return sum(c.product for _, c in self._cones)
 
-    def _curved(self, x: Vector) -> Vector:
-        """Return H x."""
-        return np.concatenate([c.times(x[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
+    def _curved(self, s: Vector) -> Vector:
+        """Return H s for an s with an entry for each row of G."""
+        return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
+
+    def _matrix(self, is_pattern: bool = False) -> Any:
+        """Return K, or a matrix with positive entries wherever K may have one at any point."""
+        from scipy import sparse
+
+        curvatures = [c.curvature() for _, c in self._cones]
+        H = sparse.block_diag([c.inside for c in curvatures], format="csr")
+        R = sparse.block_diag([c.outer for c in curvatures], format="csr")
+        P = self._square
+        E = self._E
+        G = self._G
+        if is_pattern:
+            P, E, G, H, R = (_ones(matrix) for matrix in (P, E, G, H, R))
+        # Each outer product in H gets an unknown of its own, whose elimination adds the product.
+        outer = R @ G
+        K = sparse.block_array(
+            [
+                [P + G.T @ H @ G, E.T, outer.T],
+                [E, None, None],
+                [outer, None, sparse.diags_array(np.concatenate([-c.signs for c in curvatures]))],
+            ]
+        )
+        # K without d or without its border may be singular. This addition is small compared with
+        # the entries of K and large compared with their roundings.
+        small = np.finfo(np.float64).eps ** 0.75
+        is_x = np.arange(K.shape[0]) < self._cost.size
+        return K if is_pattern else K + sparse.diags_array(np.where(is_x, small, -small))
 
     @np.errstate(all="ignore")
     def block(self) -> Block:
-        """Return K, of the scaling at the present point."""
-        from scipy import sparse
-
-        entries = []
-        border = []
-        corner = []
-        for rows, cones in self._cones:
+        for _, cones in self._cones:
             cones.scale()
-            if not _large(cones):
-                entries.append(cones.matrices().ravel())
-                continue
-            assert isinstance(cones, SecondOrderCones)
-            number, size = cones.s.shape
-            entries.append(np.repeat(1.0 / np.square(cones.eta), size))
-            # Of each cone one column that is added, and one that is taken away.
-            place = np.repeat(np.arange(number), size), np.arange(number * size)
-            for sign, rest in zip((-1.0, 1.0), np.moveaxis(cones.rest(), 1, 0), strict=True):
-                spread = sparse.csr_array((rest.ravel(), place), (number, number * size))
-                border.append((spread @ self._G[rows]).toarray())
-                corner.append(np.full(number, sign))
-        columns = np.zeros((self._cost.size + self._e.size, sum(map(len, border))))
-        if border:
-            columns[: self._cost.size] = np.vstack(border).T
-        signs = np.concatenate([*corner, np.zeros(0)])
-        return self._pattern.block(np.concatenate(entries), columns, signs, self._times)
+        return Bordered(self._layout, self._matrix(), self._times)
 
     def _times(self, t: Vector) -> Vector:
+        # GᵀHG x from the right has fewer roundings than the matrix, where G x is small.
         x = t[: self._cost.size]
         eta = t[self._cost.size :]
         first = self._square @ x + self._E.T @ eta + self._G.T @ self._curved(self._G @ x)
         return np.append(first, self._E @ x)
 
-    @np.errstate(all="ignore")  # a direction that is not finite is refused
+    @np.errstate(all="ignore")  # `Iterate` rejects a direction that is not finite
     def aim(self, pull: Vector, centre: float, first: _Change | None = None) -> Aim:
         short = self._h - self._G @ self.x - self._s
         wanted = []
@@ -195,7 +196,7 @@ class Conic(Part):
 
     @np.errstate(all="ignore")
     def longest(self, change: _Change) -> tuple[float, float]:
-        """Return one step for both, since the curvature of P is felt by both."""
+        # With a quadratic term P primal and dual steps must have the same length.
         step = 1.0
         for rows, cones in self._cones:
             shape = cones.s.shape
@@ -213,13 +214,16 @@ class Conic(Part):
             cones.z = cones.z + dual_step * change.mult[rows].reshape(shape)
 
 
-def _large(cones: Cones) -> bool:
-    return isinstance(cones, SecondOrderCones) and cones.s.shape[1] > MAX_WRITTEN_CONE
+def _ones(matrix: Any) -> Any:
+    """Return a sparse matrix with every stored entry replaced by 1."""
+    pattern = matrix.tocsr()
+    return type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield (kind, size, number) of cones one after the other."""
-    yield HalfLines, 1, form.half
+    """Yield the kind, dimension and number of equal cones, in the order of their rows."""
+    # A half line is the second-order cone of dimension 1.
+    yield SecondOrderCones, 1, form.half
     for size, equal in groupby(form.second):
         yield SecondOrderCones, size, len(list(equal))
     if form.exponential:
@@ -227,22 +231,24 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return the form with d >= 0 as its first half lines, and short rows in all cones.
+    """Return an equal form with d >= 0 as its first half lines, and without long rows in cones.
 
-    A long one, which would fill GᵀHG, becomes an equation for a variable of its own. Where an
-    equation fixes d_i there is no interior, and no half line.
+    A row with many entries would fill GᵀHG. It becomes an equation that defines a new variable, and
+    this variable takes its place in the cone. If an equation already fixes d_i, then d_i >= 0 would
+    have no interior and is left out.
     """
     from scipy import sparse
 
     size = form.cost.size
     E = form.rows[: form.zero]
     G = form.rows[form.zero :]
-    long = np.flatnonzero(np.diff(G.indptr) > MANY)
+    is_far = is_long(G, m)
+    long = np.flatnonzero(is_far)
     new = long.size
     fixed = E[np.diff(E.indptr) == 1].indices
     own = sparse.csr_array((np.ones(new), (long, np.arange(new))), (G.shape[0], new))
     floor = -sparse.eye_array(m, size + new, format="csr")[np.setdiff1d(np.arange(m), fixed)]
-    short = sparse.diags_array((np.diff(G.indptr) <= MANY).astype(np.float64)) @ G
+    short = sparse.diags_array((~is_far).astype(np.float64)) @ G
     short.eliminate_zeros()
     rows = [
         sparse.hstack([E, sparse.csr_array((form.zero, new))]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,213 +14,199 @@ from relaxboost.solvers.interior_point.barrier import SMALLEST_SLACK, Barrier
 from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Move
 
 
-class BoundsCentre(NamedTuple):
-    """What the products of slacks and multipliers are to become, together or one by one."""
-
-    columns: Array | float
-    floor: Array | float
-
-
-class BoundsTarget(NamedTuple):
-    """The change of the multipliers that a direction asks for at fixed slacks."""
-
-    columns: Array
-    floor: Array
-
-
 class BoundsChange(NamedTuple):
-    """A direction in the slacks and the multipliers of all these inequalities."""
+    """A direction in the slacks and the multipliers of the bounds on edges."""
 
     slack: Array
+    """Shape (1, size) or (2, size), with a row for each sign of the columns."""
     mult: Array
-    """One row for each sign."""
-    floor_slack: Array
-    floor_mult: Array
 
 
 class EdgeBounds:
-    """±⟨a_j, d⟩ <= v for the columns in play, and 0 <= v over the full simplex.
+    """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j in play, and their multipliers.
 
-    Only one sign counts over the simplices. The multipliers are w_j⁺ and w_j⁻, and w is their
-    difference. The multiplier of 0 <= v is the weight left out. All slacks are positive from the
-    start on, because v starts above all edges.
+    The multipliers of both signs are w_j⁺ and w_j⁻, and the weight w_j is their difference. Over
+    the simplices only the sign + counts. Over the full simplex a column of zeros is appended: its
+    bound is 0 <= v, and its multiplier is the weight that w leaves out. All slacks are positive
+    from the start on, because v starts above all edges.
 
     Parameters
     ----------
     bulk : Bulk
-        The columns in play.
+        The products with the columns in play.
     over : AtomicSet
+        The set W of the weights w.
     d : array of shape (m,)
+        The distribution over examples at the start.
     v : float
-        Larger than all edges at d.
+        A bound that is larger than all edges at d.
+    w : array of shape (n,), optional
+        Weights to start near. By default all multipliers are equal at the start.
     """
 
-    def __init__(self, bulk: Bulk, over: AtomicSet, d: Vector, v: float) -> None:
+    is_linear = True
+    """Whether slacks are linear in d and v, so that w can take a step of its own length."""
+
+    def __init__(
+        self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
+    ) -> None:
         self.bulk = bulk
         self.v = v
         self._scale = over.scale
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
+        # Over the ball both signs of a column can share the weight that w leaves out.
+        self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
+        """The edge of the appended column, or an empty array."""
         self.edges = bulk.edges(d)
-        # Slacks are recomputed from v and the edges, so that their equations always hold.
-        slack = v - self._signs * self.edges
-        self._columns = _all_live(slack)
-        has_floor = over.holds_zero and not over.two_sided
-        self._floor = _all_live(np.full(int(has_floor), v))
+        self.pairs = _all_live(self._slacks())
+        """The slacks and the multipliers of all bounds, a row for each sign."""
         # All multipliers are equal at first, and sum to the radius of W.
-        for pairs in (self._columns, self._floor):
-            pairs.mult[:] = over.scale / self.count
+        self.pairs.mult[:] = over.scale / self.pairs.count
+        if w is not None:
+            self._mix(w)
         self.margins = bulk.margins(self.w)
+
+    def _slacks(self) -> Array:
+        """Return v minus the edges. So the equations of the slacks hold at every point."""
+        return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
+
+    def _mix(self, w: Vector) -> None:
+        """Move all multipliers most of the way to those of `w`, of the set W."""
+        parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
+        rest = max(0.0, self._scale - float(parts.sum()))
+        if self._zeros.size:
+            parts[:, -1] = rest
+        else:  # equal weights of both signs cancel
+            parts += rest / self.pairs.count
+        self.pairs.mult += 0.99 * (parts - self.pairs.mult)
 
     @property
     def w(self) -> Vector:
         """The weights of the columns in play, shape (n,)."""
-        return np.asarray((self._signs * self._columns.mult).sum(axis=0))
-
-    @property
-    def count(self) -> int:
-        """The number of inequalities."""
-        return self._columns.count + self._floor.count
-
-    @property
-    def product(self) -> float:
-        """The complementarity Σ slack · multiplier."""
-        return self._columns.product + self._floor.product
+        return np.asarray((self._signs * self._columns(self.pairs.mult)).sum(axis=0))
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
         """True for columns with more weight than slack; near the end, those of the optimum."""
-        return np.asarray((self._columns.mult > self._columns.slack).any(axis=0))
+        return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
+
+    def _columns(self, array: Any) -> Any:
+        """Return the entries of the columns in play, without the column of zeros."""
+        return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
-        """Return D, ε D and κ at the present point.
+        """Return the diagonal that these bounds add to Newton's equations.
 
         Raises
         ------
         numpy.linalg.LinAlgError
             If a multiplier is below the least double, so that its column determines nothing.
         """
-        ratio = self._columns.ratio
-        D = ratio.sum(axis=0)
-        if not D.all():
-            raise np.linalg.LinAlgError(UNSOLVED)
-        floor = float(self._floor.ratio.sum())
-        # κ = Σ (D − ε² D), written without the cancellation; 0 if there is only one sign.
-        kappa = float((4.0 * ratio[0] * ratio[-1] / D).sum()) if len(ratio) == 2 else 0.0
-        return ColumnScaling(D, (self._signs * ratio).sum(axis=0), kappa + floor, floor)
+        floor = float(self.pairs.ratio[:, self.bulk.n :].sum())
+        return atom_scaling(self._columns(self.pairs.ratio), floor)
 
-    def target(self, centre: BoundsCentre, predictor: BoundsChange | None) -> BoundsTarget:
-        """Return what a direction to products of `centre` asks of the multipliers.
+    def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
+        """Return the changes of the multipliers that bring products to `centre` at fixed slacks.
 
         The products of the predictor's changes, which its linearisation neglects, are subtracted.
         """
-        columns, floor = centre
+        # This is the second-order correction of Mehrotra.
         if predictor is not None:
-            columns = columns - predictor.slack * predictor.mult
-            floor = floor - predictor.floor_slack * predictor.floor_mult
-        return BoundsTarget(self._columns.missing(columns), self._floor.missing(floor))
+            centre = centre - predictor.slack * predictor.mult
+        return self.pairs.missing(centre)
 
-    def right_side(self, target: BoundsTarget) -> tuple[Vector, float]:
-        """Return q and s of Newton's equations."""
-        # Each sign has Δw± = missing± − ϑ± Δslack±; their difference is y, their sum enters s.
-        ratio = self._columns.ratio
-        D = ratio.sum(axis=0)
-        net = (self._signs * target.columns).sum(axis=0)
-        epsilon = (self._signs * ratio).sum(axis=0) / D
-        weight = float(self._columns.mult.sum()) + float((self._floor.mult + target.floor).sum())
-        total = float(target.columns.sum()) - (self._scale - weight)
-        return -net / D, total - float(epsilon @ net)
+    def right_side(self, target: Array) -> tuple[Vector, float]:
+        """Return the right-hand sides q and s of Newton's equations for a `target`."""
+        # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
+        scaling = self.scaling()
+        net = (self._signs * self._columns(target)).sum(axis=0)
+        excess = float(self.pairs.mult.sum()) - self._scale
+        total = float(target.sum()) + excess
+        return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
-    def change(self, target: BoundsTarget, move: Move) -> BoundsChange:
+    def change(self, target: Array, move: Move) -> BoundsChange:
         """Return the changes of slacks and multipliers that belong to a solution (Δd, y, Δv)."""
-        slack = move.v - self._signs * move.edges
-        mult = target.columns - self._columns.ratio * slack
+        slack = move.v - self._signs * np.append(move.edges, self._zeros)
+        mult = target - self.pairs.ratio * slack
         if len(mult) == 2:
             # The larger of the two changes follows from y = Δw⁺ − Δw⁻ without cancellation.
-            is_larger = self._columns.ratio[0] > self._columns.ratio[1]
+            is_larger = self.pairs.ratio[0] > self.pairs.ratio[1]
             positive = np.where(is_larger, move.y + mult[1], mult[0])
             negative = np.where(is_larger, mult[1], mult[0] - move.y)
             mult = np.stack([positive, negative])
         else:
-            mult = move.y[None, :]
-        floor_slack = np.full_like(target.floor, move.v)
-        floor_mult = target.floor - self._floor.ratio * floor_slack
-        return BoundsChange(slack, mult, floor_slack, floor_mult)
-
-    def product_after(self, step: float, dual_step: float, change: BoundsChange) -> float:
-        """Return the complementarity after the two steps."""
-        columns = self._columns.product_after(step, dual_step, change.slack, change.mult)
-        return columns + self._floor.product_after(
-            step, dual_step, change.floor_slack, change.floor_mult
-        )
-
-    def outliers(
-        self, change: BoundsChange, step: float, dual_step: float, centre: float
-    ) -> BoundsCentre:
-        """Return what to add to products that two steps bring far from `centre`."""
-        columns = self._columns.outliers(change.slack, change.mult, step, dual_step, centre)
-        floor = self._floor.outliers(change.floor_slack, change.floor_mult, step, dual_step, centre)
-        return BoundsCentre(columns, floor)
-
-    def longest(self, change: BoundsChange) -> tuple[float, float]:
-        """Return the steps to the boundary, of slacks and of multipliers, each at most 1."""
-        columns = self._columns.longest(change.slack, change.mult)
-        floor = self._floor.longest(change.floor_slack, change.floor_mult)
-        return min(columns[0], floor[0]), min(columns[1], floor[1])
+            # With one sign y itself is the change of the multipliers.
+            mult[0, : self.bulk.n] = move.y
+        return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Take the two steps; `d` and `v` are those after the step."""
+        """Take a step in the multipliers; `d` and `v` are those after the step in the slacks."""
         self.v = v
         self.edges = self.bulk.edges(d)
-        self._columns.move(self.v - self._signs * self.edges, dual_step, change.mult)
-        floor_slack = np.full_like(self._floor.slack, self.v)
-        self._floor.move(floor_slack, dual_step, change.floor_mult)
+        self.pairs.move(self._slacks(), dual_step, change.mult)
         self.margins = self.bulk.margins(self.w)
 
     def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns have next to no weight, and so small a curvature that none is due.
+        """Return which columns have so small a weight and curvature that they hardly matter.
 
-        A column's curvature is its multiplier over its slack. Idle columns have less than `part`
-        of the median curvature of the columns in use. Near the end curvatures differ so much that
-        a column in use which is not centred yet would look idle by its curvature alone.
+        The curvature of a column is its multiplier over its slack. Idle columns have less than
+        `part` of the median curvature of the columns in use, and less than a thousandth of the mean
+        weight. The second condition protects columns in use that are not yet centred: near the end
+        curvatures differ so much that such a column would look idle.
         """
-        curvature: Vector = self._columns.ratio.max(axis=0)
+        curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
+        # Before any column is in use, none is idle.
         usual = float(np.median(curvature[used])) if used.any() else 0.0
-        weight = self._columns.mult.max(axis=0)
-        is_light = weight <= 1e-3 * self._scale / used.size  # of the mean weight
+        weight = self._columns(self.pairs.mult).max(axis=0)
+        is_light = weight <= 1e-3 * self._scale / used.size
         return np.asarray(is_light & (curvature < part * usual))
 
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
         """Continue with the columns that stay. A cut that leaves gives its weight to the next."""
-        mult = self._columns.mult[:, stays]
+        kept = np.append(stays, self._zeros == 0.0)
+        mult = self.pairs.mult[:, kept]
         # Neighbouring cuts differ in few examples, so margins hardly change. Other columns have
         # no neighbours, and their weight is lost.
         if bulk.levels is not None and stays.any():
             gone = np.flatnonzero(~stays)
             heirs = np.searchsorted(np.flatnonzero(stays), gone)
-            heirs = np.minimum(heirs, mult.shape[1] - 1)
-            np.add.at(mult.T, heirs, self._columns.mult[:, gone].T)
-        self._columns.slack = self._columns.slack[:, stays]
-        self._columns.mult = mult
-        self._replace(bulk, d, np.arange(bulk.n), self.product / self.count)
+            heirs = np.minimum(heirs, bulk.n - 1)
+            np.add.at(mult.T, heirs, self.pairs.mult[:, gone].T)
+        self.pairs = _all_live(self.pairs.slack[:, kept])
+        self.pairs.mult = mult
+        self.admit(bulk, np.arange(bulk.n), d)
 
-    def admit(self, bulk: Bulk, place: Whole, d: Vector, mu: float) -> None:
-        """Continue with more columns, the former ones at `place`; new products are at most mu."""
-        self._replace(bulk, d, place, mu)
-
-    def _replace(self, bulk: Bulk, d: Vector, place: Whole, mu: float) -> None:
+    def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
+        """Continue with the columns of `bulk`, the former ones at `place`."""
+        mu = self.pairs.product / self.pairs.count
+        former = self.pairs
         self.bulk = bulk
         self.edges = bulk.edges(d)
-        slack = np.maximum(self.v - self._signs * self.edges, SMALLEST_SLACK)
-        slack[:, place] = self._columns.slack
+        # The column of zeros stays the last one.
+        place = np.append(place, bulk.n + np.arange(self._zeros.size))
+        slack = np.maximum(self._slacks(), SMALLEST_SLACK)
+        slack[:, place] = former.slack
         # Newton's equations lack all of the weight of a new column, so it must not be large.
         mult = np.minimum(mu / slack, 0.1 * self._scale / bulk.n)
-        mult[:, place] = self._columns.mult
-        self._columns = _all_live(slack)
-        self._columns.mult = mult
+        mult[:, place] = former.mult
+        self.pairs = _all_live(slack)
+        self.pairs.mult = mult
         self.margins = bulk.margins(self.w)
 
 
 def _all_live(slack: Array) -> Barrier:
     """Return inequalities of these slacks, whose multipliers are still to be set."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
+
+
+def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
+    """Return D, ε D and κ for the ratios of each sign's bounds, and of the bound 0 <= v."""
+    D = ratio.sum(axis=0)
+    if not D.all():
+        raise np.linalg.LinAlgError(UNSOLVED)
+    if len(ratio) == 1:
+        return ColumnScaling(D, D, floor, float(D.sum()) + floor)
+    # κ = Σ (D − ε² D), written without the cancellation.
+    kappa = float((4.0 * ratio[0] * ratio[1] / D).sum())
+    return ColumnScaling(D, ratio[0] - ratio[1], kappa + floor, float(D.sum()) + floor)

@@ -1,4 +1,4 @@
-"""Which unknowns are eliminated from Newton's equations: one choice for each step."""
+"""The choice of the unknowns that are eliminated from Newton's equations in each step."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""Order up to which a dense matrix is factorised: it has 1.2 GB, and takes a minute on one core."""
+"""The largest order of a matrix that is factorised: 1.2 GB, and a minute on one core."""
 
 
 class Elimination:
     """The choice between normal equations by columns, by examples, and by passes.
 
-    The smaller matrix wins, of order m or n + 1. For cuts there is a third way without a matrix,
-    which wins if its counted work is smaller. docs/mathematics.md derives all three.
+    The matrix by columns has the order n + 1, that by examples m, and the smaller one is selected.
+    Columns that are cuts allow passes without a matrix, which are selected if they take less work.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
-        """Whether the last step went without a matrix, which makes each step expensive."""
+        """Whether the last step used passes. Each further step is then expensive."""
         self._iterations: float = 20.0
-        """The most iterations that a right-hand side took in the last step by passes; at first,
-        the number that well-conditioned equations take."""
+        """The largest number of iterations of a right-hand side in the last step by passes. At the
+        start it is a number that well-conditioned equations take."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
-        """Return factorised equations.
+        """Return Newton's equations, ready to be solved.
 
         Raises
         ------
@@ -44,43 +44,47 @@ class Elimination:
             If rounding leaves no positive definite matrix.
         """
         seconds_left()
-        if self._prefers_examples(bulk, block):
+        if self._prefers_examples(bulk, block, scaling):
             try:
                 return ByExamples(bulk, block, scaling)
             except np.linalg.LinAlgError:
-                # Rows of f may fix so much of d that no matrix in d alone has a factor.
+                # Rows of f may fix so much of d that no matrix for d alone has a factor.
                 has_rows = not isinstance(block, Diagonal)
                 if not has_rows or block.written or bulk.n > MAX_FACTOR_ORDER:
                     raise
                 self._has_no_examples_factor = True
-        if self._prefers_passes(bulk, block):
+        if self._prefers_passes(bulk, block, scaling):
             return ByPasses(bulk, block, scaling)
         try:
             return ByColumns(bulk, block, scaling)
         except np.linalg.LinAlgError:
-            # K⁻¹ of an f with rows may lose digits that its Schur complement in d keeps.
+            # The inverse of K may lose digits that the Schur complement of K in d keeps.
             can_turn = block.written and not self._has_no_examples_factor
             if not can_turn or bulk.m > MAX_FACTOR_ORDER:
                 raise
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Remember how many iterations the equations took."""
+        """Remember how many iterations the equations of this step took."""
         self.is_by_passes = normal.iterations > 0
         if self.is_by_passes:
+            # Equations that do not converge are solved with a matrix in the next step.
             has_converged = normal.iterations < MAX_CG_ITERATIONS
             self._iterations = normal.iterations if has_converged else np.inf
 
-    def _prefers_examples(self, bulk: Bulk, block: Block) -> bool:
-        # Rows that tie examples together need A written down on the side of the columns.
+    def _prefers_examples(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
+        # Weights without a curvature of their own cannot be eliminated.
+        if not np.isfinite(scaling.D).all():
+            return False
+        # If K ties examples together, the matrix by columns needs A as an array.
         if block.written and bulk.array is None:
             return True
         return bulk.n > bulk.m and not self._has_no_examples_factor
 
-    def _prefers_passes(self, bulk: Bulk, block: Block) -> bool:
-        if bulk.levels is None or not isinstance(block, Diagonal):
+    def _prefers_passes(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> bool:
+        if bulk.levels is None or not (scaling.has_sum and isinstance(block, Diagonal)):
             return False
-        # Only stumps have levels; their passes are compared with the matrix by entries read.
+        # Only stumps have levels. The work of both ways is counted in entries of A that are read.
         features = len(bulk.levels.codes)
         with_matrix = factor_work(features, bulk.m, bulk.n)
         without = passes_work(features, bulk.m, self._iterations)

@@ -1,26 +1,32 @@
-"""The Cholesky factor of Newton's matrix, which near the end is singular up to rounding."""
+"""Factors of Newton's matrices, which near the end of a run are singular up to rounding."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
+ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
+"""The parts of a diagonal that are added to it, tried in turn until the matrix has a factor. An
+addition of 1e-14 leaves 14 of the 16 digits of the diagonal unchanged."""
+
 
 class Factor:
-    """The Cholesky factor of a symmetric positive definite matrix.
+    """The Cholesky factor of a symmetric matrix that is positive definite up to rounding.
 
-    Equal columns, or examples, leave Newton's matrix singular. A multiple of the roundings in its
-    diagonal is then added to it; iterative refinement removes the effect on the solution.
+    Equal columns or equal examples make Newton's matrix singular. A small multiple of its diagonal
+    is therefore always added, and iterative refinement removes the effect on the solution.
 
     Parameters
     ----------
     gram : array of shape (order, order)
         The matrix in its lower triangle. The diagonal is changed.
     size : array of shape (order,), optional
-        How large the terms of each diagonal entry were, if they cancelled. The roundings are
-        proportional to `size` then.
+        The size of the terms of each diagonal entry, if these terms cancelled. The roundings in
+        the diagonal are then proportional to `size`.
 
     Raises
     ------
@@ -31,10 +37,10 @@ class Factor:
     def __init__(self, gram: Array, size: Vector | None = None) -> None:
         place = np.arange(len(gram))
         diagonal = gram[place, place]
-        # Most cancellations are mild, so what is left of the terms sets the first additions.
+        # Most cancellations are mild, so additions in proportion to the diagonal are tried first.
         for scale in (diagonal,) if size is None else (diagonal, size):
-            for digits in (14, 12, 10, 8):  # of the diagonal that stay; a double has almost 16
-                gram[place, place] = diagonal + 10.0**-digits * scale
+            for addition in ADDITIONS:
+                gram[place, place] = diagonal + addition * scale
                 if self._factorise(gram):
                     return
         raise np.linalg.LinAlgError("Newton's equations are singular")
@@ -43,7 +49,7 @@ class Factor:
         """Factorise a copy of the matrix; return whether it is positive definite."""
         from scipy.linalg.lapack import dpotrf
 
-        # LAPACK stores by columns: the lower triangle by rows is its upper triangle.
+        # LAPACK stores matrices by columns, so that this lower triangle is its upper triangle.
         with threads_for(*gram.shape):
             self._upper, failed = dpotrf(gram.T, lower=0, clean=0)
         return not failed
@@ -58,9 +64,41 @@ class Factor:
             return np.asarray(dtrsv(self._upper, half))
 
 
+def symmetric_factor(matrix: Any) -> Any:
+    """Return a sparse factor of a symmetric matrix. Its `solve` accepts vectors and matrices.
+
+    The minimum degree ordering of a symmetric matrix keeps pivots on the diagonal, so that rows
+    with many entries fill little. SuperLU's default, made for unsymmetric matrices, fills up to
+    five hundred times as much.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the matrix is singular.
+    """
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    matrix = sparse.csc_array(matrix)
+    diagonal = sparse.diags_array(matrix.diagonal(), format="csc")
+    for addition in (0.0, *ADDITIONS):
+        try:
+            return splu(
+                matrix + addition * diagonal,
+                permc_spec="MMD_AT_PLUS_A",
+                # Larger pivots would refuse those of active rows, and the factor would fill.
+                diag_pivot_thresh=np.sqrt(np.finfo(np.float64).eps),
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError:  # SciPy's, for a singular matrix
+            continue
+    raise np.linalg.LinAlgError("the sparse part of Newton's equations is singular")
+
+
 def add_outer(matrix: Array, left: Vector, right: Vector) -> None:
-    """Add the outer product of two vectors to a matrix in place, without a second matrix."""
+    """Add the outer product of two vectors to a matrix in place."""
     from scipy.linalg.blas import dger
 
+    # NumPy's np.outer would allocate a second matrix of the same size.
     changed = dger(1.0, right, left, a=matrix.T, overwrite_a=1)
     assert np.shares_memory(changed, matrix)

@@ -1,51 +1,43 @@
-"""A point strictly inside all inequalities of a game, and Mehrotra's step from it."""
+"""A point strictly inside all inequalities of a game, and the step of Mehrotra from it."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Vector, Whole
+from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing
 from relaxboost.relaxations import LinearForm
-from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers.interior_point.barrier import FRACTION_TO_BOUNDARY
 from relaxboost.solvers.interior_point.conic import Conic
-from relaxboost.solvers.interior_point.edge_bounds import (
-    BoundsCentre,
-    BoundsChange,
-    BoundsTarget,
-    EdgeBounds,
-)
+from relaxboost.solvers.interior_point.edge_bounds import BoundsChange, EdgeBounds
 from relaxboost.solvers.interior_point.elimination import Elimination
 from relaxboost.solvers.interior_point.normal import UNSOLVED, Move, Normal, Right
 from relaxboost.solvers.interior_point.part import Aim, Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
-MAX_CORRECTORS = 4
-"""Centrality correctors of a step at most. Each costs a solve with the factor, which is cheap, and
-Gondzio (1996) takes one to ten."""
-
 
 class _Centre(NamedTuple):
-    """What the products of slacks and multipliers are to become, together or one by one."""
+    """The products of slack and multiplier at which a direction aims.
+
+    Each part is one number for all products, or an array with a number for each.
+    """
 
     part: Any
-    bounds: BoundsCentre
+    bounds: Array | float
 
 
 class _Equations(NamedTuple):
-    """The right-hand side of Newton's equations, with the targets that it was made of."""
+    """The right-hand side of Newton's equations, with the targets that lead to it."""
 
     right: Right
     aim: Aim
-    bounds: BoundsTarget
+    bounds: Array
 
 
 class _Direction(NamedTuple):
@@ -59,43 +51,48 @@ class _Direction(NamedTuple):
 
 
 class Outsiders(Protocol):
-    """Columns that are not in play; none of them may have an edge above v either."""
+    """Columns that are not in play. None of them may have an edge above v either."""
 
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, of at most `length`, after which no edge is above v.
 
-        `direction` is that of d, and `rise` the change of v. If columns block the step, the best
-        of them are put into play; all columns in play and the places of the former ones are
-        returned too, or None.
+        `direction` is the direction of d, and `rise` the change of v. If columns block the step,
+        the best of them enter the play. The second result then contains all columns in play and
+        the places of the former ones among them; otherwise it is None.
         """
 
 
 class Iterate:
-    """The program of a game, min f(d) + r v, and a point strictly inside its inequalities.
+    """The program of a game and a point strictly inside its inequalities.
 
-    The constraints are Σd = 1, those of `EdgeBounds`, and those that f has of its own, in its
-    `Part`. Inequalities hold strictly from the start on; equations converge. docs/mathematics.md,
-    "The interior point method", derives the equations with the symbols of this code.
+    The program is to minimise f(d) + r v over Σd = 1, the bounds v on all edges in `EdgeBounds`,
+    and the constraints of f in `Part`, where r is the radius of the set of weights. Inequalities
+    hold strictly from the start on, and equations converge. The page Mathematics, "The interior
+    point method", derives the equations.
 
     Parameters
     ----------
     form : LinearForm or ConeForm
-        What f is.
+        The program that defines f.
     bulk : Bulk
-        The columns in play.
+        The products with the columns in play.
     over : AtomicSet
+        The set W of the weights w.
     center : array of shape (m,)
-        A d to start near.
+        The distribution d near which the method starts.
     whole : Pricing, optional
-        All columns, if only some are in play. The first v is larger than all of their edges.
+        The edges of all columns, if only some columns are in play.
 
     References
     ----------
     Mehrotra (1992), SIAM J. Optim. 2; Gondzio (1996), Comput. Optim. Appl. 6; Wright (1997),
     Primal-Dual Interior-Point Methods, Ch. 10.
     """
+
+    has_correctors = True
+    """Whether centrality correctors cost much less than a factor."""
 
     def __init__(
         self,
@@ -105,89 +102,66 @@ class Iterate:
         center: Vector,
         whole: Pricing | None = None,
     ) -> None:
-        # Multipliers are about as large as r and the slopes of f. With a v that is as far off in
-        # r v, the products of all pairs start near each other.
+        # Multipliers are about as large as r and the slopes of f. If r v exceeds its least value by
+        # a tenth of that, the products of all slacks and multipliers start near each other.
         size = over.scale + float(np.abs(form.cost).max())
-        self._part: Part
+        part: Part
         if isinstance(form, LinearForm):
-            self._part = Polyhedron(form, center, 0.1 * size / bulk.m)
+            part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
-            self._part = Conic(form, center, size)
-        # The first v leaves a slack to the largest edge of all columns, not only those in play.
-        highest = abs(kernels.first_largest((whole or bulk).edges(self._part.x[: bulk.m]))[1])
+            part = Conic(form, center, size)
+        # The first v is above the edges of all columns, not only of those in play.
+        highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
-        self._bounds = EdgeBounds(bulk, over, self._part.x[: bulk.m], v)
+        self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
+
+    def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
+        """Set the point, whose d sums to 1 in the end if `has_sum`."""
+        self.part = part
+        self.bounds = bounds
+        self._has_sum = has_sum
         self._multiplier = 0.0
-        """λ, the multiplier of Σd = 1."""
+        """The multiplier λ of Σd = 1."""
         self.infeasibility = 1.0
-        """The largest part of the first residual of any equation that may be left, except for
-        roundings."""
-        self._elimination = Elimination()
+        """An upper bound on the part of the first residuals that is left in any equation, except
+        for roundings."""
+        self.elimination = Elimination()
 
     @property
     def bulk(self) -> Bulk:
-        """The columns in play."""
-        return self._bounds.bulk
+        """The products with the columns in play."""
+        return self.bounds.bulk
 
     @property
     def d(self) -> Vector:
         """The distribution d. Its entries are positive, and their sum converges to 1."""
-        return self._part.x[: self.bulk.m]
+        return self.part.x[: self.bulk.m]
 
     @property
     def w(self) -> Vector:
         """The weights of the columns in play, shape (n,)."""
-        return self._bounds.w
+        return self.bounds.w
 
     @property
     def v(self) -> float:
         """The bound on all edges."""
-        return self._bounds.v
-
-    @property
-    def edges(self) -> Vector:
-        """The edges of the columns in play."""
-        return self._bounds.edges
-
-    @property
-    def margins(self) -> Vector:
-        """A w."""
-        return self._bounds.margins
-
-    @property
-    def proof(self) -> ConeProof | None:
-        """The multipliers of f's cone form; None for a linear form."""
-        return self._part.proof
-
-    @property
-    def is_in_use(self) -> NDArray[np.bool_]:
-        """True for columns with more weight than slack; near the end, those of the optimum."""
-        return self._bounds.is_in_use
-
-    @property
-    def is_by_passes(self) -> bool:
-        """Whether the last step went without a matrix, so that each further step is expensive."""
-        return self._elimination.is_by_passes
+        return self.bounds.v
 
     @property
     def mu(self) -> float:
         """The mean of slack · multiplier, which goes to zero."""
-        return self.product / self._count
+        return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
         """The complementarity Σ slack · multiplier; once all equations hold, it is the gap."""
-        return self._part.product + self._bounds.product
-
-    @property
-    def _count(self) -> float:
-        return self._part.count + self._bounds.count
+        return self.part.product + self.bounds.pairs.product
 
     def step(self, outsiders: Outsiders | None = None) -> float:
         """Take a predictor-corrector step; return the longer of the primal and the dual length.
 
-        The step ends where an outsider would have an edge above v, and the outsiders that block it
-        are put into play. So the iterates stay feasible for the whole game.
+        The step ends before an outsider has an edge above v, and the outsiders that block the step
+        enter the play. So the iterates stay feasible for the whole game.
 
         Raises
         ------
@@ -197,30 +171,31 @@ class Iterate:
             If the time limit of the run is over. The point is unchanged then.
         """
         normal, direction = self._predict_and_correct()
-        # Refine only the direction that is taken: the predictor needs few digits.
+        # Only the direction that is taken is refined. The predictor needs few digits.
         seconds_left()
         refined = normal.refined(direction.equations.right, direction.move)
         direction = self._complete(direction.equations, refined)
-        self._elimination.note(normal)
+        self.elimination.note(normal)
         length, dual = self._longest(direction)
         admitted = None
         if outsiders is not None:
             heading = direction.move.t[: self.bulk.m]
             length, admitted = outsiders.block(heading, self.v, direction.move.v, length)
-        # Primal and dual steps have lengths of their own, as is usual for linear programs.
+        # Primal and dual steps may differ in length, as is usual for linear programs.
         self._go(direction, FRACTION_TO_BOUNDARY * length, FRACTION_TO_BOUNDARY * dual)
         if admitted is not None:
-            self._bounds.admit(*admitted, self.d, self.mu)
+            self.bounds.admit(*admitted, self.d)
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
         """Return the factorised equations and Mehrotra's direction."""
-        block, scaling = self._part.block(), self._bounds.scaling()
-        normal = self._elimination.factorise(self.bulk, block, scaling)
-        predictor = self._solve(normal, _same(0.0), None)
+        scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
+        normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
+        predictor = self._solve(normal, _Centre(0.0, 0.0), None)
         mu = self._centring(predictor)
-        corrected = self._solve(normal, _same(mu), predictor)
-        if normal.iterations:  # without a factor, a solution costs as much as a predictor
+        corrected = self._solve(normal, _Centre(mu, mu), predictor)
+        # Without a factor each corrector would cost as much as the predictor.
+        if normal.iterations or not self.has_correctors:
             return normal, corrected
         return normal, self._recentre(normal, mu, predictor, corrected)
 
@@ -229,82 +204,74 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector asks for steps that are longer by 0.2, and for products that are not far
-        from `mu` after them. It is accepted if both steps together are longer by a tenth of that.
-        (Gondzio asks for 0.1, which takes one step more in ten.)
+        Each corrector aims at steps that are longer by 0.2 and at products near `mu` after them. It
+        is accepted if both steps together are longer by a tenth of that. (Gondzio aims at 0.1,
+        which takes one step more in ten.)
         """
-        centre = _same(mu)
+        # Each corrector changes the products at which the one before aimed.
+        centre = _Centre(mu, mu)
         length = self._longest(direction)
-        for _ in range(MAX_CORRECTORS):
+        while True:
             step = min(1.0, length[0] + 0.2)
             dual = min(1.0, length[1] + 0.2)
-            part = self._part.outliers(direction.part, step, dual, mu)
+            part = self.part.outliers(direction.part, step, dual, mu)
+            # Cones have no such correctors.
             if part is None:
-                break
-            columns, floor = self._bounds.outliers(direction.bounds, step, dual, mu)
-            bounds = BoundsCentre(centre.bounds.columns + columns, centre.bounds.floor + floor)
-            centre = _Centre(centre.part + part, bounds)
+                return direction
+            bounds = self.bounds.pairs.outliers(*direction.bounds, step, dual, mu)
+            centre = _Centre(centre.part + part, centre.bounds + bounds)
             recentred = self._solve(normal, centre, predictor)
             longer = self._longest(recentred)
             if sum(longer) < sum(length) + 0.02:
-                break
+                return direction
             direction = recentred
             length = longer
-        return direction
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return σ μ, what products are to become.
+        """Return the product σ μ at which the corrector aims.
 
-        The centring parameter is Mehrotra's, σ = (μ after the predictor / μ)³.
+        The centring parameter of Mehrotra is σ = (μ after the predictor / μ)³.
         """
         length, dual = self._longest(predictor)
-        after = self._part.product_after(length, dual, predictor.part)
-        after += self._bounds.product_after(length, dual, predictor.bounds)
+        after = self.part.product_after(length, dual, predictor.part)
+        after += self.bounds.pairs.product_after(length, dual, *predictor.bounds)
         sigma = (after / self.product) ** 3
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the direction to products of `centre`, corrected by the predictor."""
+        """Return the direction to the products `centre`, corrected by a predictor if given."""
         seconds_left()
-        # A w − λ is the gradient in d of the Lagrangian's terms that do not belong to f.
-        pull = self.margins - self._multiplier
-        aim = self._part.aim(pull, centre.part, predictor and predictor.part)
-        target = self._bounds.target(centre.bounds, predictor and predictor.bounds)
-        q, s = self._bounds.right_side(target)
+        # A w − λ is the gradient in d of the terms of the Lagrangian that do not belong to f.
+        pull = self.bounds.margins - self._multiplier
+        aim = self.part.aim(pull, centre.part, predictor and predictor.part)
+        target = self.bounds.target(centre.bounds, predictor and predictor.bounds)
+        q, s = self.bounds.right_side(target)
         right = Right(aim.h, q, s, 1.0 - float(self.d.sum()))
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
         """Return the direction of all variables from a solution of the reduced equations."""
+        # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
-        part = self._part.change(equations.aim, move.t)
-        bounds = self._bounds.change(equations.bounds, move)
+        part = self.part.change(equations.aim, move.t)
+        bounds = self.bounds.change(equations.bounds, move)
         return _Direction(equations, move, part, bounds)
 
     def _longest(self, direction: _Direction) -> tuple[float, float]:
         """Return the primal and the dual step to the boundary, each at most 1."""
-        part = self._part.longest(direction.part)
-        bounds = self._bounds.longest(direction.bounds)
-        return min(part[0], bounds[0]), min(part[1], bounds[1])
+        part = self.part.longest(direction.part)
+        bounds = self.bounds.pairs.longest(*direction.bounds)
+        steps = min(part[0], bounds[0]), min(part[1], bounds[1])
+        # Equations in which primal and dual variables multiply each other need one step for both.
+        return steps if self.bounds.is_linear else (min(steps),) * 2
 
     def _go(self, direction: _Direction, length: float, dual: float) -> None:
-        self._part.go(length, dual, direction.part)
+        self.part.go(length, dual, direction.part)
         v = self.v + length * direction.move.v
-        self._bounds.go(length, dual, direction.bounds, self.d, v)
+        self.bounds.go(length, dual, direction.bounds, self.d, v)
         self._multiplier += dual * direction.move.total
+        # A step of length 1 solves all linear equations.
         left = self.infeasibility * (1.0 - min(length, dual))
-        self.infeasibility = max(left, 1e-10)  # below, residuals are roundings
-
-    def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns have less than `part` of the usual curvature, and hardly weight."""
-        return self._bounds.is_idle(part)
-
-    def drop(self, bulk: Bulk, stays: NDArray[np.bool_]) -> None:
-        """Continue with the columns that stay, which are those of `bulk`."""
-        self._bounds.drop(bulk, stays, self.d)
-
-
-def _same(centre: float) -> _Centre:
-    """Return the same product for all pairs."""
-    return _Centre(centre, BoundsCentre(centre, centre))
+        # Below this part of the first residuals, roundings prevail.
+        self.infeasibility = max(left, 1e-10)

@@ -1,4 +1,4 @@
-"""The method `solve` knows as "interior-point"."""
+"""The method of `solve` with the name "interior-point"."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class InteriorPoint(Method):
     """A primal-dual interior point method on all columns at once.
 
     If an optimum uses hundreds of columns, a booster needs a round for each of them. This method
-    needs ten to thirty rounds, each with a dense matrix of the order of the columns or of the
-    examples, whichever are fewer. The stumps of a data set are never written down: if f has no
-    rows in its exact form, cuts are put into play and taken out as the iterates require, and thirty
-    to a hundred rounds are enough for any number of examples and of cuts. If both are many,
-    conjugate gradients with passes over the examples replace the matrix. The page Mathematics
-    derives the equations.
+    needs ten to thirty rounds. Each round factorises a dense matrix whose order is the number of
+    columns or of examples, whichever is smaller. The stumps of a data set are not stored as an
+    array. If f has no rows in its linear program, cuts enter and leave the matrix as the iterates
+    require, and the method needs thirty to a hundred rounds. If examples and cuts are both many,
+    conjugate gradients replace the matrix by passes over the examples. The page Mathematics derives
+    the equations.
 
     References
     ----------
@@ -33,12 +33,11 @@ class InteriorPoint(Method):
     name = "interior-point"
 
     def check(self, game: Game) -> None:
-        """Raise InputError if A is too large, or if f needs cones that the method does not have."""
+        """Raise InputError if A is too large, or if f needs cones that are not supported."""
         reason = unfit(game)
         if reason:
             raise InputError(reason)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Start from the centre of f."""
-        run = Opening(game, goal.tol).named("interior-point")
-        return run
+        """Return a run that starts at the centre of f."""
+        return Opening(game, goal.tol).named("interior-point")

@@ -1,15 +1,14 @@
 """Newton's equations of a game, reduced to one matrix: of the columns, or of the examples.
 
-The unknowns are t = (Δd, Δz, Δη), y = Δw, Δv for the largest edge and Δλ for the sum of d:
+The unknowns are the changes t of the variables of f, y of the weights w, Δv of the bound v on all
+edges, and Δλ of the multiplier of Σd = 1. The page Mathematics, "Newton's equations", derives
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
-docs/mathematics.md, "The interior point method", derives them and what is eliminated here. At a
-vertex each side is singular in one direction: the columns' in (w, γ), the optimum itself, and the
-examples' in d. The equation of the side not eliminated, κ Δv − εᵀ y = s or 1ᵀ t = σ, fixes that
-direction, and is added with a weight ρ before the factorisation. So the accuracy is that of doubles
-to the end (1e-14 in the tests).
+and the matrices below, with the symbols of this code. Near a vertex each matrix would be singular
+in one direction. One of the equations in the last line fixes this direction, and is added to the
+matrix with a weight ρ. The solutions therefore keep the accuracy of doubles until the end.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ UNSOLVED = "Newton's equations have no solution in doubles"
 
 
 class Move(NamedTuple):
-    """A solution of Newton's equations, with its products with A."""
+    """A solution of Newton's equations, with the products of its parts and A."""
 
     t: Vector
-    """The change of (d, z, η)."""
+    """The change of the variables of f, whose first m entries are that of d."""
     y: Vector
-    """The change of w."""
+    """The change of the weights w."""
     v: float
-    """The change of the bound on the edges."""
+    """The change of the bound v on all edges."""
     total: float
     """The change of the multiplier λ of Σd = 1."""
     margins: Vector
-    """A y."""
+    """The change A y of the margins."""
     edges: Vector
-    """Aᵀ Δd."""
+    """The change Aᵀ Δd of the edges."""
 
 
 class Right(NamedTuple):
-    """The right-hand sides of Newton's equations."""
+    """The four right-hand sides of Newton's equations."""
 
     h: Vector
     q: Vector
@@ -55,19 +54,22 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The diagonal that the columns contribute."""
+    """The terms of Newton's equations that the bounds on edges contribute."""
 
     D: Vector
     """The sum of multiplier / slack over the signs of each column."""
     E: Vector
-    """The difference of multiplier / slack of the two signs, ε D."""
+    """The difference of multiplier / slack of the two signs. ε is E / D."""
     kappa: float
-    floor: float = 0.0
-    """The part of κ that is due to v >= 0."""
+    """The coefficient κ of Δv."""
+    total: float | None = None
+    """κ + Σ ε² D; by default ΣD, as for columns of two signs."""
+    has_sum: bool = True
+    """Whether 1ᵀ t = σ is an equation. Without it Δλ is zero."""
 
 
 class Normal(ABC):
-    """A factorisation of Newton's equations, for several right-hand sides."""
+    """Newton's equations in a form that is solved for several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -77,76 +79,90 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return the solution as the factor gives it."""
+        """Return the solution with the roundings of the factor."""
 
     def refined(self, right: Right, first: Move) -> Move:
         """Return the solution after one step of iterative refinement."""
-        # The residual uses A and K themselves, so that roundings in the matrix do not count.
+        # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return what a solution leaves of the right-hand side."""
-        m, epsilon = self._bulk.m, self._epsilon
+        """Return the right-hand side minus the left-hand side at a solution."""
+        m = self._bulk.m
+        epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
         h[:m] -= first.margins - first.total
         return Right(
             h,
             right.q - (first.edges - first.y / self._columns.D - epsilon * first.v),
             right.s - (self._columns.kappa * first.v - float(epsilon @ first.y)),
-            right.sigma - float(first.t[:m].sum()),
+            self._lacking(right.sigma, first.t[:m]),
         )
+
+    def _lacking(self, sigma: float, t: Vector) -> float:
+        """Return what the sum of t lacks of σ."""
+        return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The most iterations that a right-hand side took so far; 0 with a factor."""
+        """The largest number of iterations of a right-hand side so far, or 0 with a factor."""
         return 0
 
 
 class ByColumns(Normal):
-    """Equations with a matrix of order n + 1: everything but (y, Δλ) is eliminated."""
+    """Equations with a matrix of order n + 1, for the unknowns z = (y, Δλ)."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
         self._e = np.append(self._epsilon, 0.0)
         self._factor = self._factorised()
-        # Where Δv is eliminated with less than its weight 1/κ, the rest of it is a border.
-        self._ge = self._factor.solve(self._e)
+        # If ρ is less than 1/κ, Δv is not eliminated. It then follows from one more solution.
+        self._ge = self._factor.solve(self._e) if self._e.any() else self._e
         self._ee = float(self._e @ self._ge)
 
     def _factorised(self) -> Factor | Additive:
         gram = self._block.gram(self._bulk)
         self._rho = self._weight(float(gram[-1, -1]))
+        if not self._columns.has_sum:  # the last equation is Δλ = 0
+            gram[-1] = 0.0
+            gram[-1, -1] = 1.0
         add_outer(gram, self._rho * self._e, self._e)
         place = np.arange(self._bulk.n)
         gram[place, place] += 1.0 / self._columns.D
         return Factor(gram, self._block.uncancelled)
 
     def _weight(self, corner: float) -> float:
-        """Return ρ, the weight of Δv's equation in the matrix.
+        """Return the weight ρ of the equation κ Δv − εᵀ y = s in the matrix.
 
-        1/κ eliminates Δv. Where that is larger than the other entries it would swamp their
-        digits, and the rest of the equation is a border.
+        The weight 1/κ eliminates Δv. If 1/κ is larger than the last entry of the diagonal, the
+        `corner`, then it would cancel digits of other entries, and ρ is the corner.
         """
+        # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa
         return 1.0 / kappa if corner * kappa > 1.0 else corner
 
     def solve(self, right: Right) -> Move:
         # Eliminate t, then solve M z = r − (1 − ρ κ) e Δv with z = (y, Δλ).
         h, q, s, sigma = right
-        m, bulk, rho, kappa = self._bulk.m, self._bulk, self._rho, self._columns.kappa
+        bulk = self._bulk
+        m = bulk.m
+        rho = self._rho
+        kappa = self._columns.kappa
         inner = self._block.invert(h)[:m]
-        reduced = np.append(bulk.edges(inner) - q, sigma - inner.sum())
+        reduced = np.append(bulk.edges(inner) - q, self._lacking(sigma, inner))
         z = self._factor.solve(reduced - rho * s * self._e)
         # κ Δv − eᵀ z = s with z = M⁻¹r − (1 − ρ κ) Δv M⁻¹e determines Δv.
         rest = 1.0 - rho * kappa
         pivot = kappa + rest * self._ee
-        if not pivot:  # multipliers near the least double, as of w in a ball of 1e-100
+        # Multipliers near the least double, as in a ball of radius 1e-100, determine no Δv.
+        if not pivot:
             raise np.linalg.LinAlgError(UNSOLVED)
         v = (s + float(self._e @ z)) / pivot
         z -= rest * v * self._ge
-        y, total = z[:-1], float(z[-1])
+        y = z[:-1]
+        total = float(z[-1])
         # Substitute back: K t = h − A y + 1 Δλ.
         margins = bulk.margins(y)
         left = h.copy()
@@ -156,7 +172,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """The equations by columns without their matrix, for columns that are cuts and a diagonal K."""
+    """The equations by columns without their matrix, if the columns are cuts and K is diagonal."""
 
     @property
     def iterations(self) -> int:
@@ -171,15 +187,16 @@ class ByPasses(ByColumns):
 
 
 class ByExamples(Normal):
-    """Equations with a matrix of order m: everything but Δd is eliminated."""
+    """Equations with a matrix of order m, for the unknown Δd."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
-        self._sum = float(columns.D.sum()) + columns.floor
+        self._sum = float(columns.D.sum()) if columns.total is None else columns.total
+        # Eliminating Δv adds an outer product of the vector b = A E to the matrix.
         self._b = bulk.margins(columns.E)
         gram = bulk.gram(columns.D)
-        # The weight of 1ᵀt = σ is of the size of the matrix, whose digits a larger one would cost.
-        self._rho = float(gram.diagonal().max())
+        # ρ, the weight of 1ᵀt = σ, is of the size of the matrix. A larger one would cancel digits.
+        self._rho = float(gram.diagonal().max()) if columns.has_sum else 0.0
         add_outer(gram, self._b, self._b / -self._sum)
         gram += self._rho
         block.add_to(gram)
@@ -187,17 +204,18 @@ class ByExamples(Normal):
         self._g1 = self._factor.solve(np.ones(bulk.m))
 
     def solve(self, right: Right) -> Move:
-        D, E = self._columns.D, self._columns.E
+        D = self._columns.D
+        E = self._columns.E
         h, q, s, sigma = right
-        # Eliminate y and Δv; what is left are t on d, and Δλ.
+        # Eliminate y and Δv, and solve for Δd as a function of Δλ.
         s = s - float(E @ q)
         reduced = self._block.reduce(h) + self._bulk.margins(D * q) + self._b * (s / self._sum)
         z = self._factor.solve(reduced + self._rho * sigma)
-        # Δλ makes the sum of Δd what it should be.
-        total = (sigma - float(z.sum())) / float(self._g1.sum())
+        # The equation 1ᵀt = σ determines Δλ.
+        total = self._lacking(sigma, z) / float(self._g1.sum())
         t = z + total * self._g1
         edges = self._bulk.edges(t)
-        # Substitute back, with the edges of the final Δd.
+        # Substitute back, starting with the edges of Δd.
         v = (s + float(self._b @ t)) / self._sum
         y = D * (edges - q) - E * v
         return Move(self._block.expand(t, h), y, v, total, self._bulk.margins(y), edges)

@@ -1,10 +1,9 @@
-"""A run of the interior point method: its rounds, the games it is for, and its predicted work."""
+"""A run of the interior point method, the games that it fits, and its predicted work."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from relaxboost._core.loop import seconds_left
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -15,53 +14,37 @@ from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
 from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.progress import Progress
 from relaxboost.solvers.interior_point.sieve import Sieve
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_ENTRIES = 200_000_000
-"""Entries of A that are written down at most, 8 bytes each."""
+"""The largest number of entries of A that are written down, 8 bytes each."""
 
 MAX_CONE_EXAMPLES = 100_000
-"""Examples up to which an f that is not polyhedral is written down as a cone program."""
+"""The largest number of examples for which an f that is not polyhedral is written as a cone
+program. A row of it takes some hundred bytes."""
 
-MAX_CUTS = 1_000_000
-"""Cuts in play at most, with a step by passes over the examples."""
-
-MANY_STUMPS = 1000
-"""Stumps up to which all of them are in play from the beginning."""
-
-MIN_IN_PLAY = 500
-"""Columns in play for which a run on some of the columns is worth beginning."""
+FEW_COLUMNS = 1000
+"""Columns that every game may have in play. A sieve would save little for so few columns, and a run
+that may not have as many in play is not worth beginning."""
 
 ITERATIONS = 15
 """Iterations that a run is predicted to take, the usual number (Wright 1997, Ch. 1)."""
 
-SIFTING_ITERATIONS = 60
-"""Iterations and repeated ones that a run takes whose columns enter and leave."""
-
-ITERATIVE_PASSES = 640.0
-"""Passes of an iteration whose equations are solved by conjugate gradients: some eight right-hand
-sides with forty products, each of which is two passes."""
-
 PASSES_PER_ITERATION = 20
-"""Passes over A in an iteration, besides what its equations cost: a predictor, a corrector, their
-refinement, and the bounds."""
-
-GAP_FALL = 1000.0
-"""The factor by which complementarity falls in a round if bounds are expensive."""
-
-POLISHING_STEPS = 3
-"""Steps that a round may take until the columns in use prove the gap without the others."""
+"""Passes over A in an iteration, besides the cost of its equations: those of a predictor, a
+corrector, their refinement, and the bounds."""
 
 
 def unfit(game: Game) -> str:
-    """Return why no interior point method is for this game, "" where it is."""
+    """Return why no interior point method is for a game, or "" if it is for the game."""
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return what about w or A keeps the method from a game."""
+    """Return why the weights w or the matrix A of a game do not fit the method, or ""."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -70,12 +53,12 @@ def _unfit_matrix(game: Game) -> str:
         )
     if matrix.n is None:
         return f"InteriorPoint() needs every column, and {matrix!r} has any number; use LPBoost()"
-    if _sifts(game):
-        if not matrix.implicit and _most(game) < MIN_IN_PLAY:
+    if _has_sieve(game):
+        if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
             return (
                 f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
             )
-    elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _of_columns(game):
+    elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
             "is the largest; use LPBoost()"
@@ -84,7 +67,7 @@ def _unfit_matrix(game: Game) -> str:
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return what about f keeps the method from a game."""
+    """Return why the f of a game does not fit the method, or ""."""
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
@@ -100,72 +83,64 @@ def _unfit_relaxation(game: Game) -> str:
     return ""
 
 
-def _of_columns(game: Game) -> bool:
-    """Return whether equations for the columns can be formed without writing A down.
+def _has_no_rows(game: Game) -> bool:
+    """Return whether f is a linear program that only bounds its variables.
 
-    This is so if f has a linear form without rows.
+    The equations for the columns can then be formed without writing A down.
     """
     form = game.linear_form
     return form is not None and form.rows is None
 
 
-def _sifts(game: Game) -> bool:
-    """Whether columns enter and leave the play: where that costs little, or all are too many."""
+def _has_sieve(game: Game) -> bool:
+    """Return whether only some columns are in play, and others enter and leave."""
     matrix = game.matrix
+    # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
-        return _of_columns(game) and (matrix.n or 0) > MANY_STUMPS
+        return _has_no_rows(game) and (matrix.n or 0) > FEW_COLUMNS
     return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
-def _most(game: Game) -> int:
-    """Return how many columns may be in play; equations of the order of the examples do too."""
-    matrix, n = game.matrix, game.n or 0
-    if matrix.implicit:
-        return n if game.m <= MAX_FACTOR_ORDER else min(n, game.m, MAX_CUTS)
-    most = n if game.m <= MAX_FACTOR_ORDER else MAX_FACTOR_ORDER
-    return min(most, MAX_ENTRIES * n // max(matrix.entries, 1))
+def _max_in_play(game: Game) -> int:
+    """Return how many columns may be in play."""
+    n = game.n or 0
+    # A matrix of the order of the examples allows any number of columns.
+    if game.m <= MAX_FACTOR_ORDER:
+        most = n
+    else:
+        # Stumps can also do without a matrix; an optimum uses at most as many as examples.
+        most = min(n, game.m) if game.matrix.implicit else MAX_FACTOR_ORDER
+    if game.matrix.implicit:
+        return most
+    return min(most, MAX_ENTRIES * n // max(game.matrix.entries, 1))
 
 
 def predict_passes(game: Game) -> float:
     """Return how many passes over A a run to a narrow gap is predicted to take.
 
-    An iteration makes the normal equations and factorises them; their order is the number of the
-    columns in play or of the examples. All stumps are never in play together: an optimum uses some
-    sixth of those that could carry it, and the run takes more iterations, in which they enter.
+    An iteration forms a matrix of the order of the columns in play or of the examples, and
+    factorises it. With a sieve an optimum uses some sixth of the columns that may be in play, and a
+    run takes four times as many iterations, in which columns enter and leave.
     """
     n = game.n or 0
-    if _sifts(game):
-        order = min(game.m, n, _most(game)) / 6.0
-        multiplications = game.m * order**2 / 2.0 + order**3 / 3.0
-        equations = min(work.passes_of(game, multiplications), ITERATIVE_PASSES)
-        return SIFTING_ITERATIONS * (PASSES_PER_ITERATION + equations)
-    needs_examples = game.matrix.implicit and not _of_columns(game)
-    order = float(game.m if needs_examples else min(game.m, n))
-    multiplications = order * game.matrix.entries / 2.0 + order**3 / 3.0
-    return ITERATIONS * (PASSES_PER_ITERATION + work.passes_of(game, multiplications))
-
-
-class _Progress:
-    """Notices that neither the gap, nor complementarity, nor infeasibility shrinks any more."""
-
-    def __init__(self, patience: int) -> None:
-        self._patience = patience
-        self._least = np.full(3, np.inf)
-        self._idle = 0
-
-    def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
-        """Count an iteration; return whether the last ones have brought nothing."""
-        now = np.array([gap, complementarity, infeasibility])
-        if (now < 0.9 * self._least).any():
-            self._least = np.minimum(now, self._least)
-            self._idle = 0
-        else:  # the least stays, so that what many short steps do together counts
-            self._idle += 1
-        return self._idle >= self._patience
+    iterations = ITERATIONS
+    entries = float(game.matrix.entries)
+    if _has_sieve(game):
+        iterations *= 4
+        order = min(game.m, n, _max_in_play(game)) / 6.0
+        entries = game.m * order
+    else:
+        needs_examples = game.matrix.implicit and not _has_no_rows(game)
+        order = float(game.m if needs_examples else min(game.m, n))
+    equations = work.passes_of(game, order * entries / 2.0 + order**3 / 3.0)
+    if _has_sieve(game):
+        # Without a matrix, 8 right-hand sides take 40 products of two passes each.
+        equations = min(equations, 8 * 40 * 2.0)
+    return iterations * (PASSES_PER_ITERATION + equations)
 
 
 class InteriorRun(Booster):
-    """A round is a step of `Iterate`, or some for cones; (d, w) are the nearest feasible pair."""
+    """A run whose rounds are steps of an `Iterate` and show the nearest feasible pair (d, w)."""
 
     inner = "interior"
     active: FullWeights
@@ -177,19 +152,19 @@ class InteriorRun(Booster):
         self._game = game
         self._tol = tol
         self._sieve: Sieve | None = None
-        if _sifts(game):
+        if _has_sieve(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _most(game))
+            self._sieve = Sieve(whole, over, _max_in_play(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:
             whole = bulk = game.matrix.bulk()
             columns = np.arange(bulk.n)
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
-        self.active = FullWeights(over, columns, self._iterate.w, self._iterate.margins)
+        self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The gap of the pair that is shown."""
-        self._progress = _Progress(patience=8 if self._sieve is None else 20)
+        """The gap of the pair (d, w) that is shown."""
+        self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
 
@@ -200,156 +175,143 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether bounds take a cone program. With a sieve every step needs them all the same."""
+        """Whether bounds take a cone program that a run need not solve after every step."""
+        # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or self._game.relaxation.from_solver
         return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
-        """Take a step, or several; return None where rounding no longer lets anything shrink.
-
-        At the end take a few more steps, until the columns in use are enough without the others,
-        if a factor makes such steps cheap.
-        """
-        goal = self._complementarity_goal()
-        taken = 0
-        while not taken or self._iterate.product > goal:
-            seconds_left()
-            if not self._step():
-                if not taken:
-                    return None
-                break
-            taken += 1
+        """Take a step, or several if bounds are expensive; return None if no step is possible."""
+        # A cone program is worth many steps, so a round makes up half of the digits that are
+        # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
+        product = self._iterate.product
+        goal = np.sqrt(product * self._tol) if self._are_bounds_expensive else np.inf
+        if not self._step():
+            return None
+        while self._iterate.product > goal and self._step():
+            pass
         is_enough = self._show()
-        for _ in range(0 if self._iterate.is_by_passes else POLISHING_STEPS):
-            active = self.active
-            shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
-            if is_enough or not self._step():
-                break
-            is_enough = self._show()
-            if self._gap > self._tol:
-                self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
-                break
+        # By passes each further step is as expensive as all that came before.
+        if not self._iterate.elimination.is_by_passes:
+            self._polish(is_enough)
         return self
 
-    def _complementarity_goal(self) -> float:
-        """Return the complementarity at which the round ends: inf if bounds cost little.
-
-        A gap is often less than the complementarity, which rounding may not let fall further. So
-        the last rounds aim just above and just below the requested gap.
-        """
-        if not self._are_bounds_expensive:
-            return np.inf
-        product = self._iterate.product
-        goal = product / GAP_FALL
-        if goal > 10.0 * self._tol:
-            return goal
-        return 1.5 * self._tol if product > 1.5 * self._tol else 0.5 * self._tol
+    def _polish(self, is_enough: bool) -> None:
+        """Take more steps until the columns in use prove the gap without the other columns."""
+        active = self.active
+        while not is_enough and self._step():
+            shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
+            is_enough = self._show()
+            if self._gap > self._tol:
+                # Rounding has spoilt the pair, and the one before is shown after all.
+                self.d, self.witness, active.columns, active.w, active.u, self.evaluated = shown
+                return
 
     def _step(self) -> bool:
-        """Take a step; return False where nothing has shrunk lately, or nothing can move."""
+        """Take a step, and return False if there is no progress or no possible step."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
         is_stuck = self._progress.is_stuck(self._gap, iterate.mu, iterate.infeasibility)
         if sieve is not None and self._gap > self._tol:
+            # Later, columns that leave would disturb a pair that is nearly optimal.
             sieve.drop_idle(iterate)
         try:
             return not is_stuck and iterate.step(sieve) > 1e-6
-        except (np.linalg.LinAlgError, RuntimeError):  # SciPy's, of dense and of sparse factors
+        # SciPy raises these errors if a dense or a sparse factor is singular.
+        except (np.linalg.LinAlgError, RuntimeError):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the present d."""
+        """Return the largest price of all columns at the d of the iterate."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
-        return float(self._over.prices(self._iterate.edges).max())
+        return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Make the nearest feasible pair, with the columns in use alone where they are enough.
+        """Show the nearest feasible pair (d, w), with as few columns as prove the gap.
 
-        Else those go that have a quarter of tol together. Return False where the gap is as small
-        as asked only so.
+        The columns in use are tried first. If they are not enough, columns whose weights sum to
+        tol/4 are left out. Return False if the gap is small enough only with these columns.
         """
         over = self._over
         w = self._iterate.w
-        used = self._iterate.is_in_use
+        used = self._iterate.bounds.is_in_use
         penalty = self._repair()
         upper = penalty + over.value(self._priced())
         self.evaluated = None
         order = np.argsort(np.abs(w))
         heavy = np.empty_like(used)
         heavy[order] = np.cumsum(np.abs(w[order])) > 0.25 * self._tol
-        early = self._are_bounds_expensive and self._iterate.product > self._tol
-        for quick in (True, False) if self._has_proof else (False,):
-            for mask in (heavy,) if early else (used, heavy):
+        # Before complementarity is at tol, exact bounds are not worth a cone program.
+        is_early = self._are_bounds_expensive and self._iterate.product > self._tol
+        for is_quick in (True, False) if self._has_proof else (False,):
+            for mask in (heavy,) if is_early else (used, heavy):
                 if not mask.any():
                     continue
                 if self._sieve is not None:
                     self.active.columns = self._sieve.columns
                 self.active.w = over.repair(np.where(mask, w, 0.0))
                 self.active.u = self._iterate.bulk.margins(self.active.w)
-                known = self._bound(quick, early, (penalty, upper))
-                if early:
+                is_known = self._bound(is_quick, is_early, penalty, upper)
+                if is_early:
                     return True
-                if known and self._gap <= self._tol:
+                if is_known and self._gap <= self._tol:
                     return mask is used
         return True
 
     def _repair(self) -> float:
-        """Take the nearest d at which f is finite, and return f(d) or a number that is not below.
-
-        The iterate has the variables of f besides d, which prove such a number without a solver.
-        """
+        """Show the nearest d at which f is finite, and return f(d) or an upper bound of f(d)."""
         f = self._game.relaxation
-        proof = self._iterate.proof
-        known = None
+        proof = self._iterate.part.proof
         if f.from_solver and self._has_proof and proof is not None:
+            # The other variables of f at the iterate prove an upper bound without a solver.
             known = numerical.programs(f, self._game.m).near_point(proof)
-        if known is None:
-            self.d = f.repair(self._iterate.d)
-            return f.penalty(self.d)
-        self.d, penalty = known
-        return penalty
+            if known is not None:
+                self.d = known[0]
+                return known[1]
+        self.d = f.repair(self._iterate.d)
+        return f.penalty(self.d)
 
-    def _bound(self, quick: bool, early: bool, of_d: tuple[float, float]) -> bool:
-        """Bound F(A w) by the multipliers if it is to be `quick`; return whether that was possible.
+    def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
+        """Bound F(A w) from below for the weights w that are shown; return whether it was possible.
 
-        Else the bound is exact, which may take a cone solver; if it is `early`, whoever asks for it
-        pays. `of_d` has f(d), or a number that is not below, and the upper bound of the pair.
+        A quick bound is that of the multipliers, which may prove none. Other bounds are exact and
+        may take a cone program. They are left to the caller of the run as long as it `is_early`.
         """
         f = self._game.relaxation
         u = self.active.u
-        proof = self._iterate.proof
-        self.witness = f.near_witness(u, proof) if quick and proof is not None else None
-        lower = None
+        proof = self._iterate.part.proof
+        self.witness = f.near_witness(u, proof) if is_quick and proof is not None else None
         if self.witness is not None:
             lower = f.lower_bound(u, self.witness)
-        elif not (quick or early):
+        elif is_quick or is_early:
+            return not is_quick
+        else:
             lower = f.relaxed_margin(u)[0]
-        if lower is not None:
-            penalty, upper = of_d
-            self.evaluated = lower, penalty
-            self._gap = upper - lower
-        return not quick or self.witness is not None
+        self.evaluated = lower, penalty
+        self._gap = upper - lower
+        return True
 
 
 def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
-    """Return the program of f to work on, and whether its multipliers prove bounds on F.
+    """Return the program that defines f, and whether its multipliers prove bounds on F.
 
-    If f is solved by cvxpy, the linear program is that of its cone form, whose multipliers
-    `Relaxation.near_witness` takes. Families with closed forms have a shorter program.
+    An f without closed forms is defined by its cone form, or by the linear program with the same
+    rows, since `Relaxation.near_witness` accepts the multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
     if cones is not None:
         return cones.linear(game.m) or cones, True
+    # Families with closed forms have a shorter linear program, and bounds without multipliers.
     assert game.linear_form is not None
     return game.linear_form, False
 
 
 class Opening(Booster):
-    """A first round at the centre of f, which an `InteriorRun` follows.
+    """A first round at the centre of f, before an `InteriorRun`.
 
-    The round gives an interrupted run a bracket while the matrix is still prepared.
+    So a run that is interrupted while its matrix is prepared already has a bracket.
     """
 
     inner = "interior"
@@ -362,10 +324,10 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the d of a start in the first round. The run that follows begins at the centre."""
+        """Use the d of a start in the first round. The next rounds start at the centre of f."""
         self.d = self.d if start.d is None else start.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return the run after its first round."""
+        """Return an `InteriorRun` after its first step."""
         return InteriorRun(self._game, self._tol).advance(best)

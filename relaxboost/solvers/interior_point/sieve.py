@@ -1,4 +1,4 @@
-"""Column generation inside the interior point method, for games with too many columns."""
+"""Column generation inside the interior point method, for games with many columns."""
 
 from __future__ import annotations
 
@@ -10,26 +10,24 @@ from relaxboost.matrices import kernels
 from relaxboost.matrices.bulk import Bulk, Pricing, spread
 from relaxboost.solvers.interior_point.iterate import Iterate
 
-IDLE = 1e-5
-"""Columns leave if their curvature is below this part of the usual one of columns in use: Newton's
-equations would hardly change if such a column had no multiplier at all."""
-
 
 class Sieve:
-    """All columns of a game, which are put into play and taken out as the iterates require.
+    """All columns of a game, which enter and leave the play as the iterates require.
 
-    Every step ends with a pass over all columns, so that the bracket is that of the whole game. No
-    column ever has an edge above v, as if all were in play: a step ends where a column would have
-    one, and the columns that block it are put into play, for each sign the best cut between two
-    cuts in play. The other columns have so large a slack that they hardly change the direction. A
-    column leaves at most once, so that the changes come to an end.
+    Every step ends with a pass over all columns, so that the bracket is valid for the whole game. A
+    step also ends before any column has an edge above the bound v. The columns that block it then
+    enter: between two cuts in play, the best cut for each sign. All other columns have so large a
+    slack that they hardly change the direction. A column leaves at most once, so the number of
+    changes is bounded.
 
     Parameters
     ----------
     whole : Pricing
+        The edges of all columns.
     over : AtomicSet
+        The set W of the weights w.
     most : int
-        How many columns may be in play.
+        The largest number of columns in play.
 
     References
     ----------
@@ -51,15 +49,15 @@ class Sieve:
             columns = columns[spread(0, columns.size, most // 2)]
         self._put_in_play(columns)
         self.edges = np.zeros(whole.n)
-        """The edges of all columns, at the last d that was priced."""
+        """The edges of all columns at the last d for which `price` was called."""
 
     def _put_in_play(self, columns: Whole) -> None:
-        """Set the columns in play, given by increasing number."""
+        """Set the columns in play, given by increasing index."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
     def price(self, d: Vector) -> float:
-        """Return the largest price of all columns at d."""
+        """Return the largest price of all columns at the distribution d."""
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
 
@@ -68,9 +66,9 @@ class Sieve:
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, of at most `length`, after which no edge is above v.
 
-        Columns whose edge would be above v after the whole of `length` are put into play, those of
-        the largest price first. All columns in play and the places of the former ones are returned
-        too, or None if none was put into play.
+        Columns whose edge would be above v after a step of `length` enter the play, those of the
+        largest price first. The second result then contains all columns in play and the places of
+        the former ones among them. It is None if no column entered.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
@@ -79,23 +77,27 @@ class Sieve:
             return length, None
         after = self.edges + length * change
         peaks = kernels.peaks(after, self.columns, v + length * rise, is_two_sided)
-        # At most as many as there are, so that no step costs more than eight times the one before.
+        # At most as many enter as are in play. So a step costs at most eight times the one before.
         room = min(self._most - self.columns.size, self.columns.size)
         order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
         admitted = np.sort(peaks[order[: max(room, 0)]])
         if admitted.size == 0:
             return blocked, None
-        # A column that left once and returns stays for good: this bounds the number of changes.
+        # A column that left and returns never leaves again. This bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
         self._put_in_play(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
-        """Take columns out of play that no longer matter, if they are many."""
-        stays = ~iterate.is_idle(IDLE) | np.isin(self.columns, self._returned)
-        # Their weight goes to others, which disturbs the iterate: a few are not worth that.
+        """Remove columns from the play that no longer matter, if they are many."""
+        # If a column has less than this part of the usual curvature, Newton's equations hardly
+        # change without it: the part is a third of the digits of a double.
+        part = float(np.cbrt(np.finfo(np.float64).eps))
+        stays = ~iterate.bounds.is_idle(part) | np.isin(self.columns, self._returned)
+        # Their weight moves to other columns, which disturbs the iterate. For few columns the
+        # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
             self._put_in_play(self.columns[stays])
-            iterate.drop(self.bulk, stays)
+            iterate.bounds.drop(self.bulk, stays, iterate.d)

@@ -1,4 +1,4 @@
-"""The run of `solve` that moves from the optimum of a neighbour by the simplex method."""
+"""The phase of `solve` that moves from the optimum of a neighbour by the simplex method."""
 
 from __future__ import annotations
 
@@ -19,11 +19,21 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):
-    """A round at the d of the start, and one at the optimum that the simplex method reaches.
+    """A run with two rounds: at the d of the start, and at the optimum of the simplex method.
 
-    Then the run ends. If the simplex method fails or uses up its budget, `inner` is "lost", and
-    the run ends at once. `budget_passes` counts
-    the passes over A that the first basis may cost, and again those of the moves from there.
+    If the simplex method fails or uses up its budget, the second round is left out, and `inner`
+    is "lost".
+
+    Parameters
+    ----------
+    game : Game
+    clock : Clock
+        The clock of the run, with its time limit.
+    start : WarmStart
+        A start for which `walkable` returns True.
+    budget_passes : float
+        The number of passes over A that the first basis may cost. The moves from there may cost as
+        many again.
     """
 
     inner = "walk"
@@ -53,6 +63,7 @@ class Walking(Booster):
         assert isinstance(game.over, AtomicSet)
         if near is None:
             return None
+        # A simplex method that fails halfway has no valid basis, so no later game may use it.
         self._near = None
         self.simplex = None
         try:
@@ -64,6 +75,7 @@ class Walking(Booster):
         except Lost:
             self.inner = "lost"
             return None
+        # Rounding leaves d outside of its bounds, and w outside of the domain, by about 1e-12.
         self.d = game.relaxation.repair(np.maximum(d, 0.0))
         w = game.over.repair(w)
         self.active = FullWeights(game.over, np.arange(w.size), w, simplex.margins)

@@ -12,30 +12,26 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""Rank-one updates that are applied together; more of them make each row and column slower."""
+"""The number of rank-one updates that are applied together. More of them would make each row and
+each column slower to compute; fewer would read the tableau more often."""
 
 
 class Tolerances(NamedTuple):
-    """The tolerances of the method, for a matrix with entries in [-1, 1]."""
+    """The tolerances of the simplex method, for a matrix with entries in [-1, 1]."""
 
     feasible: float = 1e-12
-    """The kernels treat a smaller bound violation as rounding."""
-    optimal: float = 1e-11
-    """A basis is accepted as optimal if no bound is violated by more."""
-    slope: float = 1e-15
-    """The kernels treat a smaller slope in t as zero."""
+    """The kernels treat a smaller violation of a bound as rounding. A basis is accepted as optimal
+    if no violation is more than ten times as large."""
     pivot: float = 1e-9
-    """A smaller pivot, or weight of a hypothesis, counts as zero."""
-    drift: float = 1e-6
-    """The relative error at which the row and the column of a pivot contradict each other."""
+    """A pivot element that is smaller counts as zero, and so does a smaller weight."""
+    relative: float = 1e-6
+    """A number that is smaller, compared with others, is attributed to their rounding errors."""
     residual: float = 1e-13
     """A larger residual of the equations is removed by iterative refinement."""
-    independent: float = 1e-6
-    """The least diagonal entry of R in the QR factorisation that selects the first basis."""
     shift_x: float = 1e-3
     """The amount by which bounds are perturbed, as a fraction of the mean weight 1/m."""
     shift_z: float = 1e-5
-    """The perturbation of reduced costs, which are margins and weights."""
+    """The amount by which reduced costs, which are margins and weights, are perturbed."""
 
 
 TOLERANCES = Tolerances()
@@ -45,21 +41,23 @@ class PivotOutcome(IntEnum):
     """The reason why `follow` returns."""
 
     DONE = 0
-    """t has reached 0."""
+    """The parameter t has reached 0."""
     FULL = 1
-    """No further pivot can be stored before the pending ones are applied."""
+    """The block of pending updates is full, and has to be applied before the next pivot."""
     NO_COLUMN = 2
-    """No nonbasic variable of the tableau can replace the basic one that leaves."""
+    """No nonbasic variable of the tableau can replace the basic variable that leaves."""
     NO_ROW = 3
-    """No basic variable of the tableau limits the nonbasic one that enters."""
+    """No basic variable of the tableau limits the nonbasic variable that enters."""
     SINGULAR = 4
     """The basis is singular, or rounding errors have grown too large."""
 
 
 class Tableau(NamedTuple):
-    """The dense tableau T of x_B = T x_N: ``table + left[:k].T @ right[:k]`` for k = pending[0].
+    """The dense tableau T, which expresses the basic variables as x_B = T x_N.
 
-    Each pivot appends a rank-one update. `apply` adds them as one product, which reads T once.
+    Each pivot appends a rank-one update to `left` and `right`. With k = pending[0] updates, T is
+    ``table + left[:k].T @ right[:k]``. `apply` adds the updates as one product, which reads and
+    writes the table once.
     """
 
     table: Array
@@ -69,26 +67,37 @@ class Tableau(NamedTuple):
 
     @classmethod
     def of(cls, table: Array) -> Tableau:
-        """Return a tableau without pending updates, which modifies the array."""
+        """Return a tableau without pending updates. The tableau modifies the array."""
         rows, columns = table.shape
-        left, right = np.empty((BLOCK, rows)), np.empty((BLOCK, columns))
-        return cls(np.ascontiguousarray(table), left, right, np.zeros(1, dtype=np.int64))
+        return cls(
+            table=np.ascontiguousarray(table),
+            left=np.empty((BLOCK, rows)),
+            right=np.empty((BLOCK, columns)),
+            pending=np.zeros(1, dtype=np.int64),
+        )
 
     def apply(self) -> Array:
-        """Apply the pending updates, and return the entries."""
+        """Apply the pending updates, and return the entries of the tableau."""
         k = int(self.pending[0])
         if k:
-            # BLAS sees the transpose of an array in the order of rows, and writes to it in place.
-            left, right = self.left[:k].T, self.right[:k].T
-            dgemm(1.0, right, left, 1.0, self.table.T, trans_b=1, overwrite_c=1)
+            # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
+            dgemm(
+                1.0,
+                self.right[:k].T,
+                self.left[:k].T,
+                1.0,
+                self.table.T,
+                trans_b=1,
+                overwrite_c=1,
+            )
             self.pending[0] = 0
         return self.table
 
 
 class SimplexState(NamedTuple):
-    """The variables of the program by number, and those that the tableau contains.
+    """The variables of the program by number, and the numbers of those in the tableau.
 
-    Vectors over all variables have shape (2, variables): a value and a slope in t.
+    Arrays of shape (2, variables) hold the value at t = 0 and the slope in t of each variable.
     """
 
     basic: Whole
@@ -98,10 +107,15 @@ class SimplexState(NamedTuple):
     side: Vector
     """1 for a nonbasic variable at its lower bound, -1 at its upper bound, 0 if it is fixed."""
     x: Array
+    """The values of the variables."""
     z: Array
-    """The reduced costs; 0 for basic variables."""
+    """The reduced costs, which are 0 for basic variables."""
     lower: Array
     upper: Array
+
+
+# Kernels copy arrays in loops. An assignment to a slice takes two seconds more to compile, since
+# numba compiles the text of the error for unequal shapes with it.
 
 
 @njit()
@@ -128,29 +142,34 @@ def column_of(tableau: Tableau, q: int) -> Array:
 
 @njit()
 def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
-    """Append the pivot on (r, q) to the pending updates.
+    """Append the pivot on row r and column q to the pending updates.
 
-    A pivot changes T by the rank-one matrix (column + e_r)(e_q − row) / row[q].
+    A pivot changes the tableau by the rank-one matrix (column + e_r)(e_q − row) / row[q], where
+    e_r and e_q are unit vectors.
     """
     k = tableau.pending[0]
-    tableau.left[k] = column
+    for i in range(column.size):
+        tableau.left[k, i] = column[i]
     tableau.left[k, r] += 1.0
-    tableau.right[k] = -row / row[q]
+    for i in range(row.size):
+        tableau.right[k, i] = -row[i] / row[q]
     tableau.right[k, q] += 1.0 / row[q]
     tableau.pending[0] += 1
 
 
 @njit()
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
-    """Pivot at each breakpoint below t, until t is 0 or the pending updates fill their block.
+    """Pivot at each breakpoint below t, until t is 0 or the block of pending updates is full.
 
     Return the reason for the return, and the t that was reached. The arrays are modified.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
         dual_t, q = _dual_breakpoint(state)
+        # Without a breakpoint the basis is optimal for all t down to 0.
         if max(primal_t, dual_t) <= 0.0:
             return PivotOutcome.DONE, 0.0
+        # Rounding may place a breakpoint above the present t, which never rises.
         t = min(t, max(primal_t, dual_t))
         if primal_t >= dual_t:
             # A dual simplex step: basic variable r leaves to a bound, and q replaces it.
@@ -172,7 +191,7 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
             row = row_of(tableau, r)
         # The pivot was computed twice, by row and by column; a difference shows rounding errors.
         error = abs(row[q] - column[r]) / (1.0 + abs(row[q]))
-        if abs(row[q]) < TOLERANCES.pivot or error > TOLERANCES.drift:
+        if abs(row[q]) < TOLERANCES.pivot or error > TOLERANCES.relative:
             return PivotOutcome.SINGULAR, t
         _exchange(row, column, r, q, to_upper, state)
         append_update(tableau, r, q, row, column)
@@ -181,51 +200,70 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 
 @njit()
 def _breakpoint(value: float, slope: float, best: float) -> float:
-    """Return the t at which value + t slope falls to 0, if it is negative at 0 and t > best."""
-    if value < -TOLERANCES.feasible and slope > TOLERANCES.slope and -value > best * slope:
+    """Return the t at which value + t slope falls to 0, or `best` if that t is not larger.
+
+    A number that is still feasible at t = 0 has no breakpoint.
+    """
+    if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
     return best
 
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound, its row, and the bound."""
-    best, row, to_upper = 0.0, -1, False
+    """Return the largest t at which a basic variable reaches a bound.
+
+    Return also the row of that variable, or -1 if there is none, and whether the bound is the
+    upper one.
+    """
+    best = 0.0
+    row = -1
+    to_upper = False
+    _, _, _, x, _, lower, upper = state
     for r in range(state.basic.size):
         j = state.basic[r]
-        value, slope = state.x[0, j], state.x[1, j]
-        t = _breakpoint(value - state.lower[0, j], slope - state.lower[1, j], best)
+        t = _breakpoint(x[0, j] - lower[0, j], x[1, j] - lower[1, j], best)
         if t > best:
-            best, row, to_upper = t, r, False
-        t = _breakpoint(state.upper[0, j] - value, state.upper[1, j] - slope, best)
+            best = t
+            row = r
+            to_upper = False
+        t = _breakpoint(upper[0, j] - x[0, j], upper[1, j] - x[1, j], best)
         if t > best:
-            best, row, to_upper = t, r, True
+            best = t
+            row = r
+            to_upper = True
     return best, row, to_upper
 
 
 @njit()
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
-    """Return the largest t at which a reduced cost changes its sign, and its column."""
-    best, column = 0.0, -1
+    """Return the largest t at which a reduced cost changes its sign, and its column, or -1."""
+    best = 0.0
+    column = -1
     for q in range(state.nonbasic.size):
         j = state.nonbasic[q]
         t = _breakpoint(state.side[j] * state.z[0, j], state.side[j] * state.z[1, j], best)
         if t > best:
-            best, column = t, q
+            best = t
+            column = q
     return best, column
 
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index whose room is used up first at these rates, or -1 (Harris 1973).
+    """Return the index whose room is used up first at these rates, or -1 if there is none.
 
-    Rooms are relaxed by the feasibility tolerance, and of the indices that are then among the
-    first, the one with the largest rate is the safest pivot.
+    This is the ratio test of Harris (1973, Math. Programming 5). Each room is enlarged by the
+    feasibility tolerance, so that several indices count as first. Among these the index with the
+    largest rate is the safest pivot.
     """
-    step, best = np.inf, -1
+    # The first pass finds the largest step that keeps every enlarged room.
+    step = np.inf
     for i in range(rates.size):
         if rates[i] > TOLERANCES.pivot and rooms[i] < np.inf:
             step = min(step, (max(rooms[i], 0.0) + TOLERANCES.feasible) / rates[i])
+    # The second pass chooses among the indices whose own room ends within this step.
+    best = -1
     for i in range(rates.size):
         blocks = rates[i] > TOLERANCES.pivot and max(rooms[i], 0.0) <= step * rates[i] < np.inf
         if blocks and (best < 0 or rates[i] > rates[best]):
@@ -236,7 +274,9 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 @njit()
 def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float) -> int:
     """Return the column that enters so that all reduced costs stay feasible, or -1."""
-    rates, rooms = np.empty(row.size), np.empty(row.size)
+    rates = np.empty(row.size)
+    rooms = np.empty(row.size)
+    # The variable that leaves moves up to its lower bound, or down to its upper bound.
     direction = -1.0 if to_upper else 1.0
     for q in range(row.size):
         j = state.nonbasic[q]
@@ -249,20 +289,25 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
 def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
     """Return the row that reaches a bound first as variable q moves, and whether it is the upper.
 
-    The row is -1 if no bound is reached, and one beyond the last if q reaches its own other bound.
+    The row is -1 if no bound is reached. It is one beyond the last row if variable q reaches its
+    own other bound first.
     """
-    size, entering = column.size, state.nonbasic[q]
-    rates, rooms = np.empty(2 * size + 1), np.empty(2 * size + 1)
-    x, lower, upper = state.x, state.lower, state.upper
+    size = column.size
+    entering = state.nonbasic[q]
+    # The first `size` entries are the lower bounds of the rows, and the next their upper bounds.
+    rates = np.empty(2 * size + 1)
+    rooms = np.empty(2 * size + 1)
+    _, _, _, x, _, lower, upper = state
     for r in range(size):
         j = state.basic[r]
         rates[r] = -state.side[entering] * column[r]
         rates[size + r] = -rates[r]
         rooms[r] = x[0, j] - lower[0, j] + t * (x[1, j] - lower[1, j])
         rooms[size + r] = upper[0, j] - x[0, j] + t * (upper[1, j] - x[1, j])
-    rates[-1] = 1.0
-    width = upper[:, entering] - lower[:, entering]
-    rooms[-1] = width[0] + t * width[1]
+    # The last entry is the distance between the two bounds of the entering variable itself.
+    rates[2 * size] = 1.0
+    rooms[2 * size] = upper[0, entering] - lower[0, entering]
+    rooms[2 * size] += t * (upper[1, entering] - lower[1, entering])
     first = _harris(rates, rooms)
     if first < 0 or first == 2 * size:
         return min(first, size), False
@@ -270,14 +315,25 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 
 @njit()
+def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
+    """Move the value (k = 0) or slope (k = 1) of a nonbasic variable, and the basic ones with it.
+
+    `column` is the column of the nonbasic variable in the tableau.
+    """
+    for r in range(column.size):
+        state.x[k, state.basic[r]] += step * column[r]
+    state.x[k, entering] += step
+
+
+@njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move nonbasic variable q to its other bound."""
+    """Move the nonbasic variable of column q to its other bound."""
     j = state.nonbasic[q]
+    bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):
-        bound = state.upper[k, j] if state.side[j] > 0.0 else state.lower[k, j]
-        for r in range(column.size):
-            state.x[k, state.basic[r]] += (bound - state.x[k, j]) * column[r]
-        state.x[k, j] = bound
+        _move(k, bounds[k, j] - state.x[k, j], column, j, state)
+        # The sum above is rounded, and a nonbasic variable lies on its bound exactly.
+        state.x[k, j] = bounds[k, j]
     state.side[j] *= -1.0
 
 
@@ -286,14 +342,13 @@ def _exchange(
     row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: SimplexState
 ) -> None:
     """Let the variable of column q enter the basis, and that of row r leave to a bound."""
-    leaving, entering = state.basic[r], state.nonbasic[q]
+    leaving = state.basic[r]
+    entering = state.nonbasic[q]
+    bounds = state.upper if to_upper else state.lower
     for k in range(2):
-        bound = state.upper[k, leaving] if to_upper else state.lower[k, leaving]
-        step = (bound - state.x[k, leaving]) / row[q]
-        for i in range(column.size):
-            state.x[k, state.basic[i]] += step * column[i]
-        state.x[k, leaving] = bound
-        state.x[k, entering] += step
+        _move(k, (bounds[k, leaving] - state.x[k, leaving]) / row[q], column, entering, state)
+        state.x[k, leaving] = bounds[k, leaving]
+        # The reduced cost of the entering variable becomes 0 by a multiple of the pivot row.
         multiplier = state.z[k, entering] / row[q]
         for i in range(row.size):
             state.z[k, state.nonbasic[i]] -= multiplier * row[i]

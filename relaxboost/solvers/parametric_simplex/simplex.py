@@ -1,8 +1,10 @@
 """The parametric self-dual simplex method on a tableau that grows when it has to.
 
 The tableau contains the basis and the variables that were needed so far. All other examples are
-nonbasic at a bound, and the slacks of all other hypotheses are basic. Products with A price them at
-the end of each run from t = 1 to t = 0, and those that violate a bound enter the tableau.
+nonbasic at a bound, and the slacks of all other hypotheses are basic. The method follows the
+optimum of a program whose bounds move with a parameter t, from t = 1 down to t = 0. At the end of
+each such run, products with the margin matrix A compute the variables outside the tableau. Those
+that violate a bound enter the tableau, and the run is repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.parametric_simplex import kernels
-from relaxboost.solvers.parametric_simplex.kernels import TOLERANCES, PivotOutcome, Tableau
+from relaxboost.solvers.parametric_simplex.kernels import BLOCK, TOLERANCES, PivotOutcome, Tableau
 from relaxboost.solvers.parametric_simplex.program import (
     MAX_ENTRIES,
     GameProgram,
@@ -26,9 +28,6 @@ from relaxboost.solvers.parametric_simplex.program import (
     linear_program,
 )
 from relaxboost.solvers.parametric_simplex.start import crash_basis
-
-RESERVE = 50
-"""The fewest variables that enter the tableau together: each time costs several passes over A."""
 
 
 class ParametricSimplex:
@@ -41,7 +40,7 @@ class ParametricSimplex:
     near : Solution
         A solution of a game with as many examples and the same hypotheses and domain.
     budget : float
-        The passes over A that the first basis may cost.
+        The number of passes over A that the first basis may cost.
 
     Raises
     ------
@@ -51,7 +50,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """A w for the w that `solve` returned."""
+    """The margin of each example for the weights w that `solve` returned last."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -63,7 +62,7 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """The factor in [1, 2) of each variable's perturbation; distinct factors break ties."""
+        """The factor in [1, 2) of each variable's perturbation. Distinct factors break ties."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
@@ -71,22 +70,23 @@ class ParametricSimplex:
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
-        """Return an optimal pair (d, w) of a game.
+        """Return an optimal distribution d and optimal weights w of a game.
 
         Parameters
         ----------
         game : Game
         clock : Clock
-            Its `TimeUp` ends the run.
+            The clock of the run. Its `TimeUp` ends the run.
         budget : float
-            The passes over A that the run may cost.
+            The number of passes over A that the run may cost.
 
         Raises
         ------
         Lost
             If the basis is singular or the budget is used up. The object is of no use afterwards.
         """
-        old, new = self._form, linear_program(game)
+        old = self._form
+        new = linear_program(game)
         if new is None:
             raise Lost
         self._program.budget = budget
@@ -97,9 +97,10 @@ class ParametricSimplex:
                 raise Lost
             self._start_at_one(old, new)
             outcome, t = self._follow(clock)
+            # If the run stopped at t > 0, the next run starts from the program at this t.
             old = _interpolate(old, new, t)
             self._evaluate(old, t)
-            if outcome == PivotOutcome.DONE and self._violation() <= TOLERANCES.optimal:
+            if outcome == PivotOutcome.DONE and self._violation() <= 10.0 * TOLERANCES.feasible:
                 self._form = new
                 weights = self._state.z[0, self._program.m + 1 : self._program.total]
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
@@ -115,15 +116,17 @@ class ParametricSimplex:
     def _grow(self, outcome: PivotOutcome) -> bool:
         """Let the variables that violate a bound enter the tableau; return whether any entered.
 
-        If the last run lacked a row or a column, those that are nearest to a violation enter too.
+        If the last run lacked a row or a column, the variables that are nearest to a violation
+        enter too.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
-        examples = self._worst(
-            0, side[:m] * z[0, :m], nonbasic < m, outcome == PivotOutcome.NO_COLUMN
-        )
+        # An example violates its bound if its reduced cost has the wrong sign.
+        prices = side[:m] * z[0, :m]
+        examples = self._worst(0, prices, nonbasic < m, outcome == PivotOutcome.NO_COLUMN)
         if examples.size:
             self._add_examples(examples)
+        # A hypothesis violates its bound if its edge exceeds v, so that its slack is negative.
         slack = x[0, m + 1 : -1]
         if self._program.over.two_sided:
             # Of h and -h only the one with the positive edge can become tight soon.
@@ -134,12 +137,21 @@ class ParametricSimplex:
         return bool(examples.size or slacks.size)
 
     def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
-        """Return the variables outside the tableau with the least room, numbered from `first`.
+        """Return the variables outside the tableau that have the least room before their bounds.
 
-        `loose` marks the variables of this kind in the tableau that do not belong to its basis.
+        Parameters
+        ----------
+        first : int
+            The number of the variable that the first entry of `rooms` belongs to.
+        rooms : array
+            The room of each variable of this kind. A negative room is a violation.
+        loose : bool array
+            This array marks the variables of this kind in the tableau outside its basis.
+        at_least_some : bool
+            Whether variables enter that violate no bound.
         """
         basic, nonbasic = self._state[:2]
-        size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), RESERVE)
+        size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), BLOCK)
         rooms = rooms.copy()
         inside = np.concatenate([basic, nonbasic]) - first
         inside = inside[(inside >= 0) & (inside < rooms.size)]
@@ -149,36 +161,40 @@ class ParametricSimplex:
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
         if violated or at_least_some:
             # Many violations at once are resolved gradually, since most disappear with the first.
-            count = max(count, min(max(violated, RESERVE), size))
+            count = max(count, min(max(violated, BLOCK), size))
         count = min(count, int(np.isfinite(rooms).sum()))
         if count <= 0:
             return inside[:0]
+        # The tableau would not fit into memory.
         if self._tableau.table.size + count * max(self._tableau.table.shape) > MAX_ENTRIES:
             raise Lost
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
-        """Append columns for examples, which stay nonbasic."""
-        m, total = self._program.m, self._program.total
+        """Append columns to the tableau for examples, which stay nonbasic."""
+        m = self._program.m
+        total = self._program.total
         basic, nonbasic = self._state[:2]
         table = self._tableau.apply()
         # A new example changes the nonbasic slacks and Σd, which the basic variables compensate.
         held = np.flatnonzero((nonbasic > m) & (nonbasic < total))
         columns = table[:, held] @ self._program.part(new, nonbasic[held] - m - 1).T
         columns -= table[:, nonbasic == total]
+        # The example changes the basic slacks directly, too.
         slack = np.flatnonzero((basic > m) & (basic < total))
         columns[slack] -= self._program.part(new, basic[slack] - m - 1).T
         self._tableau = Tableau.of(np.hstack([table, columns]))
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
-        """Append rows for the slacks of hypotheses, which stay basic: s = v − Bᵀd."""
+        """Append rows to the tableau for slacks s = v − Bᵀd of hypotheses, which stay basic."""
         m = self._program.m
         basic, nonbasic = self._state[:2]
         table = self._tableau.apply()
         is_v = np.flatnonzero(basic == m)
         # v has a row if it is basic, and is a nonbasic variable otherwise.
         row_of_v = table[is_v[0]] if is_v.size else 1.0 * (nonbasic == m)
+        # Basic examples enter s by their rows, and nonbasic examples by their columns.
         inner = np.flatnonzero(basic < m)
         outer = np.flatnonzero(nonbasic < m)
         columns = new - m - 1
@@ -190,7 +206,10 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Fix the bounds at t, and recompute x and z from the matrix by iterative refinement."""
+        """Fix the bounds at t, and recompute x and z from A by iterative refinement.
+
+        x are the values of the variables at t, and z their reduced costs.
+        """
         m = self._program.m
         state = self._state
         state.lower[0, :m] = form.lower
@@ -198,6 +217,7 @@ class ParametricSimplex:
         state.x[0, state.basic] += t * state.x[1, state.basic]
         self._place_nonbasic(0)
         residual = self._residual(0)
+        # Rounding errors of the pivots have left a residual, which T maps to a correction.
         if np.abs(residual).max() > TOLERANCES.residual:
             state.x[0, state.basic] += self._tableau.apply() @ residual
             self._residual(0)
@@ -207,14 +227,19 @@ class ParametricSimplex:
         """Set values (k = 0) or slopes (k = 1) of nonbasic variables to those of their bounds."""
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
+        # Every example outside the basis is nonbasic, also outside the tableau.
         is_nonbasic = np.ones(m, dtype=bool)
         is_nonbasic[basic[basic < m]] = False
         ids = np.append(np.flatnonzero(is_nonbasic), nonbasic[nonbasic >= m])
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Compute s and Σd from d and v; return the errors of those that are nonbasic."""
-        nonbasic, x = self._state.nonbasic, self._state.x
+        """Compute s and Σd from d and v; return the errors of the nonbasic ones among them.
+
+        k selects the values (0) or the slopes in t (1).
+        """
+        nonbasic = self._state.nonbasic
+        x = self._state.x
         held = x[k, nonbasic]
         x[k] = self._program.complete(x[k])
         residual: Vector = held - x[k, nonbasic]
@@ -224,18 +249,20 @@ class ParametricSimplex:
     def _price(self, form: LinearForm) -> None:
         """Compute the reduced costs of all examples and of v from those of the slacks and Σd."""
         m = self._program.m
-        basic, nonbasic, z = self._state.basic, self._state.nonbasic, self._state.z
+        state = self._state
         reduced = self._reduced_costs(form)
-        residual = np.append(reduced, np.zeros(self._program.signed + 1))[basic]
+        # The reduced costs of basic variables are 0, apart from the rounding errors of the pivots.
+        residual = np.append(reduced, np.zeros(self._program.signed + 1))[state.basic]
         if np.abs(residual).max() > TOLERANCES.residual:
-            z[0, nonbasic] += residual @ self._tableau.apply()
+            state.z[0, state.nonbasic] += residual @ self._tableau.apply()
             reduced = self._reduced_costs(form)
-        z[0, : m + 1] = reduced
-        z[0, basic] = 0.0
+        state.z[0, : m + 1] = reduced
+        state.z[0, state.basic] = 0.0
 
     def _reduced_costs(self, form: LinearForm) -> Vector:
-        """Return the reduced costs of (d, v), given those of the slacks and Σd."""
-        program, z = self._program, self._state.z[0]
+        """Return the reduced costs of the variables d and v, given those of the slacks and Σd."""
+        program = self._program
+        z = self._state.z[0]
         weights = z[program.m + 1 : -1]
         self.margins = program.margins(weights)
         return np.append(form.cost + self.margins - z[-1], program.over.scale - weights.sum())
@@ -267,13 +294,14 @@ class ParametricSimplex:
 
     def _perturb(self) -> None:
         """Make the point at t = 1 feasible and free of ties, by shifts that vanish at t = 0."""
-        program, factors = self._program, self._factors
+        factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
         # All bounds widen. The sum Σd = 1 has side 0 and stays.
-        shift = TOLERANCES.shift_x / program.m
+        shift = TOLERANCES.shift_x / self._program.m
         for j in (basic, nonbasic):
             lower[1, j] -= shift * factors[j]
             upper[1, j] += shift * factors[j]
+        # Nonbasic variables move with their bounds, and the basic variables follow.
         away = shift * side[nonbasic] * factors[nonbasic]
         x[1, nonbasic] -= away
         x[1, basic] -= self._tableau.apply() @ away
@@ -282,6 +310,7 @@ class ParametricSimplex:
         above = (upper[:, basic] - x[:, basic]).sum(axis=0)
         lower[1, basic] += factors[basic] * np.minimum(below, 0.0)
         upper[1, basic] -= factors[basic] * np.minimum(above, 0.0)
+        # Every reduced cost gets the right sign at t = 1.
         excess = TOLERANCES.shift_z - np.minimum(side[nonbasic] * z[0, nonbasic], 0.0)
         z[1] = 0.0
         z[1, nonbasic] = side[nonbasic] * factors[nonbasic] * excess
@@ -301,7 +330,7 @@ class ParametricSimplex:
 
 
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
-    """Return the program at t, with the costs of `new`."""
+    """Return the program whose bounds are those at t, with the costs of `new`."""
     if t == 0.0:
         return new
     lower = new.lower + t * (old.lower - new.lower)

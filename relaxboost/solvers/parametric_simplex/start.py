@@ -1,4 +1,4 @@
-"""The first basis, near a solution that need not be a vertex."""
+"""The first basis of the simplex method, near a solution that need not be a vertex."""
 
 from __future__ import annotations
 
@@ -21,22 +21,32 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return a state and its tableau, with the examples between bounds and v as basic variables.
+    """Return a first state of the simplex method, near a solution, and its tableau.
 
-    The slacks of as many hypotheses with weight, and Σd, are nonbasic. The point need not be
-    feasible for the program. Raises Lost if the solution is far from any vertex.
+    The basic variables are the examples between their bounds and the largest edge v. The nonbasic
+    variables are the sum Σd and the slacks of as many hypotheses with weight. The point need not
+    be feasible for the program.
+
+    Raises
+    ------
+    Lost
+        If the solution is far from any vertex, or the basis is too large.
     """
-    m, total = program.m, program.total
+    m = program.m
+    total = program.total
     edges = program.edges(near.d)
     weights = program.separate(near.w)
     excess, inside = bound_distances(form, near.d, form.cost + program.margins(weights))
     used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
+    # At a vertex as many examples lie between their bounds as hypotheses have weight.
     size = max(1, min(int(np.count_nonzero(used)), m))
     if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
         raise Lost
+    # The inversion below costs as much as a pivot for each row.
     program.spend_pivots(size, (size + 1) ** 2)
     # Ties between weights are frequent at 0, and the largest edges are the tightest slacks.
     columns = np.lexsort((-edges, -used))[:size]
+    # An example is likely to be basic if it is far from its bounds, and its price is the threshold.
     examples = np.argsort(-inside / (np.abs(excess) + TOLERANCES.feasible), kind="stable")[:size]
     rows, cols = _independent(program.part(examples, columns))
     examples = examples[rows]
@@ -54,6 +64,7 @@ def crash_basis(
         lower=np.zeros((2, total + 1)),
         upper=np.zeros((2, total + 1)),
     )
+    # The sum Σd = 1 is fixed, and v is free unless w = 0 is allowed.
     state.side[total] = 0.0
     state.lower[0, m] = 0.0 if program.over.holds_zero else -np.inf
     state.upper[0, m:] = np.inf
@@ -64,14 +75,15 @@ def crash_basis(
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
-    """Return rows and columns, equally many, for which M of `crash_basis` is not singular.
+    """Return equally many rows and columns for which the basis of `crash_basis` is not singular.
 
     Subtracting the first row and column removes v and Σd from the equations. QR factorisations
-    with column pivoting then select independent columns and rows of what remains.
+    with column pivoting then select independent columns, and independent rows of these columns.
     """
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
     cols = _pivot_columns(reduced)
+    # If all columns are independent, every row is needed and the second factorisation is not.
     is_regular = cols.size == len(reduced)
     rows = np.arange(cols.size) if is_regular else _pivot_columns(reduced[:, cols].T)
     cols = cols[: rows.size]
@@ -79,9 +91,10 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return independent columns of a matrix, in the order of column pivoting."""
+    """Return the numbers of independent columns of a matrix, in the order of column pivoting."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
+    # The diagonal entries of R fall, and those near 0 belong to columns that depend on others.
     R, order = qr(matrix, mode="r", pivoting=True, check_finite=False)
-    rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.independent))
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.relative))
     return order[:rank].astype(np.int64)
