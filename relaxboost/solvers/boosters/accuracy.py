@@ -51,3 +51,9 @@ def count_steps(spread: float, accuracy: float) -> float:
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
     return math.ceil(steps) if steps < 2.0**53 else steps
+
+
+def stage_steps(m: int, accuracy: float) -> float:
+    """Return 2 log(m)/ν² rounded up, but at least 1: the steps of a stage with the accuracy ν."""
+    # A single example has log m = 0, and still needs a step.
+    return max(1.0, count_steps(math.log(m), accuracy))

@@ -109,6 +109,7 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
+        # The d of the exponential risk is the entropic smoothing of the hard margin with β = 1.
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
@@ -124,6 +125,7 @@ class AdaBoostRun(Booster):
 
         A user-defined matrix may have such entries, because nothing checks them before.
         """
+        # nan counts as too large, hence the negation below.
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(

@@ -9,14 +9,9 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.accuracy import (
-    LARGEST_ACCURACY,
-    ROUNDING_SHARE,
-    count_steps,
-    working_accuracy,
-)
+from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE, stage_steps, working_accuracy
 from relaxboost.solvers.boosters.adaboost import AdaBoostRun
-from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge, log_sum_exp
+from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge, best_share
 from relaxboost.solvers.boosters.votes import HardMarginMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
@@ -34,12 +29,10 @@ class AdaBoostStar(HardMarginMethod):
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
-        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol. It takes at most
-        2 log(m)/tol² rounds. ``"adaptive"`` runs in stages. The first stage has a large ν, which
-        makes long steps. When the bracket [lower, upper] of the value is as narrow as ν, the next
-        stage has half of this ν. The last stage has ν = tol. All stages together take at most 4/3
-        of the rounds of the fixed ν, and two rounds for each stage. This schedule is not in the
-        paper; `AdaBoostStarRun` explains it.
+        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol, which takes at most
+        2 log(m)/tol² rounds. ``"adaptive"`` begins with a large ν, and halves ν when the bracket
+        [lower, upper] of the value is as narrow as ν, down to tol. This takes at most 4/3 of the
+        rounds of the fixed ν, and two for each ν. The paper does not have this schedule.
 
     References
     ----------
@@ -76,7 +69,8 @@ class AdaBoostStar(HardMarginMethod):
     def _stages(self, game: Game, tol: float) -> list[float]:
         """Return the accuracies of the stages. Each is half of the one before."""
         stages = [working_accuracy(game, tol)]
-        while self.nu == "adaptive" and 2.0 * stages[0] <= LARGEST_ACCURACY:
+        # With ν >= 1, w = 0 is accurate already.
+        while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
             stages.insert(0, 2.0 * stages[0])
         return stages
 
@@ -89,10 +83,9 @@ class AdaBoostStarRun(AdaBoostRun):
     least ρ. If ρ is negative, the margins of w = 0 are at least ρ as well.
 
     With several accuracies the run has a stage for each. A stage ends when the bracket of the value
-    is as narrow as its ν. The next stage has a smaller ν, so ρ is larger. It begins with a multiple
-    s w of the present w. The factor s in [0, 1] minimises the potential
-    Σ_i exp(s (ρ ‖w‖_1 − (Aw)_i)). The proof of the theorem starts from a potential of m, which
-    s = 0 has. So the potential of the best s is at most m, and the theorem holds for every stage.
+    is as narrow as its ν. The next stage begins with a multiple s w of the present w. The factor s
+    in [0, 1] minimises the potential Σ_i exp(s (ρ ‖w‖_1 − (Aw)_i)) for the new ρ. The proof of the
+    theorem needs a potential of at most m at the start, which s = 0 has, so it holds for the stage.
     The round that multiplies w takes no step, because it knows the edge at the old d only.
 
     Parameters
@@ -142,17 +135,12 @@ class AdaBoostStarRun(AdaBoostRun):
         return LONGEST if classical - shorter <= 0.0 else classical - shorter
 
     def _begin_stage(self) -> bool:
-        """Begin the next stage if the bracket is as narrow as ν; return whether it began.
-
-        Several stages are skipped at once if the bracket is as narrow as their accuracies. The
-        method multiplies w by the factor with the smallest potential.
-        """
+        """Begin the next stage if the bracket is as narrow as ν; return whether it began."""
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0
         self._margin = max(self._margin, margin)
         begun = self._accuracy
-        # The bracket is exactly ν wide at the count of the theorem. Rounding must not keep the
-        # stage from ending there.
+        # After the steps of the theorem the bracket is ν wide, up to rounding.
         allowance = 1.0 + ROUNDING_SHARE
         while self._later and self._least - self._margin <= self._accuracy * allowance:
             self._accuracy = self._later.pop(0)
@@ -160,22 +148,3 @@ class AdaBoostStarRun(AdaBoostRun):
             return False
         active.shrink(best_share(active.raw, (self._least - self._accuracy) * active.norm))
         return True
-
-
-def best_share(raw: Vector, level: float) -> float:
-    """Return the factor s in [0, 1] that minimises the potential Σ_i exp(s (level − raw_i)).
-
-    `raw` has the margins of w. At s = 0 the potential is m. If the search finds no smaller
-    potential, the function returns 0.
-    """
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(
-        lambda s: log_sum_exp(s * (level - raw)), bounds=(0.0, 1.0), method="bounded"
-    )
-    return float(found.x) if found.fun < math.log(raw.size) else 0.0
-
-
-def stage_steps(m: int, accuracy: float) -> float:
-    """Return 2 log(m)/ν² rounded up, but at least 1: the steps of a stage with the accuracy ν."""
-    return max(1.0, count_steps(math.log(m), accuracy))

@@ -75,6 +75,8 @@ class Corrective(SmoothedMethod):
             )
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
+        # Fig. 1 states β for the whole simplex. The other steps take the range of the entropy over
+        # the d that f allows, which is smaller and makes longer steps.
         beta, smoother, suffix = self.smoother(game, goal.tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
         return run.named(f"corrective ({self.step}{suffix})")

@@ -65,6 +65,7 @@ class ERLPBoost(SmoothedMethod):
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, goal.tol)
+        # Smoothing costs up to tol/2, so the smoothed problem is solved to the other half.
         run = ERLPBoostRun(game, beta, smoother, goal.tol / 2.0, clock)
         return run.named(f"erlpboost{suffix}")
 
@@ -114,6 +115,7 @@ class ERLPBoostRun(Booster):
         # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)
+        # This step gives the bound on the rounds, however few pairwise steps follow.
         inner.towards(best)
         inner.settle(goal, self._clock)
         self.d = inner.d

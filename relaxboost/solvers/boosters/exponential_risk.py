@@ -65,6 +65,7 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     farthest = 1e100
     # Bisection alone finds all digits of a step of 1e-100 within 400 rounds.
     for _ in range(400):
+        # The value decreases in η, so its sign says on which side of η the minimum is.
         value, slope = excess(eta)
         if value > 0.0:
             left = eta
@@ -87,3 +88,17 @@ def log_sum_exp(x: Vector) -> float:
     # The largest entry is taken out of the sum, so no exponential overflows.
     top = float(x.max())
     return top + math.log(float(np.exp(x - top).sum())) if top > -math.inf else top
+
+
+def best_share(raw: Vector, level: float) -> float:
+    """Return the factor s in [0, 1] that minimises the potential Σ_i exp(s (level − raw_i)).
+
+    `raw` has the margins of w. At s = 0 the potential is m. If the search finds no smaller
+    potential, the function returns 0.
+    """
+    from scipy.optimize import minimize_scalar
+
+    found = minimize_scalar(
+        lambda s: log_sum_exp(s * (level - raw)), bounds=(0.0, 1.0), method="bounded"
+    )
+    return float(found.x) if found.fun < math.log(raw.size) else 0.0

@@ -93,6 +93,7 @@ class CorrectiveRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Load the w of a start. Its d is not used, because w determines d."""
         if start.w is not None:
+            # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
             self._round = start.rounds
             self.active.load(*start.w)
             self.d = self._project(self.active.u)
@@ -110,6 +111,7 @@ class CorrectiveRun(Booster):
         self._round += 1
         if self._is_idle():
             return None
+        # A run with a target is a phase of a portfolio, which then leaves the game to the next one.
         if self._target and self.active.gap(self.d, best) <= self._target:
             return None
         # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
@@ -165,6 +167,7 @@ class CorrectiveRun(Booster):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
                 eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
+            # Projections that follow a line know d at its end without a search from the start.
             u, d, _, product = arrival(self._project, active.u, v, eta)
             found = Step(eta, u, d, product=product)
         else:
@@ -189,6 +192,7 @@ class CorrectiveRun(Booster):
         stretch = self._stretches["exchange"]
         if isinstance(self._project, CappedFollower):
             stretch = self._project.stretch(self.d, v, size, SEARCH_ACCURACY)
+        # The longest step takes all the weight of the worst atom.
         segment = Segment(active.u, v, best.edge - edge, weight, size=size)
         found = line_search(self._project, self._beta, segment, SEARCH_ACCURACY, stretch)
         active.exchange(best, worst, found.eta, self._margins(found, v))
@@ -204,6 +208,7 @@ class CorrectiveRun(Booster):
         if active.gap(self.d, best) >= slope or weight >= scale:
             self.towards(best)
             return
+        # The direction is w less the worst atom. If w = 0 is the worst point, it is w itself.
         v = active.u.copy()
         if worst is not None:
             v -= scale * active.column(worst)
@@ -230,6 +235,7 @@ class CorrectiveRun(Booster):
         active = self.atoms
         weights = active.weights[: len(active)]
         edges = self.edges
+        # Without any weight the domain's w = 0 is in use, and no edge matters.
         if edges is None:
             edges = active.edges(self.d) if weights.any() else weights
         over = active.over
@@ -251,6 +257,7 @@ class CorrectiveRun(Booster):
             self.d = self._project(self.active.u)
             return
         self.d = found.d
+        # The next gap needs <d, Aw>, which some projections compute on their way.
         if found.product is not None:
             self.active.product = found.d, self.active.u, found.product
 

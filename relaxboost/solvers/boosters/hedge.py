@@ -125,11 +125,13 @@ class HedgeRun(Booster):
         self.learned += 1
         t = self.learned
         active = self.active
+        # The account needs the margins of the answer itself, v + u.
         v, _ = active.direction(best)
         self.account.add(v + active.u, self._beta)
         self.step = 1.0 / t
         active.move(best, self.step, active.u + self.step * v)
         self._beta = self._temperature(t, self.account.squares)
+        # The mean of d takes each d once, and proves the upper bound of the theorem.
         self._mean = self._mean + (self.d - self._mean) / t
         # The common factor 1/(t + 1) leaves the minimiser, and keeps the numbers bounded.
         share = 1.0 / (t + 1)

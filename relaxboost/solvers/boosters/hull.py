@@ -57,6 +57,7 @@ class Hull:
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):
             return
+        # Most distributions lose their weight again, so the arrays are emptied before they grow.
         if self.used == self.weights.size:
             self._make_room()
         slot = self.used
@@ -66,12 +67,14 @@ class Hull:
         self._costs[slot] = cost
         self.weights[slot] = 0.0
         self.used = slot + 1
+        # One product with the known edges updates the Gram matrix; A is not needed.
         products = edges @ self._edges[:, : slot + 1]
         self._gram[slot, : slot + 1] = products
         self._gram[: slot + 1, slot] = products
 
     def _make_room(self) -> None:
         """Drop every distribution of weight 0. If more than half are left, double the arrays."""
+        # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
         size = self.weights.size * (1 if 2 * keep.size <= self.weights.size else 2)
         gram = np.zeros((size, size))
@@ -138,6 +141,7 @@ def reweigh(
         largest_cost = max(largest_cost, abs(costs[i]))
         # The largest entry of a Gram matrix is on its diagonal.
         largest_entry = max(largest_entry, gram[i, i])
+    # Ill-conditioned hulls need more steps than a new distribution is worth.
     most = 1000 * (used + 1)
     for step in range(most):
         square = 0.0
@@ -153,6 +157,8 @@ def reweigh(
         # G is concave. So the quadratic function with the present p lies above the objective, and
         # the step to its minimum never overshoots.
         bend = pull * (gram[best, best] - 2.0 * gram[best, worst] + gram[worst, worst])
+        # The longest step takes all weight from `worst`. Then the weight is set to exactly 0, so
+        # that the hull can drop the distribution.
         eta = weights[worst]
         if bend > 0.0 and slope < bend * eta:
             eta = slope / bend
@@ -160,6 +166,7 @@ def reweigh(
         else:
             weights[worst] = 0.0
         weights[best] += eta
+        # A step changes two weights, so two columns of the Gram matrix update the products.
         for i in range(used):
             products[i] += eta * (gram[i, best] - gram[i, worst])
     return most

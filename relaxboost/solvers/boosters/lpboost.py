@@ -110,6 +110,7 @@ class LPBoostRun(Booster):
         """Add the column `best` and solve again; return None if the program has it already."""
         program = self.program
         slot = self.active.slot(best)
+        # The best of all columns was in the program, so d is optimal for the whole game.
         if slot in program.slots:
             return None
         if program.slots:
@@ -131,5 +132,6 @@ class LPBoostRun(Booster):
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return column generation that begins with the columns that have weight in `before`."""
+    # Over w without slots, as interior points have, the first answers bring the columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)
     return LPBoostRun(game, clock, active, game.linear_form is not None)

@@ -30,19 +30,15 @@ class MLPBoost(SmoothedMethod):
     """MLPBoost: each round takes a Frank–Wolfe step or the weights of LPBoost.
 
     The round takes the weights w with the larger smoothed margin D, which is the minimum over d of
-    <d, Aw> + f(d) + β h(d). The Frank–Wolfe step towards the new column guarantees the bound on the
-    rounds. The weights of LPBoost solve the linear program over the columns found so far. They are
-    the secondary algorithm of the paper, and bring most of the progress.
+    <d, Aw> + f(d) + β h(d). The Frank–Wolfe step guarantees the bound on the rounds. The linear
+    program of LPBoost is the secondary algorithm of the paper, and brings most of the progress.
 
     Parameters
     ----------
-    beta : float, optional
-        The weight β of the smoothing, > 0; see `SmoothedMethod`.
-    smoothing : {"entropy", "binary-entropy"}
-        The function h that β multiplies; see `SmoothedMethod`.
+    beta, smoothing
+        The weight β > 0 of the smoothing, and the function h; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        The Frank–Wolfe step. ``"short"`` is the step of SS09 Fig. 1, which maximises a quadratic
-        lower bound of D. ``"line-search"`` is the best step on the segment.
+        The Frank–Wolfe step: ``"short"`` for the step of SS09 Fig. 1, or the best on the segment.
 
     References
     ----------
@@ -77,9 +73,7 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return 64 R (r/tol)², or nan if the user chose β.
 
-        R is the range of the relative entropy over the distributions that f allows, log(m/k) for
-        `Capped(k)`. r is the size of the atoms of the domain.
-
+        R is the range of the relative entropy over the d that f allows. r is the size of the atoms.
         With β = tol/(2R) a step that is not cut gains at least β g²/(8r²), where the smoothed gap
         g is at least the suboptimality. So 16 r²/(β tol/2) rounds bring g to tol/2, and smoothing
         costs tol/2. docs/mathematics.md, "Stopping", has the steps that are cut.
@@ -138,10 +132,7 @@ class MLPBoostRun(Booster):
         return self if self._idle_rounds < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
-        """Take the Frank–Wolfe step towards `best`.
-
-        D grows at least as much as the quadratic lower bound of SS09 Fig. 1 at its maximum.
-        """
+        """Take the Frank–Wolfe step, which gains at least as much as the step of SS09 Fig. 1."""
         active = self.active
         objective = self.objective
         v, size = active.direction(best)

@@ -27,6 +27,7 @@ class RegretAccount:
 
     def add(self, margins: Vector, beta: float) -> None:
         """Add the answer to a d that was made with β; `margins` are those of the answer."""
+        # A constant added to all margins changes no distribution, so only their range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.squares += square
         self.spent += square / (2.0 * beta)

@@ -81,6 +81,7 @@ class RestrictedProgram(ABC):
 
     def optimise(self) -> Vector:
         """Solve the program, give its optimal weights to the active set, and return its d."""
+        # Columns of the active set that the program lacks get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
         weights[self.slots] = multipliers
@@ -110,6 +111,7 @@ class LinearProgram(RestrictedProgram):
 
     def continue_from(self, basis: Basis) -> None:
         """Start HiGHS at the basis of another program with the same rows for f."""
+        # The basis of a cone program has columns only.
         if basis.sides:
             self._master.go_on(basis, self.keys)
 

@@ -28,22 +28,18 @@ class SmoothBoost(Method):
     the run ends, because fewer than k examples have a margin of at most θ. No example ever has a
     weight above 1/k.
 
-    The theorem does not say how far below θ the margins of these examples are. So the gap need not
-    reach tol, and SmoothBoost needs `max_rounds` or `time_limit`. `SmoothBoostRun` derives a bound
-    for the soft margin: after T rounds the soft margin of the mean w is at least θ − m/(k T c)
-    with c = −½ log(1 − γ). If the atoms of the domain have size r, r multiplies this bound. The
-    solution has the w of the best soft margin. The theorem is about the last w, which may be
-    another one.
+    The theorem is about the last w, and does not bound its other margins from below. The gap need
+    not reach tol, so SmoothBoost needs `max_rounds` or `time_limit`. After T rounds the soft margin
+    of w is at least r (θ − m/(k T c)) with c = −½ log(1 − γ), for atoms of size r.
 
     Parameters
     ----------
     gamma : float, optional
         γ in (0, 1/2], half of the edge that the weak learner is sure to reach. By default the run
-        finds γ. It starts with half of the first edge. When an edge is below 2γ, the new γ is half
-        of this edge or half of the old γ, whichever is smaller, and the run begins again. γ never
-        falls below a quarter of the value of the game. Up to the factor sqrt(2) for sqrt(1 − γ),
-        all runs before the last take at most a third of the bound of the last run, and one round
-        each.
+        starts with half of the first edge. When an edge is below 2γ, the new γ is half of this edge
+        or half of the old γ, whichever is smaller, and the run begins again. γ never falls below a
+        quarter of the value of the game. Up to the factor sqrt(2) for sqrt(1 − γ), all runs before
+        the last take at most a third of the bound of the last run, and one round each.
 
     References
     ----------
@@ -71,7 +67,6 @@ class SmoothBoost(Method):
         if self.gamma is None:
             return
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        # An edge of at least 2γ must be possible, and no edge exceeds 1.
         if self.gamma > 0.5:
             raise InputError(
                 f"gamma must be at most 1/2, got {self.gamma:g}: the edges of the weak learner are "
@@ -99,19 +94,9 @@ class SmoothBoostRun(Booster):
     where c = −½ log(1 − γ). The distribution d is proportional to the measure. The run ends when
     Σ_i M(N_i) < k.
 
-    The proof of the theorem follows the potential Φ = Σ_i φ(N_i), where φ(0) = 0 and the derivative
-    of φ is −M.
-
-    1. φ(N) > −1/c for every N, so Φ > −m/c.
-    2. A round adds a_i − θ to N_i, of absolute value at most 1 + θ. The mean of a_i under d is the
-       edge, which is at least 2γ. If N grows by 1, M changes by a factor of at most e^c. So, with
-       x = c(1 + θ), the potential falls by at least Σ M times q = 2γ − θ − (e^x − 1 − x)/c.
-    3. For γ <= 1/2 the number q is at least γ² sqrt(1 − γ)/(2c).
-    4. Σ M >= k in every round but the last. So the run has fewer than (m/c)/(k q) rounds, which is
-       at most 2m/(k γ² sqrt(1 − γ)).
-
-    The bound for the soft margin needs the same potential. Φ is at most 0 after every round, so the
-    sum of −N_i over the examples with N_i < 0 is at most m/c.
+    The proof follows the potential Σ_i φ(N_i), where φ(0) = 0 and the derivative of φ is −M. Every
+    round lowers the potential by at least k γ² sqrt(1 − γ)/(2c), and it never falls below −m/c. The
+    claims SER03-T and SER03-soft of `relaxboost.claims` derive both numbers, and check each step.
     """
 
     inner = "measure"
@@ -123,11 +108,10 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The present γ. It is infinite before the first edge if the run finds γ itself."""
+        """The present γ, which is infinite before the first edge if the run finds it."""
         self.taken = 0
         """The number of answers whose mean is w."""
-        # The sums N_i of the class docstring.
-        self._excess = np.zeros(game.m)
+        self._excess = np.zeros(game.m)  # the sums N_i
         self.ended = False
         """Whether the measure has fallen below k, which ends the run."""
         self.active = active_set(game)
@@ -144,18 +128,17 @@ class SmoothBoostRun(Booster):
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
+            # The edge is known at the old d only, so the new run asks for one at its own.
             if self.taken > 0:
-                # The edge is known at the old d only, so the new run asks for one at its own.
                 self.taken = 0
                 self._excess = np.zeros(self._excess.size)
                 self.d = self._relaxation.center(self._excess.size)
                 self.step = 0.0
                 return self
-        # The mean of t answers is the mean before, moved by 1/t towards the new answer.
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
-        # v is the difference of the margins. SmoothBoost counts margins for atoms of size 1.
+        # SmoothBoost counts margins of atoms of size 1; v is the change of the scaled margins.
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share

@@ -125,6 +125,7 @@ class SoftBoostRun(Booster):
         slot = self.active.slot(best)
         self.program.include([slot])
         d = self.program.optimise()
+        # The margins are scaled to atoms of size 1, for which ν and the edges are stated.
         level = self.least - self._accuracy
         margin = self._game.relaxation.relaxed_margin(self.active.u)[0] / self.active.over.scale
         self.infeasible = margin >= level

@@ -30,6 +30,7 @@ def starting_point(game: Game) -> MovingHypothesis:
     """Return the combined hypothesis that runs start from, for a game over any domain."""
     if isinstance(game.over, AtomicSet):
         return active_set(game)
+    # Over a Euclidean set w is dense, and has no atoms.
     assert isinstance(game.over, EuclideanSet)
     return DensePoint(game.matrix, game.over)
 

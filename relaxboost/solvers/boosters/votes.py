@@ -70,6 +70,7 @@ class Votes(ActiveSet):
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` times the signed column of `best` to w."""
         slot = self.slot(best)
+        # Doubling the room makes the copies of all rounds as long as the last array.
         if slot >= self._votes.size:
             self._votes = np.concatenate([self._votes, np.zeros(self._votes.size)])
         # If w has the column with the other sign, that weight shrinks first. Otherwise the sum of
