@@ -94,8 +94,7 @@ class ZeroValueRun(Booster):
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
         # If a step leaves more than 0.8 of the residual, the equations are taken to have no
-        # solution, so that the value is positive. Steps that converge left up to 0.7 in the first
-        # rounds.
+        # solution, so that the value is positive. Steps that converged left up to 0.7 at first.
         # Without an example strictly between its bounds the equations are locally constant.
         if not size <= 0.8 * self._last_residual or not inside.any():
             return None

@@ -323,6 +323,7 @@ def test_the_hull_is_for_euclidean_sets():
 @pytest.mark.parametrize("over", [rb.Simplex(), rb.L2Ball(), rb.SquaredNorm(1)], ids=repr)
 def test_an_interrupt_before_the_first_round_ends(over, monkeypatch, rng):
     game = rb.Game(np.clip(rng.uniform(-1, 1, (9, 7)) - 0.2, -1, 1), over=over)
+    rb.solve(game, 0.5)  # a run that interrupts nothing prepares the kernels, before the keys
     honest = type(game.over).best
 
     def press(self, matrix, d):
