@@ -9,8 +9,9 @@ for each published algorithm, and `interior_point/` has the method that does mos
 from relaxboost.solvers.automatic import Automatic
 from relaxboost.solvers.boosters.adaboost import ADABOOST_STEPS, AdaBoost
 from relaxboost.solvers.boosters.adaboost_star import AdaBoostStar
-from relaxboost.solvers.boosters.corrective import STEPS, Corrective
+from relaxboost.solvers.boosters.corrective import Corrective
 from relaxboost.solvers.boosters.erlpboost import ERLPBoost
+from relaxboost.solvers.boosters.frank_wolfe import STEPS
 from relaxboost.solvers.boosters.fully_corrective import FullyCorrective
 from relaxboost.solvers.boosters.hedge import Hedge
 from relaxboost.solvers.boosters.lpboost import LPBoost

@@ -15,7 +15,7 @@ from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.corrective import starting_point
+from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.portfolio import PHASES, Phase, Request
 from relaxboost.solvers.restricted_master import ProgramError

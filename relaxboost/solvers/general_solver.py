@@ -8,7 +8,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.solvers import work
-from relaxboost.solvers.boosters.corrective import starting_point
+from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.interior_point.run import ITERATIONS
 from relaxboost.solvers.reference import best_pair, fits

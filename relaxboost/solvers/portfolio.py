@@ -10,8 +10,9 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.solvers import general_solver, taut_strings, zero_value
-from relaxboost.solvers.boosters.corrective import Corrective, CorrectiveRun, few_steps_suffice
-from relaxboost.solvers.boosters.fully_corrective import FullyCorrectiveRun
+from relaxboost.solvers.boosters.corrective import Corrective
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun, few_steps_suffice
+from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import continue_from
 from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.parametric_simplex.booster import Walking, walkable

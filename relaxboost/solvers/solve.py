@@ -20,7 +20,7 @@ from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
-from relaxboost.solvers.boosters.corrective import Unbegun
+from relaxboost.solvers.boosters.starting_points import Unbegun
 from relaxboost.solvers.checkpoint import Checkpoint
 from relaxboost.solvers.incumbent import Certified, Incumbent, RunLog
 from relaxboost.solvers.messages import Ending, describe_ending

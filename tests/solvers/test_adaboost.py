@@ -12,7 +12,8 @@ import relaxboost as rb
 from relaxboost.claims.rds04.cycles import EIGHT
 from relaxboost.matrices import DenseMatrix
 from relaxboost.solvers import ADABOOST_STEPS, AdaBoost, AdaBoostStar
-from relaxboost.solvers.boosters.adaboost_star import AdaBoostStarRun, stage_steps
+from relaxboost.solvers.boosters.accuracy import stage_steps
+from relaxboost.solvers.boosters.adaboost_star import AdaBoostStarRun
 from relaxboost.solvers.rounds import Rounds
 from tests.twins import AdaBoostTwin
 

@@ -14,8 +14,9 @@ import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
-from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
 from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.rounds import Rounds
 from relaxboost.solvers.steps import Segment, line_search, quadratic_step
 

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.solvers import STEPS, Corrective
-from relaxboost.solvers.stopping import PATIENCE_FACTOR, PATIENCE_ROUNDS
+from relaxboost._core.loop import Clock
+from relaxboost.solvers import STEPS, Corrective, FullyCorrective
+from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers.stopping import PATIENCE_FACTOR, PATIENCE_ROUNDS, StoppingRule, Tolerance
 
 ATOMIC = ["auto", "interior-point", "lpboost", "erlpboost"]
 ATOMIC += [Corrective(step=step) for step in STEPS]
@@ -45,6 +47,32 @@ def test_a_gap_that_rounding_does_not_allow_ends_a_run(f, over, method):
     assert found.status == "stalled"
     narrowest = found.history[int(np.flatnonzero(gaps <= gaps.min() / 0.99)[0])].round
     assert found.rounds <= narrowest + max(PATIENCE_ROUNDS, PATIENCE_FACTOR * narrowest) + 2
+
+
+@pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(12), rb.KLPenalty(0.2)], ids=repr)
+@pytest.mark.parametrize("over", [rb.L2Ball(3), rb.SquaredNorm(0.5)], ids=repr)
+@pytest.mark.parametrize("shift", [0.1, 0.3])
+def test_a_hull_ends_within_five_times_the_work_that_led_to_its_smallest_gap(f, over, shift):
+    """Pairwise steps below rounding took 35 ms a round, and 500 rounds."""
+    A = np.clip(np.random.default_rng(0).uniform(-1.0, 1.0, (80, 40)) + shift, -1.0, 1.0)
+    game = rb.Game(A, f, over=over)
+    goal = Tolerance(1e-15)
+    rule = StoppingRule(goal, over.reach(game.n))
+    rounds = Rounds(game, FullyCorrective().start(game, goal, Clock()))
+    narrowest = np.inf
+    enough = np.inf
+    for state in rounds:
+        gap = state.upper - state.lower
+        if gap < 0.99 * narrowest:
+            narrowest = gap
+            enough = 5.0 * rounds.booster.work
+        if gap <= goal.tol or rule.judge_progress(state.lower, state.upper, state.round):
+            break
+    assert narrowest <= 1e-13 * over.reach(game.n)
+    assert rounds.booster.work <= enough
+    found = rb.solve(game, goal.tol, "fully-corrective", max_rounds=500)
+    assert found.status in ("stalled", "optimal")
+    assert found.gap <= 1e-12
 
 
 RUNS = """

@@ -12,8 +12,8 @@ import pytest
 import relaxboost as rb
 from relaxboost.relaxations import ChiSquarePenalty
 from relaxboost.solvers import Corrective, ERLPBoost, FullyCorrective, LPBoost
-from relaxboost.solvers.boosters.corrective import CorrectiveRun
-from relaxboost.solvers.boosters.fully_corrective import reweigh
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.boosters.hull import reweigh
 from relaxboost.solvers.rounds import Rounds
 from tests.conformance.samples import Ball
 
@@ -304,7 +304,7 @@ def test_stumps_over_every_set(cancer_stumps):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": LPBoost()}, r"LPBoost\(\) re-weighs the columns"),
+        ({"method": LPBoost()}, r"LPBoost\(\) gives weights to single columns"),
         ({"method": ERLPBoost()}, 'use method="fully-corrective"'),
         ({"method": Corrective(step="pairwise")}, 'has none; use step="line-search"'),
         ({"method": Corrective(step="away")}, "finitely many atoms"),

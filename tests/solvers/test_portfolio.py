@@ -10,7 +10,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.errors import SolverError
 from relaxboost.solvers import automatic, portfolio
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.interior_point.run import InteriorRun
 from relaxboost.solvers.portfolio import PHASES, Phase
 from relaxboost.solvers.restricted_master import ProgramError

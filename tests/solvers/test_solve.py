@@ -335,13 +335,13 @@ def test_a_program_that_gives_up_leaves_the_bracket(game, monkeypatch):
 
 def test_programs_that_memory_is_too_small_for_leave_the_bracket(game, monkeypatch):
     from relaxboost._core.highs import WarmProgram
-    from relaxboost.solvers.boosters import lpboost
+    from relaxboost.solvers.boosters import restricted_programs
 
     def devour(self, *args):
         raise MemoryError("std::bad_alloc")
 
     most = 12 * game.m
-    monkeypatch.setattr(lpboost, "MAX_ENTRIES", most)
+    monkeypatch.setattr(restricted_programs, "MAX_ENTRIES", most)
     solution = rb.solve(game, 1e-9, "lpboost")
     assert (solution.status, len(solution.history)) == ("failed", 13)
     assert solution.message.startswith(f"a program of {game.m} examples and 13 hypotheses")

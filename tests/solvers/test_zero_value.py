@@ -8,7 +8,7 @@ from scipy import sparse
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.zero_value import ZeroValueRun, unfit
 from tests.solvers.test_interior import inners
 

@@ -10,7 +10,7 @@ from relaxboost.claims.language import *
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import KLPenalty
-from relaxboost.solvers.boosters.corrective import CorrectiveRun
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
 from relaxboost.solvers.rounds import Rounds
 
 

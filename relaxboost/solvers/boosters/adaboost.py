@@ -17,14 +17,15 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""Step rules: the edge γ; artanh γ; the minimiser of the exponential risk along the column."""
+"""The step rules of `AdaBoost`, whose docstring explains them."""
 
 
 @dataclass(frozen=True)
 class AdaBoost(HardMarginMethod):
-    """AdaBoost: steepest descent in l1 of the exponential risk (1/m) Σ exp(−(Aw)_i).
+    """AdaBoost: steepest descent in the l1 norm for the exponential risk (1/m) Σ exp(−(Aw)_i).
 
-    AdaBoost need not reach the maximum margin, so it needs `max_rounds` or `time_limit`.
+    A is the margin matrix, and w the weights of the hypotheses. AdaBoost need not reach the maximum
+    margin, so it needs `max_rounds` or `time_limit`.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class AdaBoost(HardMarginMethod):
 
     References
     ----------
-    Freund & Schapire (1997); Rudin, Daubechies & Schapire (2004), who show games on which it
-    cycles below the maximum margin.
+    Freund & Schapire (1997); Rudin, Daubechies & Schapire (2004), who show games on which
+    AdaBoost cycles below the maximum margin.
 
     Examples
     --------
@@ -60,18 +61,19 @@ class AdaBoost(HardMarginMethod):
 
 
 class AdaBoostRun(Booster):
-    """w_{t+1} = w_t + η_t r_t e_{j_t}: steepest descent in l1 of the exponential risk.
+    """Each round adds η times the signed best column to w, from w = 0.
 
-    From w_1 = 0, d_t is proportional to exp(−A w_t), which is the gradient of
-    L(−Aw) = (1/m) Σ exp(−(Aw)_i) up to sign and scale, j_t is the column with the largest absolute
-    edge γ_t and r_t the sign of its edge. With entries in [−1, 1] each of the steps ``"lecture"``
-    (η = γ) and ``"classical"`` (η = artanh γ, which for entries ±1 is the minimiser along the
-    column) multiplies L by at most sqrt(1 − γ²) or exp(−γ²/2), and so does ``"line-search"``, the
-    minimiser for any entries.
+    The distribution d is proportional to exp(−Aw). Up to sign and scale it is the gradient of the
+    exponential risk L = (1/m) Σ exp(−(Aw)_i) in the margins Aw. The best column has the largest
+    absolute edge γ at d. `AdaBoost` describes the rules for the step η.
 
-    If the best column errs on no example, there is no finite minimiser (artanh 1 is infinite), and
-    the run takes a step of 18.7. Sums are computed in the log domain, so that d may have zeros
-    and steps and margins may be large.
+    If the entries of A lie in [−1, 1], every step multiplies L by a factor below 1. The factor is
+    at most exp(−γ²/2) for the step ``"lecture"``, and at most sqrt(1 − γ²) for ``"classical"``
+    and ``"line-search"``.
+
+    If the best column errs on no example, L has no finite minimiser, and the run takes a step of
+    18.7. All sums are computed in the log domain. So d may have zeros, and steps and margins may be
+    large.
 
     References
     ----------
@@ -92,12 +94,14 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step along the column `best` to w and recompute d."""
+        """Add a step along the column `best` to w; return None if w minimises the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
+        # The formulas of the other steps hold for entries in [−1, 1] only.
         if self._rule != "line-search":
             self._check(best, column)
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
-        if not eta > 0.0:  # w minimises the risk
+        # Without a positive edge the gradient of the risk is zero.
+        if not eta > 0.0:
             return None
         self.active.vote(best, eta, column)
         self.step = eta
@@ -105,9 +109,11 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
+        # The d of the exponential risk is the entropic smoothing of the hard margin with β = 1.
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
+        # Rounding can leave an edge of a little more than 1.
         if self._rule == "lecture":
             return min(edge, 1.0)
         if self._rule == "classical":
@@ -115,7 +121,11 @@ class AdaBoostRun(Booster):
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError for entries beyond 1, which a user-defined matrix may have."""
+        """Raise an InputError for an entry of absolute value above 1.
+
+        A user-defined matrix may have such entries, because nothing checks them before.
+        """
+        # nan counts as too large, hence the negation below.
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(

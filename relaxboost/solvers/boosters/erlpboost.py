@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
-from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.corrective import CorrectiveRun, active_set
+from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -20,21 +19,20 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class ERLPBoost(SmoothedMethod):
-    """All weights of the columns seen so far are optimised in each round, on the smoothed game.
+    """Each round optimises the weights of all columns found so far, for the smoothed game.
 
-    The weights maximise the smoothed relaxed margin, min over d of <d, Aw> + f(d) + β Σ d log d,
-    over the columns that the weak learner has returned. With a hard or a soft margin this is
-    Entropy Regularised LPBoost. Shalev-Shwartz & Singer (2009) prove the bound on its rounds for
-    every relaxation.
+    The weights maximise the smoothed relaxed margin, which is the minimum over d of
+    <d, Aw> + f(d) + β Σ d log d. For a hard or a soft margin this is Entropy Regularised LPBoost.
+    Shalev-Shwartz & Singer (2009) prove a bound on its rounds for every relaxation f.
 
     Parameters
     ----------
     beta : float, optional
         The weight of the smoothing, > 0; see `SmoothedMethod`.
     smoothing : {"entropy", "binary-entropy"}
-        What is added to f; see `SmoothedMethod`.
+        The function that β multiplies; see `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
-        ``"smoothed"`` ends the run by Fig. 1's own test, as for `Corrective`.
+        ``"smoothed"`` is the test of SS09 Fig. 1, as for `Corrective`.
 
     References
     ----------
@@ -63,25 +61,35 @@ class ERLPBoost(SmoothedMethod):
     def check(self, game: Game) -> None:
         """Raise an InputError for a domain of w that has no atoms."""
         super().check(game)
-        if not isinstance(game.over, AtomicSet):
-            raise InputError(
-                f"ERLPBoost() re-weighs the columns found so far, and over {game.over!r} every "
-                'column has weight from the start; use method="fully-corrective"'
-            )
+        check_atoms(self, game)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, goal.tol)
+        # Smoothing costs up to tol/2, so the smoothed problem is solved to the other half.
         run = ERLPBoostRun(game, beta, smoother, goal.tol / 2.0, clock)
         return run.named(f"erlpboost{suffix}")
 
 
 class ERLPBoostRun(Booster):
-    """Each round adds the new column and maximises the smoothed relaxed margin D over all columns.
+    """Each round adds a column, and maximises the smoothed relaxed margin over all columns so far.
 
-    The inner maximisation begins with the best step towards the new column. That step alone gains
-    what Fig. 1's step would, so the bound on the rounds carries over. Pairwise steps over the
-    columns seen follow, until their own Frank–Wolfe gap is half of the round's gap or, near the
-    end, of the target: a closer maximum costs more than the rounds that it saves.
+    The maximisation begins with the best step towards the new column. This step gains at least as
+    much as the step of SS09 Fig. 1, so the bound on the rounds of Fig. 1 holds. Pairwise steps over
+    the columns found so far follow. They end when their own Frank–Wolfe gap is half of the gap of
+    the round, or half of `target` if the gap of the round is smaller. A closer maximum costs more
+    time than the rounds that it saves.
+
+    Parameters
+    ----------
+    game : Game
+    beta : float
+        The weight β of the smoothing, > 0.
+    smoother : Smoother
+        The object that finds the minimising d.
+    target : float
+        The gap of the smoothed problem at which the run is expected to end.
+    clock : Clock
+        The clock of the run, which ends the pairwise steps when time is up.
     """
 
     inner = "smoothed"
@@ -97,15 +105,17 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin with the weights of a start. Its d is not used, because the weights determine d."""
+        """Load the w of a start. Its d is not used, because w determines d."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best` and re-weigh all columns."""
+        """Add the column `best`, and optimise the weights of all columns."""
+        # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)
+        # This step gives the bound on the rounds, however few pairwise steps follow.
         inner.towards(best)
         inner.settle(goal, self._clock)
         self.d = inner.d

@@ -1,4 +1,4 @@
-"""Hedge (Freund & Schapire 1997, 1999): d learns by multiplicative weights, w answers best."""
+"""Hedge (Freund & Schapire 1997, 1999): multiplicative weights for d against best answers w."""
 
 from __future__ import annotations
 
@@ -13,37 +13,39 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
-from relaxboost.solvers.boosters.corrective import starting_point
 from relaxboost.solvers.boosters.regret_account import RegretAccount
+from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import MovingHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor by which the number of answers grows until the mean of the d is shown again."""
+"""The factor by which the number of answers grows between two rounds that show the mean of d.
 
-LEAST_RANGE = 1e-200
-"""A range of the entropy above 0. If f allows one distribution only, there is no regret."""
+The mean proves the upper bound, and a round that shows it learns nothing."""
 
 Temperature = Callable[[int, float], float]
-"""Gives β after t answers whose squared half ranges have a given sum."""
+"""A function from the number t of answers and the sum of their squared half ranges to β.
+
+The half range of an answer is half of the largest margin less half of the smallest."""
 
 
 @dataclass(frozen=True)
 class Hedge(Method):
-    """Hedge: multiplicative weights against best answers, at the constant rate that tol asks for.
+    """Hedge: multiplicative weights for d against best answers, at a constant rate.
 
-    w is the mean of the answers. The gap is at most the regret of d, a round, which is at most
-    β R/t + L²/(2β) after t answers: R is the range of the relative entropy over the distributions
-    that f allows, log(m/k) for `Capped(k)`, and L bounds the margins of an answer, 1 over the unit
-    l1 ball. β = L²/tol makes that tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has
-    other schedules, which need not know tol.
+    The combined hypothesis w is the mean of the answers of the weak learner. After t answers the
+    gap is at most the regret of d divided by t, and this is at most β R/t + L²/(2β). R is the range
+    of the relative entropy over the distributions that f allows; it is log(m/k) for `Capped(k)`. L
+    bounds the margins of an answer; it is 1 over the unit l1 ball. With β = L²/tol this bound is
+    tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has schedules of β that do not need
+    to know tol.
 
     References
     ----------
     Freund & Schapire (1997), Sec. 2; Freund & Schapire (1999), Adaptive game playing using
-    multiplicative weights; Xiao (2010), Dual averaging methods, for an f besides the losses.
+    multiplicative weights; Xiao (2010), Dual averaging methods, for losses with a penalty f.
 
     Examples
     --------
@@ -61,7 +63,10 @@ class Hedge(Method):
         """Accept every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, the rounds that show the mean, and one to look."""
+        """Return 2 R (L/tol)² rounded up, and the rounds that learn nothing.
+
+        Those are the rounds that show the mean, and one that evaluates the last w.
+        """
         if game.matrix.slack:
             return math.nan
         ratio = game.over.reach(game.n) / (tol * (1.0 - ROUNDING_SHARE))
@@ -73,23 +78,25 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return the rounds that bring so many answers: those, the rounds for the mean, and one."""
+    """Return the rounds of a run with a number of answers, rounds that show the mean included."""
     looks = max(0.0, math.log(max(answers, 1.0)) / math.log(MEAN_GROWTH))
     return 2.0 + math.ceil(answers + looks) if answers < 2.0**52 else answers
 
 
 class HedgeRun(Booster):
-    """d_t against its best answers, whose mean is the combined hypothesis.
+    """The distribution d plays against its best answers, whose mean is the combined hypothesis.
 
-    The next d has the least <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), h the relative
-    entropy, which is `Relaxation.distribution` at t/(t + 1) times the margins of the mean. Now and
-    then the d shown is the mean of those so far; the run learns nothing from that answer.
+    After the answers w_1, ..., w_t the next d minimises
+    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy. Divided by
+    t + 1 this is the problem of `Relaxation.distribution`, at t/(t + 1) times the margins of the
+    mean. Some rounds show the mean of all d so far instead. The run learns nothing from their
+    answers.
 
     Parameters
     ----------
     game : Game
     temperature : callable
-        Gives β_t > 0, never less than the one before.
+        Returns β_t > 0, which must not decrease with t.
     """
 
     inner = "hedge"
@@ -98,13 +105,12 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """t, the answers learned from."""
+        """The number t of answers from which d has learned."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
-        spread = max(game.relaxation.entropy_range(game.m), LEAST_RANGE)
-        self.account = RegretAccount(spread, self._beta)
-        """What bounds the regret so far."""
+        self.account = RegretAccount(game.relaxation.entropy_range(game.m), self._beta)
+        """The bound of the regret so far."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
@@ -112,21 +118,26 @@ class HedgeRun(Booster):
 
     def advance(self, best: Any) -> Booster:
         """Learn from the answer `best`, unless it is the answer to the mean."""
+        # This round showed the mean.
         if self.d is not self._next:
             self.d = self._next
             return self
         self.learned += 1
         t = self.learned
         active = self.active
+        # The account needs the margins of the answer itself, v + u.
         v, _ = active.direction(best)
         self.account.add(v + active.u, self._beta)
         self.step = 1.0 / t
         active.move(best, self.step, active.u + self.step * v)
         self._beta = self._temperature(t, self.account.squares)
+        # The mean of d takes each d once, and proves the upper bound of the theorem.
         self._mean = self._mean + (self.d - self._mean) / t
+        # The common factor 1/(t + 1) leaves the minimiser, and keeps the numbers bounded.
         share = 1.0 / (t + 1)
         self._next = self._f.distribution(active.u * (t * share), self._beta * share)
         self.d = self._next
+        # The number of rounds that show the mean grows like log t only.
         if t >= self._due:
             self._due = int(MEAN_GROWTH * t) + 1
             self.d = self._f.repair(self._mean)

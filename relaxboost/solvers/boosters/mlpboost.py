@@ -1,4 +1,4 @@
-"""MLPBoost (Mitsuboshi, Hatano & Takimoto 2022): Frank-Wolfe steps, and LPBoost's if better."""
+"""MLPBoost (Mitsuboshi, Hatano & Takimoto 2022): the better of Frank–Wolfe and LPBoost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
-from relaxboost.solvers.boosters.lp_weights import LPWeights
+from relaxboost.solvers.boosters.restricted_programs import LinearProgram
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -23,23 +22,23 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FRANK_WOLFE_STEPS = ("short", "line-search")
-"""The step of SS09 Fig. 1, which maximises a quadratic minorant; the exact maximiser."""
+"""The Frank–Wolfe steps of `MLPBoost`, whose docstring explains them."""
 
 
 @dataclass(frozen=True)
 class MLPBoost(SmoothedMethod):
-    """MLPBoost: a Frank-Wolfe step, or the weights of LPBoost, whichever has the larger D.
+    """MLPBoost: each round takes a Frank–Wolfe step or the weights of LPBoost.
 
-    D is the smoothed margin min over d of <d, Aw> + f(d) + β h(d). The Frank-Wolfe step towards the
-    new column guarantees the rounds; the linear program over the columns so far, whose weights
-    LPBoost takes, is the secondary algorithm of the paper and brings most of the progress.
+    The round takes the weights w with the larger smoothed margin D, which is the minimum over d of
+    <d, Aw> + f(d) + β h(d). The Frank–Wolfe step guarantees the bound on the rounds. The linear
+    program of LPBoost is the secondary algorithm of the paper, and brings most of the progress.
 
     Parameters
     ----------
     beta, smoothing
-        See `SmoothedMethod`.
+        The weight β > 0 of the smoothing, and the function h; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        The Frank-Wolfe step: that of SS09 Fig. 1, or the best on the segment.
+        The Frank–Wolfe step: ``"short"`` for the step of SS09 Fig. 1, or the best on the segment.
 
     References
     ----------
@@ -62,7 +61,7 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for f without a linear program, and for domains without atoms."""
+        """Raise an InputError for an f that is not polyhedral, and for domains without atoms."""
         super().check(game)
         check_atoms(self, game)
         if game.linear_form is None:
@@ -72,8 +71,9 @@ class MLPBoost(SmoothedMethod):
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 64 R (r/tol)² with R = log(m/k) for Capped(k), nan for a β chosen by hand.
+        """Return 64 R (r/tol)², or nan if the user chose β.
 
+        R is the range of the relative entropy over the d that f allows. r is the size of the atoms.
         With β = tol/(2R) a step that is not cut gains at least β g²/(8r²), where the smoothed gap
         g is at least the suboptimality. So 16 r²/(β tol/2) rounds bring g to tol/2, and smoothing
         costs tol/2. docs/mathematics.md, "Stopping", has the steps that are cut.
@@ -90,48 +90,49 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A Frank-Wolfe step from w_t and the linear program's weights; w_{t+1} is the better one."""
+    """Each round computes a Frank–Wolfe step and the weights of LPBoost, and takes the better."""
 
     inner = "smoothed"
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
         self.objective = objective
-        """The smoothed margin D."""
+        """The smoothed margin D, which both updates shall increase."""
         self._step_rule = step
-        self._vain = 0
+        self._idle_rounds = 0
         self.active = active_set(game)
-        self.program = LPWeights(game, self.active, clock)
+        self.program = LinearProgram(game, self.active, clock)
         self.value = -inf
-        """D at w_t."""
+        """The smoothed margin D at the present w."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start; its columns join the program with the first answer."""
+        """Load the w of a start. Its columns join the linear program in the first round."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the better of the two updates; None if neither has gained for many rounds."""
+        """Take the better update; return None if no update has gained for many rounds."""
         active = self.active
         before = self.value
         self._step_towards(best)
         self._reweigh()
         corrected = active.weights.copy(), active.u, self.d, self.value
-        # The columns with weight are the new one, old ones, and those of a start.
+        # The columns of a start have weight, and the program may not have them yet.
         weighty = np.flatnonzero(active.weights[: len(active)]).tolist()
         self.program.include([active.slot(best), *weighty])
         self.program.optimise()
         self._reweigh()
+        # The Frank–Wolfe step wins ties, so that a nan of the program cannot win.
         if not self.value > corrected[3]:
             active.weights, active.u, self.d, self.value = corrected
-        self._vain = 0 if self.value > before else self._vain + 1
-        return self if self._vain < PATIENCE_ROUNDS else None
+        self._idle_rounds = 0 if self.value > before else self._idle_rounds + 1
+        return self if self._idle_rounds < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
-        """Take the Frank-Wolfe step, which gains at least what the minorant of Fig. 1 does."""
+        """Take the Frank–Wolfe step, which gains at least as much as the step of SS09 Fig. 1."""
         active = self.active
         objective = self.objective
         v, size = active.direction(best)
@@ -144,6 +145,6 @@ class MLPBoostRun(Booster):
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Set d and D to those of the present margins."""
+        """Set d to the minimiser at the present margins, and D to its value."""
         self.d = self.objective.project(self.active.u)
         self.value = self.objective.value(self.active.u, self.d)

@@ -1,4 +1,4 @@
-"""The account of what the regret of Hedge is at most."""
+"""A running upper bound of the regret of Hedge."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from relaxboost._core.arrays import Vector
 
 @dataclass
 class RegretAccount:
-    """What bounds the regret of d: β_{t−1} R + Σ ‖A w_s‖²/(2 β_{s−1}), norms half ranges."""
+    """An upper bound of the regret of d: β_{t−1} R + Σ_s r_s²/(2 β_{s−1}).
+
+    The sum runs over the answers w_1, ..., w_t. The half range r_s of an answer is half of the
+    largest entry of A w_s less half of the smallest. β_{s−1} is the weight of the entropy with
+    which the d was made that w_s answers.
+    """
 
     range: float
-    """R, the range of the relative entropy over the distributions that f allows."""
+    """The range R of the relative entropy over the distributions that f allows."""
     beta: float
-    """β_{t−1}, at which the last answer was met."""
+    """The number β_{t−1}, which belongs to the last answer."""
     squares: float = 0.0
-    """The sum of the squared half ranges of the answers' margins."""
+    """The sum of the squared half ranges."""
     spent: float = 0.0
-    """The sum of the squares, each divided by twice the β at which its answer was met."""
+    """The sum of the squared half ranges, each divided by twice the β of its answer."""
 
     def add(self, margins: Vector, beta: float) -> None:
-        """Add an answer that was met at β and has these margins."""
+        """Add the answer to a d that was made with β; `margins` are those of the answer."""
+        # A constant added to all margins changes no distribution, so only their range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.squares += square
         self.spent += square / (2.0 * beta)
@@ -29,5 +35,5 @@ class RegretAccount:
 
     @property
     def bound(self) -> float:
-        """The bound of the regret so far."""
+        """The upper bound of the regret so far."""
         return self.beta * self.range + self.spent

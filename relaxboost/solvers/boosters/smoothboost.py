@@ -13,38 +13,33 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
-LARGEST_GAMMA = 0.5
-"""The largest γ: an edge of 2γ = 1 is the largest there is."""
-
 
 @dataclass(frozen=True)
 class SmoothBoost(Method):
-    """SmoothBoost for `Capped(k)`: κ = k/m, and a margin of θ = γ/(2 + γ) for most examples.
+    """SmoothBoost for `Capped(k)`, which gives most examples a margin of θ = γ/(2 + γ).
 
-    If every edge is at least 2γ, then after fewer than 2/(κ γ² sqrt(1 − γ)) rounds fewer than k
-    examples have a margin of at most θ, and the run ends. No example ever weighs more than 1/k.
+    Let every edge be at least 2γ, and let κ = k/m. After fewer than 2/(κ γ² sqrt(1 − γ)) rounds
+    the run ends, because fewer than k examples have a margin of at most θ. No example ever has a
+    weight above 1/k.
 
-    The theorem says nothing about how far below θ the other examples are, so the gap need not
-    reach tol. After T rounds the soft margin of the mean w is at least θ − m/(k T c),
-    c = −½ log(1 − γ), which `SmoothBoostRun` derives; with atoms of size r, it is r times that.
-    So SmoothBoost needs `max_rounds` or `time_limit`. The solution has the w of the best soft
-    margin, which need not be the last w, to which the theorem applies.
+    The theorem is about the last w, and does not bound its other margins from below. The gap need
+    not reach tol, so SmoothBoost needs `max_rounds` or `time_limit`. After T rounds the soft margin
+    of w is at least r (θ − m/(k T c)) with c = −½ log(1 − γ), for atoms of size r.
 
     Parameters
     ----------
     gamma : float, optional
         γ in (0, 1/2], half of the edge that the weak learner is sure to reach. By default the run
-        finds it: γ starts as half of the first edge; whenever an edge is below 2γ, γ becomes half
-        of that edge or of itself, whichever is less, and the run begins again. γ never falls below
-        a quarter of the value of the game, and the runs before the last add up to at most
-        a third of its bound, up to the factor sqrt(2) for sqrt(1 − γ), and one round for each.
+        starts with half of the first edge. When an edge is below 2γ, the new γ is half of this edge
+        or half of the old γ, whichever is smaller, and the run begins again. γ never falls below a
+        quarter of the value of the game. Up to the factor sqrt(2) for sqrt(1 − γ), all runs before
+        the last take at most a third of the bound of the last run, and one round each.
 
     References
     ----------
@@ -72,7 +67,7 @@ class SmoothBoost(Method):
         if self.gamma is None:
             return
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        if self.gamma > LARGEST_GAMMA:
+        if self.gamma > 0.5:
             raise InputError(
                 f"gamma must be at most 1/2, got {self.gamma:g}: the edges of the weak learner are "
                 "at least 2 gamma, and no edge exceeds 1"
@@ -92,14 +87,16 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """w is the mean of the answers; d is proportional to M(N_i), N_i = Σ_s (a_s,i − θ).
+    """The combined hypothesis w is the mean of the answers of the weak learner.
 
-    M(N) is 1 for N <= 0 and (1 − γ)^(N/2) above, and the run ends once Σ M < k. Let φ have the
-    derivative −M and φ(0) = 0, so that φ > −1/c, c = −½ log(1 − γ). M changes by a factor of at
-    most e^c per unit, so a round changes Φ = Σ φ(N_i) by at most
-    −Σ M (2γ − θ − (e^x − 1 − x)/c), x = c(1 + θ), and for γ <= 1/2 the bracket times c is at
-    least γ² sqrt(1 − γ)/2. With Σ M >= k each round and Φ > −m/c, this gives the theorem. As Φ <= 0
-    after every round, Σ [−N_i]_+ <= m/c, which bounds the soft margin of w from below.
+    Let a_i be the margin of example i under an answer, and N_i the sum of a_i − θ over all answers.
+    The measure of the example is M(N_i), with M(N) = 1 for N <= 0 and M(N) = exp(−cN) for N > 0,
+    where c = −½ log(1 − γ). The distribution d is proportional to the measure. The run ends when
+    Σ_i M(N_i) < k.
+
+    The proof follows the potential Σ_i φ(N_i), where φ(0) = 0 and the derivative of φ is −M. Every
+    round lowers the potential by at least k γ² sqrt(1 − γ)/(2c), and it never falls below −m/c. The
+    claims SER03-T and SER03-soft of `relaxboost.claims` derive both numbers, and check each step.
     """
 
     inner = "measure"
@@ -107,13 +104,14 @@ class SmoothBoostRun(Booster):
 
     def __init__(self, game: Game, gamma: float | None) -> None:
         self._relaxation = game.relaxation
+        # The hard margin is the case k = 1, which does not bound the weight of an example.
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The γ in use; infinite before the first edge if the run is to find it."""
+        """The present γ, which is infinite before the first edge if the run finds it."""
         self.taken = 0
-        """The answers that w is the mean of."""
-        self._excess = np.zeros(game.m)  # N
+        """The number of answers whose mean is w."""
+        self._excess = np.zeros(game.m)  # the sums N_i
         self.ended = False
         """Whether the measure has fallen below k, which ends the run."""
         self.active = active_set(game)
@@ -125,13 +123,13 @@ class SmoothBoostRun(Booster):
         return self.gamma / (2.0 + self.gamma)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean, and reweigh; None once the measure is below k."""
+        """Add `best` to the mean and update d; return None once the measure is below k."""
         if self.ended or best.edge <= 0.0:
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
-            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, LARGEST_GAMMA)
+            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
+            # The edge is known at the old d only, so the new run asks for one at its own.
             if self.taken > 0:
-                # The edge is known at the old d only, so the new run asks for one at its own.
                 self.taken = 0
                 self._excess = np.zeros(self._excess.size)
                 self.d = self._relaxation.center(self._excess.size)
@@ -140,6 +138,7 @@ class SmoothBoostRun(Booster):
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
+        # SmoothBoost counts margins of atoms of size 1; v is the change of the scaled margins.
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share

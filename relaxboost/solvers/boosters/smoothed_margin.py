@@ -1,4 +1,4 @@
-"""The smoothed margin D, by which MLPBoost compares its two updates."""
+"""The smoothed margin D, which decides between the two updates of MLPBoost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ from relaxboost.solvers.smoothing import Smoother
 
 
 class SmoothedMargin:
-    """D(u) = min over d of <d, u> + f(d) + β h(d), and the d that attains it."""
+    """The smoothed margin D(u) of margins u, and the distribution d that attains it.
+
+    D(u) is the minimum over d of <d, u> + f(d) + β h(d).
+
+    Parameters
+    ----------
+    f : Relaxation
+    smoother : Smoother
+        The object that finds the minimising d.
+    beta : float
+        The weight β of the smoothing, > 0.
+    smoothing : {"entropy", "binary-entropy"}
+        The kind of h: Σ d log d + log m, plus Σ (1 − d) log(1 − d) for ``"binary-entropy"``.
+    """
 
     def __init__(self, f: Relaxation, smoother: Smoother, beta: float, smoothing: str) -> None:
         self.project = smoother.projector(beta)
@@ -21,10 +34,11 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return D(u), where d attains it; h is the entropy relative to the uniform d."""
+        """Return D(u), for the d that attains it."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())
-        # A domain of one d makes β huge (`default_beta`) and h constant: leave it out.
+        # If f allows one distribution only, `default_beta` is huge and h is constant. The product
+        # would hide the other terms.
         smoothing = self.beta * h if self._f.entropy_range(d.size) > 0.0 else 0.0
         return float(d @ u) + self._f.penalty(d) + smoothing

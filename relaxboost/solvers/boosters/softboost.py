@@ -1,4 +1,4 @@
-"""SoftBoost (Warmuth, Glocer & Rätsch 2007): entropy projections below a cap."""
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007): entropy projections of capped distributions."""
 
 from __future__ import annotations
 
@@ -13,41 +13,37 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.solvers.boosters.accuracy import count_steps, working_accuracy
-from relaxboost.solvers.boosters.atoms import check_atoms
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
-from relaxboost.solvers.boosters.lp_weights import LPWeights
+from relaxboost.solvers.boosters.restricted_programs import LinearProgram
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
-PROJECTION_SHARE = 0.01
-"""The share of ν by which edges may exceed their level. The round bound holds for any share."""
-
 
 @dataclass(frozen=True)
 class SoftBoost(Method):
-    """SoftBoost: the distribution nearest to the uniform one whose edges are all small.
+    """SoftBoost: each d is the distribution nearest to the uniform one with only small edges.
 
-    d_{t+1} minimises the relative entropy to the uniform distribution among the d with
-    d_i <= 1/k whose edge is at most min over r <= t of γ_r − ν for every column so far, where γ_r
-    is the edge of column r when the weak learner found it. If there is no such d, the weights of
-    the columns so far prove a margin of more than min γ − ν, and the run ends.
+    Let Γ be the smallest edge that the weak learner has returned so far, and ν the accuracy. The
+    next d minimises the relative entropy to the uniform distribution, among the d with d_i <= 1/k
+    at which every column found so far has an edge of at most Γ − ν. If there is no such d, some
+    weights of these columns prove a margin of more than Γ − ν, and the run ends.
 
-    The paper returns the w of the linear program over the columns at the end. This class solves
-    that program every round, so that the bracket is as good as the columns allow and
-    infeasibility is noticed exactly. The paper's ν (the cap is 1/ν) is k here, and its accuracy is
-    ν here, tol divided by the size of the atoms.
+    The paper solves the linear program over the columns once, at the end, and returns its w. This
+    class solves the program in every round. So the bracket is as good as the columns allow, and the
+    run notices exactly when there is no such d. The ν of the paper, whose cap is 1/ν, is k here.
+    The accuracy of the paper is ν here, which is tol divided by the size of the atoms.
 
-    With a small tol the first projections hardly move d, since edges need only fall by ν:
-    the bound on the rounds holds, and a larger tol, or ``"auto"``, is faster.
+    If tol is small, the first projections hardly move d, since edges need only fall by ν. The bound
+    on the rounds holds, but a larger tol or ``method="auto"`` is faster.
 
     References
     ----------
     Warmuth, Glocer & Rätsch (2007), Boosting algorithms for maximizing the soft margin, NIPS 20:
-    2 ln(m/k)/ν² rounds. `SoftBoostRun` says why.
+    2 ln(m/k)/ν² rounds. `SoftBoostRun` has the proof.
 
     Examples
     --------
@@ -75,7 +71,10 @@ class SoftBoost(Method):
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m/k)/ν² rounded up, one round for infeasibility, and one to look."""
+        """Return 2 log(m/k)/ν² rounded up, and two rounds.
+
+        One of these notices that no d is left, and the other evaluates the last d.
+        """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
         spread = game.relaxation.entropy_range(game.m)
@@ -86,13 +85,16 @@ class SoftBoost(Method):
 
 
 class SoftBoostRun(Booster):
-    """Projections of the uniform distribution onto fewer and fewer distributions.
+    """Each round projects the uniform distribution onto a smaller set of distributions.
 
-    The dual D_t of the projection in round t is at most Δ(d, uniform) <= log(m/k) for any d that
-    meets the constraints. A round raises it by ν²/2: the new column has an edge of at least
-    level + ν at d_t, so D has a slope of at least ν along its multiplier, and the slope falls by
-    at most η over a step of η, which gains η ν − η²/2 at η = ν. The search for the
-    multipliers begins there, so the bound holds however early the search ends.
+    The bound on the rounds follows from the dual D of the projection (`ProjectionDual`).
+
+    1. D is at most the relative entropy of any d that meets the constraints, so D <= log(m/k).
+    2. At the present d the edge of a new column exceeds the level of the constraints by at least ν.
+       So D has a slope of at least ν in the multiplier of this column.
+    3. Over a step η the slope falls by at most η. So the step η = ν raises D by at least ν²/2.
+    4. The search for the multipliers starts from this step. It never lowers D, so every round
+       raises D by at least ν²/2, however early the search ends.
     """
 
     inner = "projection"
@@ -103,34 +105,40 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = game.relaxation.projector(1.0)
         self.least = math.inf
-        """The smallest edge so far, from which ν is taken for the level of the edges."""
+        """The smallest edge Γ so far. All edges of the next d must be at most Γ − ν."""
         self.multipliers = np.zeros(0)
-        """The multipliers of the last projection, one for each column of the program."""
+        """The multipliers of the last projection. Each column of the linear program has one."""
         self.infeasible = False
-        """Whether no distribution meets the constraints, which proves the accuracy."""
+        """Whether no distribution meets the constraints. If so, the bracket is narrow enough."""
         self.active = active_set(game)
-        self.program = LPWeights(game, self.active, clock)
+        self.program = LinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, weigh the columns, and project; None once that is infeasible."""
+        """Add the column `best`, solve the linear program, and project.
+
+        The method returns None in the round after the one that found no distribution.
+        """
         if self.infeasible:
             return None
         self.least = min(self.least, best.edge)
         slot = self.active.slot(best)
         self.program.include([slot])
         d = self.program.optimise()
+        # The margins are scaled to atoms of size 1, for which ν and the edges are stated.
         level = self.least - self._accuracy
         margin = self._game.relaxation.relaxed_margin(self.active.u)[0] / self.active.over.scale
         self.infeasible = margin >= level
         if self.infeasible:
-            # The margin proves the accuracy; the program's d has the least upper bound here.
+            # The margin proves the accuracy. The d of the program has the smallest upper bound for
+            # these columns, so the last round shows it.
             self.d = self._game.relaxation.repair(d)
             return self
         slots = self.program.slots
         dual = ProjectionDual(self.active.columns[:, slots], level, self._project)
+        # Old multipliers are a good start. The step of ν on the new column gives the bound.
         start = np.append(self.multipliers, np.zeros(len(slots) - self.multipliers.size))
         start[slots.index(slot)] += self._accuracy
-        self.multipliers = dual.maximise(start, PROJECTION_SHARE * self._accuracy)
+        self.multipliers = dual.maximise(start, INNER_SHARE * self._accuracy)
         self.d = dual.distribution(self.multipliers)
         return self

@@ -10,12 +10,13 @@ from relaxboost.solvers.boosters.softboost import SoftBoost
 
 @dataclass(frozen=True)
 class TotalBoost(SoftBoost):
-    """TotalBoost: the distribution nearest to the uniform one whose edges are all small.
+    """TotalBoost: each d is the distribution nearest to the uniform one with only small edges.
 
-    d_{t+1} minimises the relative entropy to the uniform distribution among the d whose edge is at
-    most min over r <= t of γ_r − ν for every column so far. If there is no such d, the weights of
-    the columns so far prove a margin of more than min γ − ν, and the run ends. `SoftBoost` is the
-    same with a cap on d; `SoftBoostRun` shows how both work and why they end.
+    Let Γ be the smallest edge that the weak learner has returned so far, and ν the accuracy. The
+    next d minimises the relative entropy to the uniform distribution, among the d at which every
+    column found so far has an edge of at most Γ − ν. If there is no such d, some weights of these
+    columns prove a margin of more than Γ − ν, and the run ends. `SoftBoost` is the same algorithm
+    with a cap on d, and `SoftBoostRun` has the proof for both.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What AdaBoost and AdaBoost* share: their games, and the w that their steps add up to."""
+"""The parts that AdaBoost and AdaBoost* share: the check of the game, and the sum of the steps."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from relaxboost.solvers.method import Method
 
 @dataclass(frozen=True)
 class HardMarginMethod(Method):
-    """A method for `HardMargin` over an `L1Ball` only, which solves no smoothed problem.
+    """A method for games with `HardMargin` over an `L1Ball`.
 
-    The bracket belongs to w scaled to the size of the ball; the callback sees the unscaled w
-    (`RoundState`).
+    The steps of these methods add up to a w of any size. The bracket belongs to this w scaled to
+    the size of the ball. A callback sees both (`RoundState`).
     """
 
     cold = "AdaBoost and AdaBoost* count their steps from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for relaxations and other domains."""
+        """Raise an InputError for a relaxation other than `HardMargin`, and for other domains."""
         what = f"{type(self).__name__}()"
         if not isinstance(game.relaxation, HardMargin):
             raise InputError(
@@ -44,16 +44,16 @@ class HardMarginMethod(Method):
 
 
 class Votes(ActiveSet):
-    """The w of AdaBoost, to which steps are added, and the same w scaled to the size of the ball.
+    """The sum w of AdaBoost's steps, and the same w scaled to the size of the ball.
 
-    `weights` and the margins `u` belong to r w/‖w‖_1, a point of the game over `L1Ball(r)`;
-    `raw` and `norm` belong to w itself.
+    `weights` and the margins `u` belong to r w/‖w‖_1, which is a point of the game over
+    `L1Ball(r)`. `raw` and `norm` belong to w itself.
     """
 
     raw: Vector
-    """The margins A w of the unscaled w; a new array each round."""
+    """The margins A w of the unscaled w. Every round makes a new array."""
     norm: float
-    """‖w‖_1 of the unscaled w, so that u = r raw / norm."""
+    """The norm ‖w‖_1 of the unscaled w. The scaled margins are u = r raw / norm."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
@@ -64,15 +64,17 @@ class Votes(ActiveSet):
 
     @property
     def log_risk(self) -> float:
-        """log L(−Aw) = log (1/m) Σ exp(−(Aw)_i) of the unscaled w."""
+        """The logarithm of the exponential risk (1/m) Σ exp(−(Aw)_i) of the unscaled w."""
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` times the signed column of `best` to w."""
         slot = self.slot(best)
+        # Doubling the room makes the copies of all rounds as long as the last array.
         if slot >= self._votes.size:
             self._votes = np.concatenate([self._votes, np.zeros(self._votes.size)])
-        # A column that was taken with the other sign loses weight first: ‖w‖_1 is that of the sum.
+        # If w has the column with the other sign, that weight shrinks first. Otherwise the sum of
+        # the weights would exceed ‖w‖_1.
         opposite = self._slots.get((best.id, -best.sign))
         taken = 0.0 if opposite is None else min(float(self._votes[opposite]), eta)
         if opposite is not None:
@@ -89,6 +91,7 @@ class Votes(ActiveSet):
         """Recompute the norm, and the scaled weights and margins, from the votes."""
         used = len(self)
         norm = float(self._votes[:used].sum())
+        # The scaled w of w = 0 is w = 0.
         share = 1.0 if norm == 0.0 else norm
         weights = np.zeros(self._votes.size)
         weights[:used] = self._votes[:used] / share * self.over.scale

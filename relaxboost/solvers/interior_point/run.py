@@ -10,7 +10,7 @@ from relaxboost.matrices import Best
 from relaxboost.relaxations import LinearForm, numerical
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import ActiveSet, FullWeights
 from relaxboost.solvers.interior_point.elimination import MAX_FACTOR_ORDER
 from relaxboost.solvers.interior_point.iterate import Iterate

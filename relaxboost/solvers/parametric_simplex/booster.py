@@ -10,7 +10,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.corrective import active_set
+from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.hypothesis import FullWeights
 from relaxboost.solvers.parametric_simplex.program import Lost, linear_program
 from relaxboost.solvers.parametric_simplex.simplex import ParametricSimplex

@@ -1,0 +1,272 @@
+"""Frank–Wolfe steps on the smoothed relaxed margin, which `Corrective` and other methods take."""
+
+from __future__ import annotations
+
+from math import ulp
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import Dense
+from relaxboost.game.game import Game
+from relaxboost.matrices import Best, kernels
+from relaxboost.relaxations._projections import CappedFollower
+from relaxboost.solvers.boosters.starting_points import starting_point
+from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
+from relaxboost.solvers.rounds import Booster
+from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
+from relaxboost.solvers.stopping import PATIENCE_ROUNDS
+from relaxboost.solvers.warm_start import WarmStart
+
+STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
+"""The step rules of `Corrective`, whose docstring explains them."""
+
+EXCHANGING = ("away", "pairwise")
+"""The step rules that take weight from single atoms, so that they need a domain with atoms."""
+
+SEARCH_ACCURACY = 0.25
+"""The accuracy of the line search for a pairwise step.
+
+The search ends when the derivative is at most this fraction of the derivative at the beginning. The
+number of rounds hardly depends on it."""
+
+
+class CorrectiveRun(Booster):
+    """Frank–Wolfe steps that maximise the smoothed relaxed margin D(w).
+
+    D(w) is the minimum over d of <d, Aw> + f(d) + β h(d), where h is the entropy or another
+    smoothing function. The d_t of a round is the minimiser at w_t. The weak learner answers d_t
+    with an atom of the domain, or with a dense w over a Euclidean set, and the step goes there.
+
+    If the domain has a penalty g* on w, the method is the generalised conditional gradient method:
+    the answer maximises <Aᵀd_t, w> − g*(w), and the steps increase D − g*.
+
+    Parameters
+    ----------
+    game : Game
+    beta : float
+        The weight β of the smoothing, > 0.
+    rule : str
+        A step rule, one of `STEPS`.
+    smoother : Smoother, optional
+        The object that finds the minimiser d. By default it is f, which smooths by the entropy.
+    active : ActiveSet, optional
+        The combined hypothesis to move. By default it is the start point of all runs.
+    target : float
+        The gap of the smoothed problem at which the run ends by itself. With 0 it never does.
+    """
+
+    inner = "smoothed"
+    active: MovingHypothesis
+    edges: Vector | None = None
+    """The edges of the atoms in use at d, or None if nothing has computed them yet."""
+
+    def __init__(
+        self,
+        game: Game,
+        beta: float,
+        rule: str,
+        smoother: Smoother | None = None,
+        active: ActiveSet | None = None,
+        *,
+        target: float = 0.0,
+    ) -> None:
+        self._project = (game.relaxation if smoother is None else smoother).projector(beta)
+        self._beta = beta
+        self._rule = rule
+        self._target = target
+        self._round = 0
+        self._idle_rounds = 0
+        self._last: tuple[Vector, int] | None = None
+        self._stretches = dict.fromkeys(("towards", "exchange", "away"), 1.0)
+        self.active = starting_point(game) if active is None else active
+        self.d = self._project(self.active.u)
+
+    @property
+    def atoms(self) -> ActiveSet:
+        """The combined hypothesis of a game over a set with atoms."""
+        assert isinstance(self.active, ActiveSet)
+        return self.active
+
+    def warmed(self, start: WarmStart) -> Booster:
+        """Load the w of a start. Its d is not used, because w determines d."""
+        if start.w is not None:
+            # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
+            self._round = start.rounds
+            self.active.load(*start.w)
+            self.d = self._project(self.active.u)
+        return self
+
+    def ask(self, game: Game) -> Best | Dense:
+        """Return the answer to d_t. If steps exchange atoms, the same pass computes their edges."""
+        if self._rule not in EXCHANGING:
+            return super().ask(game)
+        best, self.edges = self.atoms.priced(self.d)
+        return best
+
+    def advance(self, best: Best | Dense) -> Booster | None:
+        """Take a step; return None at the target, or after many rounds that changed nothing."""
+        self._round += 1
+        if self._is_idle():
+            return None
+        # A run with a target is a phase of a portfolio, which then leaves the game to the next one.
+        if self._target and self.active.gap(self.d, best) <= self._target:
+            return None
+        # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
+        if self._rule == "pairwise" and isinstance(best, Best):
+            self._exchange(best)
+        elif self._rule == "away" and isinstance(best, Best):
+            self._away(best)
+        else:
+            self.towards(best)
+        return self
+
+    def _is_idle(self) -> bool:
+        """Count a round; return whether too many rounds in a row have left w as it was.
+
+        The margins stand for w. A round in which a column left w counts as a change: columns with
+        weights below rounding leave one at a time, and the steps go on when all of them have left.
+        """
+        now = self.active.u, self.active.used
+        last = self._last
+        is_same = last is not None and last[1] == now[1] and np.array_equal(last[0], now[0])
+        self._idle_rounds = self._idle_rounds + 1 if is_same else 0
+        self._last = now
+        return self._idle_rounds > PATIENCE_ROUNDS
+
+    def settle(self, goal: float, clock: Clock) -> None:
+        """Take pairwise steps over the columns in use, until their gap is at most `goal`.
+
+        The steps also end when the clock has no time left.
+        """
+        active = self.atoms
+        while clock.left:
+            self.edges = active.edges(self.d)
+            best = active.best(self.edges)
+            if active.gap(self.d, best) <= goal:
+                break
+            self._exchange(best)
+            # With a tiny β the steps become so short that they never end.
+            if self.step <= ulp(active.over.scale):
+                break
+
+    def towards(self, best: Best | Dense) -> None:
+        """Move w towards `best`, by the step rule or else by a line search.
+
+        A line search gains at least as much as the step of Fig. 1.
+        """
+        active = self.active
+        v, size = active.direction(best)
+        bend = active.bend(best)
+        # The penalty on the segment is a η + b η²/2. The gap counts the whole way to `best`, so it
+        # is the slope at η = 0 less b/2.
+        slope = active.gap(self.d, best) + 0.5 * bend[1]
+        if self._rule in ("fig1", "classic"):
+            eta = 2.0 / (self._round + 2.0)
+            if self._rule == "fig1":
+                eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
+            # Projections that follow a line know d at its end without a search from the start.
+            u, d, _, product = arrival(self._project, active.u, v, eta)
+            found = Step(eta, u, d, product=product)
+        else:
+            segment = Segment(active.u, v, slope, bend=bend, size=size)
+            stretch = self._stretches["towards"]
+            found = line_search(self._project, self._beta, segment, stretch=stretch)
+        active.move(best, found.eta, self._margins(found, v))
+        self._finish("towards", found)
+
+    def _exchange(self, best: Best) -> None:
+        """Move weight from the worst atom in use to the best atom: a pairwise step."""
+        active = self.atoms
+        worst, edge, weight = self._worst_in_use()
+        slot = active.slot(best)
+        # Both edges come from different passes. If they differ by rounding only, the best atom can
+        # be the worst one as well, and there is nothing to exchange.
+        if slot == worst:
+            self._finish("exchange", Step(0.0))
+            return
+        v, size = active.between(slot, worst)
+        # The curvature of a capped distribution along v is cheap, and predicts the step.
+        stretch = self._stretches["exchange"]
+        if isinstance(self._project, CappedFollower):
+            stretch = self._project.stretch(self.d, v, size, SEARCH_ACCURACY)
+        # The longest step takes all the weight of the worst atom.
+        segment = Segment(active.u, v, best.edge - edge, weight, size=size)
+        found = line_search(self._project, self._beta, segment, SEARCH_ACCURACY, stretch)
+        active.exchange(best, worst, found.eta, self._margins(found, v))
+        self._finish("exchange", found)
+
+    def _away(self, best: Best) -> None:
+        """Move away from the worst atom in use, or towards the best atom if that is steeper."""
+        active = self.atoms
+        scale = active.over.scale
+        worst, edge, weight = self._worst_in_use()
+        slope = float(self.d @ active.u) - scale * edge
+        # An atom with all the weight is w itself, and there is no direction away from it.
+        if active.gap(self.d, best) >= slope or weight >= scale:
+            self.towards(best)
+            return
+        # The direction is w less the worst atom. If w = 0 is the worst point, it is w itself.
+        v = active.u.copy()
+        if worst is not None:
+            v -= scale * active.column(worst)
+        # The longest step takes all weight from the worst atom.
+        longest = weight / (scale - weight)
+        segment = Segment(active.u, v, slope, longest)
+        stretch = self._stretches["away"]
+        found = line_search(self._project, self._beta, segment, stretch=stretch)
+        eta = found.eta
+        active.weights[: len(active)] *= 1.0 + eta
+        if worst is not None:
+            left = active.weights[worst] - eta * scale
+            # After the longest step rounding could leave a tiny weight, which would stay in use.
+            active.weights[worst] = 0.0 if eta == longest else max(0.0, left)
+        active.u = self._margins(found, v)
+        self._finish("away", found)
+
+    def _worst_in_use(self) -> tuple[int | None, float, float]:
+        """Return the slot, the edge and the weight of the atom in use with the smallest edge.
+
+        The slot is None if w = 0, which domains around 0 contain, is the worst point in use. The
+        edge is that of the atom of size 1.
+        """
+        active = self.atoms
+        weights = active.weights[: len(active)]
+        edges = self.edges
+        # Without any weight the domain's w = 0 is in use, and no edge matters.
+        if edges is None:
+            edges = active.edges(self.d) if weights.any() else weights
+        over = active.over
+        slot, edge, weight = worst_in_use(weights, edges, over.scale, over.holds_zero)
+        return (None if slot < 0 else slot), edge, weight
+
+    def _margins(self, found: Step, v: Vector) -> Vector:
+        """Return the margins u + ηv at the end of a step, which the search may know already."""
+        return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
+
+    def _finish(self, kind: str, found: Step) -> None:
+        """Set d to the minimiser at the new margins, which the search may know already."""
+        self.step = found.eta
+        self.edges = None
+        # The next line search of this kind begins where this one ended.
+        if found.stretch is not None:
+            self._stretches[kind] = found.stretch
+        if found.d is None:
+            self.d = self._project(self.active.u)
+            return
+        self.d = found.d
+        # The next gap needs <d, Aw>, which some projections compute on their way.
+        if found.product is not None:
+            self.active.product = found.d, self.active.u, found.product
+
+
+def few_steps_suffice(game: Game, tol: float) -> bool:
+    """Return whether f is so strongly convex that about eight steps reach a gap of `tol`.
+
+    If μ is the modulus of strong convexity of f, Frank–Wolfe steps leave a gap of about 8/(μ t)
+    after t rounds, for margins in [−1, 1] (Jaggi 2013, Thm 1). Cone solvers fail on such f, because
+    its numbers differ by many orders of magnitude.
+    """
+    return game.relaxation.curvature(game.m) * tol >= 1.0

@@ -1,0 +1,202 @@
+"""The convex hull of the distributions that fully corrective Frank–Wolfe has seen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.compiled import njit
+from relaxboost._core.rounding import UNIT
+from relaxboost.game.game import Game
+
+
+class Hull:
+    """Distributions d over the examples, and the weights λ of their mean.
+
+    The hull keeps the penalty f(d) of every distribution d and the Gram matrix of the edges Aᵀd,
+    where A is the margin matrix. With these two, the weights are optimised without a pass over A.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.used = 0
+        """The number of distributions. The arrays have room for more."""
+        self.weights = np.zeros(16)
+        """The weight λ of every distribution, in the order of their arrival; they sum to 1."""
+        self._costs = np.zeros(16)
+        self._gram = np.zeros((16, 16))
+        self._points = np.empty((game.m, 16), order="F")
+        self._edges = np.empty((game.n or 0, 16), order="F")
+
+    def give_all_weight_to_last(self) -> None:
+        """Set the weight of the last distribution to 1 and every other weight to 0."""
+        self.weights[: self.used] = 0.0
+        self.weights[self.used - 1] = 1.0
+
+    def point(self) -> Vector:
+        """Return the weighted mean of the distributions."""
+        return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
+
+    def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
+        """Optimise the weights until their Frank–Wolfe gap is at most `goal`.
+
+        Returns
+        -------
+        int
+            The number of pairwise steps that this took.
+        """
+        steps: int = reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
+        return steps
+
+    def include(self, d: Vector) -> None:
+        """Add the distribution `d` to the hull, with weight 0."""
+        cost = self._game.relaxation.penalty(d)
+        # A user-defined f may be infinite even at a distribution that f itself has repaired.
+        if not math.isfinite(cost):
+            return
+        # Most distributions lose their weight again, so the arrays are emptied before they grow.
+        if self.used == self.weights.size:
+            self._make_room()
+        slot = self.used
+        edges = self._game.matrix.edges(d)
+        self._points[:, slot] = d
+        self._edges[:, slot] = edges
+        self._costs[slot] = cost
+        self.weights[slot] = 0.0
+        self.used = slot + 1
+        # One product with the known edges updates the Gram matrix; A is not needed.
+        products = edges @ self._edges[:, : slot + 1]
+        self._gram[slot, : slot + 1] = products
+        self._gram[: slot + 1, slot] = products
+
+    def _make_room(self) -> None:
+        """Drop every distribution of weight 0. If more than half are left, double the arrays."""
+        # A distribution without weight is the worst one for an earlier w only.
+        keep = np.flatnonzero(self.weights)
+        size = self.weights.size * (1 if 2 * keep.size <= self.weights.size else 2)
+        gram = np.zeros((size, size))
+        gram[: keep.size, : keep.size] = self._gram[np.ix_(keep, keep)]
+        self._gram = gram
+        self.weights = _widen(self.weights[None, :], keep, size)[0]
+        self._costs = _widen(self._costs[None, :], keep, size)[0]
+        self._points = _widen(self._points, keep, size)
+        self._edges = _widen(self._edges, keep, size)
+        self.used = keep.size
+
+
+def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
+    """Return an array of `size` columns: the columns `keep` of the given one, and then zeros."""
+    wider = np.zeros((array.shape[0], size), order="F")
+    wider[:, : keep.size] = array[:, keep]
+    return wider
+
+
+@njit()
+def reweigh(
+    gram: NDArray[np.float64],
+    costs: Vector,
+    weights: Vector,
+    used: int,
+    bent: tuple[float, float, float],
+    goal: float,
+) -> int:
+    """Minimise <costs, λ> + G(λᵀ gram λ) over the simplex by pairwise steps.
+
+    Let (top, curve, base) = `bent`. The derivative of G is G'(s) = p(s)/2 with
+    p(s) = top / sqrt(curve · s + base), so the gradient of the objective is
+    costs + p(λᵀ gram λ) · gram λ. The minimisation ends if the Frank–Wolfe gap is at most `goal`,
+    if the gap is as small as the rounding of the gradient, or after 1000 steps for every weight
+    and 1000 more.
+
+    Parameters
+    ----------
+    gram : array of shape (room, room)
+        The Gram matrix of the edges.
+    costs : array of shape (room,)
+        The penalty f(d) of every distribution d.
+    weights : array of shape (room,)
+        The weights λ, which the function overwrites.
+    used : int
+        The number of entries in use, at the beginning of each array.
+    bent : tuple of three floats
+        The numbers (top, curve, base).
+    goal : float
+        The Frank–Wolfe gap to reach.
+
+    Returns
+    -------
+    int
+        The number of steps.
+    """
+    top, curve, base = bent
+    products = np.zeros(used)
+    largest_cost = 0.0
+    largest_entry = 0.0
+    for i in range(used):
+        for j in range(used):
+            products[i] += gram[i, j] * weights[j]
+        largest_cost = max(largest_cost, abs(costs[i]))
+        # The largest entry of a Gram matrix is on its diagonal.
+        largest_entry = max(largest_entry, gram[i, i])
+    # Ill-conditioned hulls need more steps than a new distribution is worth.
+    most = 1000 * (used + 1)
+    for step in range(most):
+        square = 0.0
+        for i in range(used):
+            square += weights[i] * products[i]
+        pull = top / np.sqrt(curve * max(square, 0.0) + base)
+        best, worst, slope, gap = _find_pair(costs, pull, products, weights)
+        # The gap is a difference of two entries of the gradient, and each is rounded twice. Steps
+        # at a smaller gap follow the rounding errors, so they need not end.
+        rounding = 4.0 * UNIT * (largest_cost + pull * largest_entry)
+        if gap <= max(goal, rounding):
+            return step
+        # G is concave. So the quadratic function with the present p lies above the objective, and
+        # the step to its minimum never overshoots.
+        bend = pull * (gram[best, best] - 2.0 * gram[best, worst] + gram[worst, worst])
+        # The longest step takes all weight from `worst`. Then the weight is set to exactly 0, so
+        # that the hull can drop the distribution.
+        eta = weights[worst]
+        if bend > 0.0 and slope < bend * eta:
+            eta = slope / bend
+            weights[worst] -= eta
+        else:
+            weights[worst] = 0.0
+        weights[best] += eta
+        # A step changes two weights, so two columns of the Gram matrix update the products.
+        for i in range(used):
+            products[i] += eta * (gram[i, best] - gram[i, worst])
+    return most
+
+
+@njit()
+def _find_pair(
+    costs: Vector, pull: float, products: Vector, weights: Vector
+) -> tuple[int, int, float, float]:
+    """Return the two weights between which a pairwise step moves, its slope, and the gap.
+
+    The gradient is costs + pull · products. The step moves weight to the index of its smallest
+    entry from the index of its largest entry among the positive weights. The slope is the
+    difference of both entries. The Frank–Wolfe gap is the weighted mean of all entries less the
+    smallest one.
+    """
+    best = 0
+    worst = 0
+    low = np.inf
+    high = -np.inf
+    for i in range(products.size):
+        entry = costs[i] + pull * products[i]
+        if entry < low:
+            best = i
+            low = entry
+        if weights[i] > 0.0 and entry > high:
+            worst = i
+            high = entry
+    # The terms are differences, so rounding errors in the sum of the weights do not matter.
+    gap = 0.0
+    for i in range(products.size):
+        gap += weights[i] * (costs[i] + pull * products[i] - low)
+    return best, worst, high - low, gap

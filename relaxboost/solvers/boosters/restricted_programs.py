@@ -1,0 +1,152 @@
+"""The game restricted to the columns found so far, as a linear program or as a cone program."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import Clock
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Basis
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
+from relaxboost.solvers.hypothesis import ActiveSet
+from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
+
+MAX_ENTRIES = 50_000_000
+"""The most numbers that the columns of a restricted program may have.
+
+HiGHS takes 83 bytes for each number, so the largest program takes 4 GB."""
+
+
+class RestrictedProgram(ABC):
+    """The restricted game of a run, and the columns that it has.
+
+    Parameters
+    ----------
+    game : Game
+        A game over a set with atoms.
+    active : ActiveSet
+        The combined hypothesis, to which `optimise` gives the optimal weights.
+    clock : Clock
+        The clock of the run, whose deadline ends the solver.
+    """
+
+    def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
+        self._game = game
+        self._active = active
+        self._clock = clock
+        self.slots: list[int] = []
+        """The slots of the columns in the active set, in the order of the program."""
+
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """The number and the sign of every column, in the order of the program."""
+        return [self._active.keys[slot] for slot in self.slots]
+
+    def basis(self) -> Basis:
+        """Return the columns of the program, from which another program can start."""
+        return Basis(tuple(self.keys))
+
+    def continue_from(self, basis: Basis) -> None:
+        """Start the solver at the basis of another program, if the solver can."""
+        return
+
+    def include(self, slots: Iterable[int]) -> None:
+        """Add the columns of these slots, except those that the program has already.
+
+        Raises
+        ------
+        ProgramError
+            If the program would have more than `MAX_ENTRIES` numbers.
+        """
+        new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
+        count = len(self.slots) + len(new)
+        if self._game.m * count > MAX_ENTRIES:
+            raise ProgramError(
+                f"a program of {self._game.m} examples and {count} hypotheses would have more than "
+                f"{MAX_ENTRIES:.0e} numbers; use a larger tol"
+            )
+        while new:
+            # HiGHS copies the columns that it is given, and the program that it has. As many new
+            # columns as it has make few copies, and none is larger than the program.
+            share = max(1, len(self.slots))
+            self._add(self._active.columns[:, new[:share]])
+            self.slots += new[:share]
+            new = new[share:]
+
+    def optimise(self) -> Vector:
+        """Solve the program, give its optimal weights to the active set, and return its d."""
+        # Columns of the active set that the program lacks get no weight.
+        d, multipliers = self._solve()
+        weights = np.zeros(len(self._active))
+        weights[self.slots] = multipliers
+        self._active.set_weights(weights)
+        return d
+
+    @abstractmethod
+    def _add(self, columns: NDArray[Any]) -> None:
+        """Add the signed columns of an array to the program."""
+
+    @abstractmethod
+    def _solve(self) -> tuple[Vector, Vector]:
+        """Return the optimal d, and the optimal weight >= 0 of every column."""
+
+
+class LinearProgram(RestrictedProgram):
+    """The restricted program of a polyhedral f. HiGHS keeps it, with its basis, between rounds."""
+
+    def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
+        super().__init__(game, active, clock)
+        assert game.linear_form is not None
+        self._master = RestrictedMaster(game.linear_form, game.m, active.over)
+
+    def basis(self) -> Basis:
+        """Return the columns that matter and the basis of the program."""
+        return self._master.basis(self.keys)
+
+    def continue_from(self, basis: Basis) -> None:
+        """Start HiGHS at the basis of another program with the same rows for f."""
+        # The basis of a cone program has columns only.
+        if basis.sides:
+            self._master.go_on(basis, self.keys)
+
+    def _add(self, columns: NDArray[Any]) -> None:
+        self._master.add(columns)
+
+    def _solve(self) -> tuple[Vector, Vector]:
+        return self._master.solve(self._clock)
+
+
+class ConeProgram(RestrictedProgram):
+    """The restricted program of any f with a cvxpy expression, which Clarabel solves.
+
+    A round takes milliseconds to seconds. The program is accurate to about 1e-8, which smoothed
+    steps reach slowly.
+    """
+
+    def _add(self, columns: NDArray[Any]) -> None:
+        """Do nothing, because every round writes the program down again."""
+
+    def _solve(self) -> tuple[Vector, Vector]:
+        import cvxpy as cp
+
+        over = self._active.over
+        d = cp.Variable(self._game.m, nonneg=True)
+        # The value v of the game is not negative if w = 0 belongs to the domain.
+        v = cp.Variable(nonneg=over.holds_zero)
+        columns = self._active.columns[:, self.slots].astype(np.float64)
+        penalty, constraints = self._game.relaxation.cvxpy_penalty(d)
+        edges = columns.T @ d <= v
+        problem = cp.Problem(
+            cp.Minimize(penalty + over.scale * v), [edges, cp.sum(d) == 1, *constraints]
+        )
+        status, _ = solve_problem(problem)
+        if status not in SOLVED or d.value is None or np.max(d.value) <= 0.0:
+            raise ProgramError(f"Clarabel ended with status {status} on the restricted problem")
+        # The multipliers of the edge constraints are the weights w, >= 0 up to the accuracy.
+        return np.asarray(d.value), np.maximum(np.asarray(edges.dual_value).reshape(-1), 0.0)
