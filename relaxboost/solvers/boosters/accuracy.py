@@ -1,4 +1,4 @@
-"""The accuracy ν at which a booster with a margin guarantee reaches a gap of tol."""
+"""The accuracy ν with which the boosters with a margin guarantee reach a requested gap."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ import math
 from relaxboost.game.game import Game
 
 ROUNDING_SHARE = 1e-9
-"""The share of tol that is left for the outward rounding of the certified bounds."""
-
-LARGEST_ACCURACY = 0.999
-"""The largest ν in use. At 1 and above w = 0 is accurate already, and artanh would be infinite."""
+"""The fraction of tol that is kept for rounding. The certified bounds are rounded outwards, and
+without this reserve the rounding alone could keep the gap above tol."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
-    """Return the ν, for columns with entries in [-1, 1], at which a run ends with a gap of `tol`.
+    """Return the accuracy ν with which a booster must work to reach a gap of `tol`.
 
-    The slack of a weak learner is part of every upper bound, and so of the gap: ν is what remains
-    of tol, divided by the size of the atoms.
+    The margin theorems hold for hypotheses of size 1, so ν is tol divided by the size of the
+    game's hypotheses. If the weak learner may miss the best edge by some slack, every upper bound
+    contains the slack, and only the rest of tol remains for ν.
 
     Parameters
     ----------
     game : Game
     tol : float
-        The gap to reach, > 0.
+        The requested gap, > 0.
 
     Returns
     -------
@@ -31,14 +30,23 @@ def working_accuracy(game: Game, tol: float) -> float:
         ν in (0, 0.999].
     """
     slack = game.over.value(game.matrix.slack)
+    # With a slack of tol or more no ν reaches the gap, and the slack is ignored.
     remaining = (tol - slack if slack < tol else tol) * (1.0 - ROUNDING_SHARE)
-    return min(max(remaining / game.over.value(1.0), 1e-300), LARGEST_ACCURACY)
+    # For ν >= 1 the weights w = 0 reach the gap, and the steps of AdaBoost* would be infinite.
+    return min(max(remaining / game.over.value(1.0), 1e-300), 0.999)
 
 
 def count_steps(spread: float, accuracy: float) -> float:
-    """Return 2 `spread` / `accuracy`² rounded up, the number of steps of the margin theorems.
+    """Return 2 R/ν² rounded up, the number of steps after which the margin theorems hold.
 
-    `spread` is the range of the relative entropy over the distributions, log m or log(m/k).
+    Parameters
+    ----------
+    spread : float
+        R, the range of the relative entropy over the allowed distributions: log m for the hard
+        margin of m examples, and log(m/k) for `Capped(k)`.
+    accuracy : float
+        The accuracy ν.
     """
     steps = 2.0 * spread / accuracy / accuracy
+    # Doubles of 2^53 or more are whole numbers, and infinity cannot be rounded.
     return math.ceil(steps) if steps < 2.0**53 else steps

@@ -1,4 +1,4 @@
-"""AdaBoost (Freund & Schapire 1997): steepest descent of the exponential risk."""
+"""AdaBoost (Freund & Schapire 1997), which minimises the exponential risk column by column."""
 
 from __future__ import annotations
 
@@ -17,25 +17,28 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""Step rules: the edge γ; artanh γ; the minimiser of the exponential risk along the column."""
+"""The rules for the step along a column with the edge γ: "lecture" takes γ, "classical" takes
+artanh γ, and "line-search" takes the minimiser of the exponential risk along the column."""
 
 
 @dataclass(frozen=True)
 class AdaBoost(HardMarginMethod):
-    """AdaBoost: steepest descent in l1 of the exponential risk (1/m) Σ exp(−(Aw)_i).
+    """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
-    AdaBoost need not reach the maximum margin, so it needs `max_rounds` or `time_limit`.
+    Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
+    the margin of example i. AdaBoost need not reach the maximum margin, so the caller of `solve`
+    must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
     step : {"classical", "lecture", "line-search"}
-        The rule for the length of a step. Let γ be the edge of the best column. ``"classical"``
-        takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the minimiser of the
-        risk, which is the classical step if all entries are ±1.
+        The rule for the length of a step. Let γ be the edge of the best hypothesis.
+        ``"classical"`` takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the
+        minimiser of the risk. If all entries of A are ±1, the minimiser is the classical step.
 
     References
     ----------
-    Freund & Schapire (1997); Rudin, Daubechies & Schapire (2004), who show games on which it
+    Freund & Schapire (1997). Rudin, Daubechies & Schapire (2004) show games on which AdaBoost
     cycles below the maximum margin.
 
     Examples
@@ -60,25 +63,29 @@ class AdaBoost(HardMarginMethod):
 
 
 class AdaBoostRun(Booster):
-    """w_{t+1} = w_t + η_t r_t e_{j_t}: steepest descent in l1 of the exponential risk.
+    """A run of AdaBoost, which adds one step along one column of A to w in each round.
 
-    From w_1 = 0, d_t is proportional to exp(−A w_t), which is the gradient of
-    L(−Aw) = (1/m) Σ exp(−(Aw)_i) up to sign and scale, j_t is the column with the largest absolute
-    edge γ_t and r_t the sign of its edge. With entries in [−1, 1] each of the steps ``"lecture"``
-    (η = γ) and ``"classical"`` (η = artanh γ, which for entries ±1 is the minimiser along the
-    column) multiplies L by at most sqrt(1 − γ²) or exp(−γ²/2), and so does ``"line-search"``, the
-    minimiser for any entries.
+    A round has three steps.
 
-    If the best column errs on no example, there is no finite minimiser (artanh 1 is infinite), and
-    the run takes a step of 18.7. Sums are computed in the log domain, so that d may have zeros
-    and steps and margins may be large.
+    1. The distribution d over the examples is proportional to exp(−(Aw)_i). Up to sign and scale,
+       d is the gradient of the exponential risk L = (1/m) Σ exp(−(Aw)_i). The first w is 0.
+    2. The weak learner returns the column of A with the largest absolute edge γ for d.
+    3. The run adds the step η, with the sign of the edge, to the weight of the column.
+
+    If the entries of A lie in [−1, 1], the step ``"lecture"`` multiplies L by at most exp(−γ²/2).
+    The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
+    smaller. docs/mathematics.md, "AdaBoost", has the proof.
+
+    If the best column errs on no example, the risk has no finite minimiser, and the classical
+    step and the line search return 18.7 instead. All sums of exponentials are computed from
+    logarithms, so entries of d may be 0, and steps and margins may be large.
 
     References
     ----------
     Freund & Schapire (1997), A decision-theoretic generalization of on-line learning and an
     application to boosting, Fig. 2 and Thm 6; Schapire & Singer (1999), Improved boosting
-    algorithms using confidence-rated predictions, Sec. 3, for real entries; Telgarsky's lecture on
-    AdaBoost, for the view as descent with η = ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
+    algorithms using confidence-rated predictions, Sec. 3, for real entries. Telgarsky's
+    lecture on AdaBoost treats it as steepest descent with the step ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
     """
 
     inner = "exponential"
@@ -92,12 +99,14 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step along the column `best` to w and recompute d."""
+        """Add a step along the column `best` to w, or return None if w minimises the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
+        # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
             self._check(best, column)
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
-        if not eta > 0.0:  # w minimises the risk
+        # If no edge is positive, the gradient of the risk is 0.
+        if not eta > 0.0:
             return None
         self.active.vote(best, eta, column)
         self.step = eta
@@ -105,17 +114,23 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
+        """Return the distribution over the examples that belongs to the present w."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
+        """Return the length of the step along a column with a positive edge."""
         if self._rule == "lecture":
+            # Rounding may push an edge above 1.
             return min(edge, 1.0)
         if self._rule == "classical":
             return artanh_edge(edge, column, self.active.raw)
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError for entries beyond 1, which a user-defined matrix may have."""
+        """Raise an InputError if the column has an entry outside [−1, 1].
+
+        The entries of a user-defined matrix are first known when the matrix returns a column.
+        """
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(

@@ -1,4 +1,4 @@
-"""AdaBoost* (Rätsch & Warmuth 2005), which reaches the maximum margin."""
+"""AdaBoost* (Rätsch & Warmuth 2005), a form of AdaBoost that reaches the maximum margin."""
 
 from __future__ import annotations
 
@@ -9,12 +9,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.accuracy import (
-    LARGEST_ACCURACY,
-    ROUNDING_SHARE,
-    count_steps,
-    working_accuracy,
-)
+from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.adaboost import AdaBoostRun
 from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge, log_sum_exp
 from relaxboost.solvers.boosters.votes import HardMarginMethod
@@ -22,21 +17,22 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
-"""The rules for ν: the tolerance throughout, or halved from stage to stage down to it."""
+"""The rules for the accuracy ν: "fixed" uses the tolerance in every round, and "adaptive" starts
+with a larger ν and halves it from stage to stage until it is the tolerance."""
 
 
 @dataclass(frozen=True)
 class AdaBoostStar(HardMarginMethod):
-    """AdaBoost* with accuracy ν, which reaches the maximum margin up to ν.
+    """AdaBoost*, which reaches the maximum margin up to an accuracy ν.
 
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
-        ``"fixed"`` is the algorithm of the paper with ν = tol, and takes at most 2 log(m)/tol²
-        rounds. ``"adaptive"`` begins with a large ν, which makes long steps, and halves ν whenever
-        the bracket has become as narrow as ν, down to tol. The stages add up to at most 4/3 of
-        the rounds of the fixed ν and two rounds for each stage. This package chose the schedule;
-        `AdaBoostStarRun` explains it.
+        ``"fixed"`` is the algorithm of the paper with ν = tol. For m examples it takes at most
+        about 2 log(m)/tol² rounds. ``"adaptive"`` is a schedule of this package. The first stage
+        has a large ν, which makes long steps. Whenever the gap between both bounds is at most ν,
+        the next stage halves ν, until ν is tol. All stages together take at most 4/3 of the rounds
+        of the fixed ν, plus two rounds for each stage. `AdaBoostStarRun` explains the stages.
 
     References
     ----------
@@ -57,8 +53,12 @@ class AdaBoostStar(HardMarginMethod):
         self.choice("nu", ACCURACIES)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m)/tol² rounded up, summed over the stages, and a round without a step
-        for each stage: it begins the next stage, or evaluates the last w."""
+        """Return the largest number of rounds that AdaBoost* needs for a gap of `tol`.
+
+        A stage with the accuracy ν takes at most 2 log(m)/ν² steps for m examples. Each stage has
+        one more round without a step, which starts the next stage or evaluates the last w. The
+        result is nan if the weak learner may miss the best hypothesis.
+        """
         if game.matrix.slack:
             return math.nan
         return sum(1.0 + stage_steps(game.m, nu) for nu in self._stages(game, tol))
@@ -68,46 +68,56 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracies of the stages, the largest first; each is half of the last."""
+        """Return the accuracy ν of each stage, in which every ν is half of the ν before it."""
         stages = [working_accuracy(game, tol)]
-        while self.nu == "adaptive" and 2.0 * stages[0] <= LARGEST_ACCURACY:
+        # The weights w = 0 reach the accuracy 1 without a step.
+        while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
             stages.insert(0, 2.0 * stages[0])
         return stages
 
 
 class AdaBoostStarRun(AdaBoostRun):
-    """AdaBoost with steps artanh γ_t − artanh ρ_t, ρ_t = min over r <= t of γ_r less ν.
+    """A run of AdaBoost*, which is AdaBoost with shorter steps.
 
-    After 2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least min γ − ν (if that is negative,
-    w = 0 is as good), and min γ is an upper bound on the game over the unit ball.
+    Let γ be the edge of the best column, and let ρ be the smallest edge of all rounds so far minus
+    the accuracy ν. The step is artanh γ − artanh ρ, while AdaBoost's step is artanh γ. After
+    2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound
+    on the value of the game over the unit ball, so the gap is at most ν. If ρ is negative, the
+    weights w = 0 reach the same gap. docs/mathematics.md, "AdaBoost", has the proof.
 
-    With several accuracies, the run takes the next one once the bracket is as narrow as ν, and
-    multiplies w by the share s in [0, 1] that minimises the potential Σ exp(s (ρ‖w‖_1 − (Aw)_i))
-    of the new ρ = min γ − ν. At s = 0 the potential is m, where the proof starts, so the
-    theorem holds for the stage. The round that multiplies w takes no step, because the edge of its
-    column is known at the old d only.
+    If several accuracies are given, the next stage starts once the gap is at most ν.
+
+    1. The run takes the next accuracy as ν. The level ρ rises.
+    2. The theorem needs a potential of at most m at the start of a stage. The potential of s w is
+       Σ exp(s (ρ‖w‖_1 − (Aw)_i)), and it is m for s = 0.
+    3. The run multiplies w by the s in [0, 1] with the smallest potential. The theorem then holds
+       for the new stage.
+    4. The round takes no step, because the edge of its column belongs to the d before step 3.
 
     Parameters
     ----------
     game : Game
     accuracies : float
-        ν of each stage, decreasing.
+        The accuracy ν of each stage, the largest first.
 
     References
     ----------
     Rätsch & Warmuth (2005), Efficient margin maximizing with boosting, JMLR 6: Algorithm 2 and its
-    theorem, for one accuracy.
+    theorem, which are about one accuracy.
     """
 
     def __init__(self, game: Game, *accuracies: float) -> None:
         super().__init__(game, "star")
         self._accuracy, *self._later = accuracies
-        self._least = math.inf  # the smallest edge so far
-        self._margin = 0.0  # the largest margin so far, for the unit ball; w = 0 has 0
+        # The smallest edge is an upper bound on the value of the game over the unit ball.
+        self._least = math.inf
+        # The largest margin so far is a lower bound. The weights w = 0 have the margin 0.
+        self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Take a step, or begin the next stage, whose first step needs the edge at its own d."""
+        """Add a step to w, or start the next stage; return None if w minimises the risk."""
         self._least = min(self._least, best.edge)
+        # A new stage changes d, so the edge of `best` says nothing about the first step.
         if best.edge > 0.0 and self._begin_stage():
             self.step = 0.0
             self.d = self._distribution()
@@ -115,27 +125,31 @@ class AdaBoostStarRun(AdaBoostRun):
         return super().advance(best)
 
     def _length(self, edge: float, column: Vector) -> float:
+        """Return artanh γ − artanh ρ for the edge γ of the column."""
+        # Rounding may push an edge above 1.
         edge = min(edge, 1.0)
         rho = self._least - self._accuracy
-        # artanh γ − artanh ρ = artanh x; for small x the difference would cancel. 1 − γρ is at
-        # least the accuracy, but for rounding.
+        # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
+        # denominator is at least ν in exact arithmetic.
         x = (edge - self._least + self._accuracy) / max(1.0 - edge * rho, self._accuracy)
+        # A difference of two nearly equal numbers would lose digits, and artanh x loses none.
         if x < 0.5:
             return math.atanh(x)
+        # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
         classical = artanh_edge(edge, column, self.active.raw)
         shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
         return LONGEST if classical - shorter <= 0.0 else classical - shorter
 
     def _begin_stage(self) -> bool:
-        """Take the next accuracies while the bracket is as narrow as the present one.
+        """Start the next stage if the gap is at most ν, and return whether it started.
 
-        Return whether there was one, in which case w was multiplied by its share.
+        The method skips every stage whose accuracy the gap has already reached.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0
         self._margin = max(self._margin, margin)
         begun = self._accuracy
-        # Without the share, rounding could keep a stage from ending at the theorem's count.
+        # Rounding may leave the gap slightly above ν after the number of steps of the theorem.
         allowance = 1.0 + ROUNDING_SHARE
         while self._later and self._least - self._margin <= self._accuracy * allowance:
             self._accuracy = self._later.pop(0)
@@ -146,7 +160,11 @@ class AdaBoostStarRun(AdaBoostRun):
 
 
 def best_share(raw: Vector, level: float) -> float:
-    """Return the s in [0, 1] that minimises Σ exp(s (level − raw_i)), 0 if none is below m."""
+    """Return the s in [0, 1] that minimises the potential Σ exp(s (level − raw_i)).
+
+    `raw` has the m margins of w, and `level` is ρ‖w‖_1. If the search finds no potential below m,
+    the function returns s = 0, for which the potential is m.
+    """
     from scipy.optimize import minimize_scalar
 
     found = minimize_scalar(
@@ -156,5 +174,8 @@ def best_share(raw: Vector, level: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return the number of steps, at least 1, that the theorem grants to one accuracy."""
+    """Return 2 log(m)/ν² rounded up, the largest number of steps of a stage with accuracy ν.
+
+    The result is at least 1, because a run with one example takes one step.
+    """
     return max(1.0, count_steps(math.log(m), accuracy))
