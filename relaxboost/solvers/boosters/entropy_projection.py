@@ -1,4 +1,8 @@
-"""The entropy projection of TotalBoost and SoftBoost, through its dual in multipliers w >= 0."""
+"""The entropy projection of TotalBoost and SoftBoost.
+
+The projection of the uniform distribution is the distribution d with the smallest relative entropy
+to it, among those whose edges are at most a given level. It is computed through its dual problem.
+"""
 
 from __future__ import annotations
 
@@ -14,24 +18,29 @@ from relaxboost._core.loop import seconds_left
 from relaxboost.solvers.smoothing import Projector
 
 MAX_EVALUATIONS = 500
-"""Evaluations of the dual at most. The round bound of the boosters needs no exact maximum."""
+"""The largest number of evaluations of the dual function in one projection. The bound on the rounds
+holds for any point that is at least as good as the start."""
 
 
 class ProjectionDual:
-    """The dual of the projection: D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w.
+    """The dual problem of the entropy projection, which maximises D(w) over multipliers w >= 0.
 
-    Δ is the relative entropy, and d runs over the distributions that f allows. D is concave, and
-    its gradient, the edges of the columns less the level, is 1-Lipschitz from the l1 norm to the
-    sup-norm, since Δ is 1-strongly convex in the l1 norm and the entries lie in [-1, 1].
+    D(w) is the minimum over d of Δ(d) + <d, Aw> − level · Σ w_j. Here d is a distribution over the
+    m examples that the relaxation allows, Δ(d) is its relative entropy to the uniform
+    distribution, and A has t signed columns of the game matrix.
+
+    The function D is concave. Its gradient has one entry for each column, which is the edge of the
+    column minus the level. If the entries of A lie in [-1, 1], a change of w by δ changes no entry
+    of the gradient by more than Σ |δ_j|, because Δ is 1-strongly convex in the l1 norm.
 
     Parameters
     ----------
     columns : array of shape (m, t)
-        The signed columns.
+        The columns of A, multiplied by the signs of the hypotheses.
     level : float
         The largest edge that the projection may have.
     project : callable
-        What gives the d of least <d, u> + Σ d log d.
+        A function of u that returns the distribution d with the least <d, u> + Σ d_i log d_i.
     """
 
     def __init__(self, columns: NDArray[Any], level: float, project: Projector) -> None:
@@ -40,11 +49,11 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the minimising d at the multipliers w."""
+        """Return the distribution d that attains the minimum in D(w)."""
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return D(w) and its gradient."""
+        """Return D(w) and the gradient of D at w."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -52,19 +61,21 @@ class ProjectionDual:
         return value, d @ self._columns - self._level
 
     def maximise(self, start: Vector, accuracy: float) -> Vector:
-        """Return multipliers w >= 0 at which D is at least D(start), by L-BFGS-B.
+        """Return multipliers w >= 0 that maximise D, or come close, by the method L-BFGS-B.
 
-        The search ends once no edge is above the level by more than `accuracy`, and none of a
-        column with a positive multiplier is below by more.
+        The search ends when no edge exceeds the level by more than `accuracy`, and the edge of no
+        column with a positive multiplier lies below the level by more than `accuracy`. D is never
+        smaller at the result than at `start`.
 
         Raises
         ------
         TimeUp
-            If the deadline of the run passes.
+            If the time limit of the run has passed.
         """
         from scipy.optimize import minimize
 
-        def falling(w: Vector) -> tuple[float, Vector]:
+        def negative_dual(w: Vector) -> tuple[float, Vector]:
+            # SciPy offers no other place at which the time limit can end the search.
             seconds_left()
             value, gradient = self.evaluate(w)
             return -value, -gradient
@@ -72,8 +83,8 @@ class ProjectionDual:
         options = {"gtol": accuracy, "ftol": 0.0, "maxfun": MAX_EVALUATIONS}
         bounds = [(0.0, None)] * start.size
         found = minimize(
-            falling, start, method="L-BFGS-B", jac=True, bounds=bounds, options=options
+            negative_dual, start, method="L-BFGS-B", jac=True, bounds=bounds, options=options
         )
         w = np.maximum(found.x, 0.0)
-        # A line search that breaks down may leave a worse point than the first.
+        # If its line search fails, L-BFGS-B may return a point that is worse than the start.
         return w if self.evaluate(w)[0] >= self.evaluate(start)[0] else start

@@ -1,4 +1,7 @@
-"""ERLPBoost: the totally corrective update with entropic smoothing (SS09, Eq. 13)."""
+"""ERLPBoost: each round optimises all weights on a game that the entropy smooths.
+
+The update is Eq. 13 of Shalev-Shwartz & Singer (2009), "SS09" in this file.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,26 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class ERLPBoost(SmoothedMethod):
-    """All weights of the columns seen so far are optimised in each round, on the smoothed game.
+    """ERLPBoost, which optimises the weights of all columns seen so far in each round.
 
-    The weights maximise the smoothed relaxed margin, min over d of <d, Aw> + f(d) + β Σ d log d,
-    over the columns that the weak learner has returned. With a hard or a soft margin this is
-    Entropy Regularised LPBoost. Shalev-Shwartz & Singer (2009) prove the bound on its rounds for
-    every relaxation.
+    The weights w maximise the smoothed relaxed margin, min over d of
+    <d, Aw> + f(d) + β Σ d_i log d_i. Here A is the game matrix, restricted to the columns that the
+    weak learner has returned, d is a distribution over the examples, f is the relaxation, and β is
+    the weight of the smoothing. With a hard or a soft margin this is Entropy Regularised LPBoost.
+
+    Shalev-Shwartz & Singer (2009) prove a bound on the number of rounds for every relaxation. The
+    bound counts rounds only. Each round runs an inner maximisation, and the time of a round grows
+    like 1/tol.
 
     Parameters
     ----------
     beta : float, optional
-        The weight of the smoothing, > 0; see `SmoothedMethod`.
+        The weight β of the smoothing, > 0. `SmoothedMethod` explains the default.
     smoothing : {"entropy", "binary-entropy"}
-        What is added to f; see `SmoothedMethod`.
+        The function that is added to f, as in `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
-        ``"smoothed"`` ends the run by Fig. 1's own test, as for `Corrective`.
+        The test that ends a run. ``"certified"`` tests the gap between the certified bounds.
+        ``"smoothed"`` tests the gap of the smoothed game, as Fig. 1 of the paper does.
 
     References
     ----------
@@ -61,27 +69,32 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for a domain of w that has no atoms."""
+        """Raise an InputError if the domain of w has no atoms."""
         super().check(game)
         if not isinstance(game.over, AtomicSet):
             raise InputError(
-                f"ERLPBoost() re-weighs the columns found so far, and over {game.over!r} every "
-                'column has weight from the start; use method="fully-corrective"'
+                f"ERLPBoost() optimises the weights of the columns found so far, and over "
+                f"{game.over!r} every column has weight from the start; use "
+                'method="fully-corrective"'
             )
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, goal.tol)
+        # The smoothing may use one half of tol, so the smoothed gap must reach the other half.
         run = ERLPBoostRun(game, beta, smoother, goal.tol / 2.0, clock)
         return run.named(f"erlpboost{suffix}")
 
 
 class ERLPBoostRun(Booster):
-    """Each round adds the new column and maximises the smoothed relaxed margin D over all columns.
+    """A run of ERLPBoost. Each round maximises the smoothed relaxed margin over all columns so far.
 
-    The inner maximisation begins with the best step towards the new column. That step alone gains
-    what Fig. 1's step would, so the bound on the rounds carries over. Pairwise steps over the
-    columns seen follow, until their own Frank–Wolfe gap is half of the round's gap or, near the
-    end, of the target: a closer maximum costs more than the rounds that it saves.
+    A round has two parts.
+
+    1. The run takes the best step towards the new column. This step gains at least what the step
+       of SS09 Fig. 1 would gain, so the bound on the rounds of Fig. 1 holds.
+    2. Pairwise steps follow, which move weight between the columns seen so far. They end when the
+       Frank-Wolfe gap over these columns is at most half of the gap of the round, or tol/4 if that
+       is larger. A closer maximum would take more time than the rounds that it saves.
     """
 
     inner = "smoothed"
@@ -97,13 +110,13 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin with the weights of a start. Its d is not used, because the weights determine d."""
+        """Take the weights w of a start, and return the booster. The new d follows from w."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best` and re-weigh all columns."""
+        """Add the column `best`, optimise the weights of all columns, and return the booster."""
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)
         inner.towards(best)
