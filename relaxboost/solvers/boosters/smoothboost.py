@@ -1,4 +1,4 @@
-"""SmoothBoost (Servedio 2003): a boosting algorithm that never puts much weight on an example."""
+"""SmoothBoost (Servedio 2003), which never puts much weight on a single example."""
 
 from __future__ import annotations
 
@@ -20,36 +20,35 @@ from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
-LARGEST_GAMMA = 0.5
-"""The largest γ: an edge of 2γ = 1 is the largest there is."""
-
 
 @dataclass(frozen=True)
 class SmoothBoost(Method):
-    """SmoothBoost for `Capped(k)`: κ = k/m, and a margin of θ = γ/(2 + γ) for most examples.
+    """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
-    If every edge is at least 2γ, then after fewer than 2/(κ γ² sqrt(1 − γ)) rounds fewer than k
-    examples have a margin of at most θ, and the run ends. No example ever weighs more than 1/k.
+    The game has m examples and the relaxation `Capped(k)`. No example ever weighs more than 1/k.
+    Assume that the weak learner always returns a hypothesis whose edge is at least 2γ. Then the
+    run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds, and fewer than k examples have a margin
+    of at most θ = γ/(2 + γ).
 
-    The theorem says nothing about how far below θ the other examples are, so the gap need not
-    reach tol. After T rounds the soft margin of the mean w is at least θ − m/(k T c),
-    c = −½ log(1 − γ), which `SmoothBoostRun` derives; with atoms of size r, it is r times that.
-    So SmoothBoost needs `max_rounds` or `time_limit`. The solution has the w of the best soft
-    margin, which need not be the last w, to which the theorem applies.
+    The theorem does not say how far below θ the margins of these few examples are, so the gap need
+    not reach tol, and the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds,
+    the soft margin of the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the
+    hypotheses and c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs. The
+    theorem is about the last w, but the solution returns the w with the best soft margin.
 
     Parameters
     ----------
     gamma : float, optional
-        γ in (0, 1/2], half of the edge that the weak learner is sure to reach. By default the run
-        finds it: γ starts as half of the first edge; whenever an edge is below 2γ, γ becomes half
-        of that edge or of itself, whichever is less, and the run begins again. γ never falls below
-        a quarter of the value of the game, and the runs before the last add up to at most
-        a third of its bound, up to the factor sqrt(2) for sqrt(1 − γ), and one round for each.
+        The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
+        By default the run searches for γ. The first γ is half of the first edge. If a later edge
+        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and starts
+        again. No γ is below a quarter of the value of the game. All runs before the last one
+        together take at most sqrt(2)/3 times the bound of the last run, plus one round for each.
 
     References
     ----------
     Servedio (2003), Smooth boosting and learning with malicious noise, JMLR 4, Fig. 1 and its
-    theorems, which state the edge as ½ Σ d |h − y| <= ½ − γ.
+    theorems. The paper states the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
 
     Examples
     --------
@@ -61,9 +60,9 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost counts its margins from the first round"
+    cold = "SmoothBoost adds up its margins from the first round"
     endless = (
-        "SmoothBoost is sure of a margin of gamma/(2 + gamma) for most examples, and of no gap; "
+        "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
     )
     gamma: float | None = None
@@ -72,14 +71,15 @@ class SmoothBoost(Method):
         if self.gamma is None:
             return
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
-        if self.gamma > LARGEST_GAMMA:
+        # No edge exceeds 1, so no weak learner returns edges of 2γ for a larger γ.
+        if self.gamma > 0.5:
             raise InputError(
-                f"gamma must be at most 1/2, got {self.gamma:g}: the edges of the weak learner are "
-                "at least 2 gamma, and no edge exceeds 1"
+                f"gamma must be at most 1/2, got {self.gamma:g}: the weak learner must return "
+                "edges of at least 2 gamma, and no edge exceeds 1; pass a smaller gamma"
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for other relaxations, and for domains without atoms."""
+        """Raise an InputError for another relaxation or for a domain without atoms."""
         if not isinstance(game.relaxation, HardMargin | Capped):
             raise InputError(
                 "SmoothBoost() is for HardMargin() and Capped(k), and this game has "
@@ -92,14 +92,18 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """w is the mean of the answers; d is proportional to M(N_i), N_i = Σ_s (a_s,i − θ).
+    """A run of SmoothBoost.
 
-    M(N) is 1 for N <= 0 and (1 − γ)^(N/2) above, and the run ends once Σ M < k. Let φ have the
-    derivative −M and φ(0) = 0, so that φ > −1/c, c = −½ log(1 − γ). M changes by a factor of at
-    most e^c per unit, so a round changes Φ = Σ φ(N_i) by at most
-    −Σ M (2γ − θ − (e^x − 1 − x)/c), x = c(1 + θ), and for γ <= 1/2 the bracket times c is at
-    least γ² sqrt(1 − γ)/2. With Σ M >= k each round and Φ > −m/c, this gives the theorem. As Φ <= 0
-    after every round, Σ [−N_i]_+ <= m/c, which bounds the soft margin of w from below.
+    A round has four steps, in which θ is γ/(2 + γ).
+
+    1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
+       the mean of all hypotheses so far.
+    2. The run adds a_i − θ to N_i, the excess of example i. The first excess is 0.
+    3. The measure of example i is 1 if N_i <= 0, and (1 − γ)^(N_i/2) otherwise. The distribution d
+       is proportional to the measure.
+    4. If the measures of all examples add up to less than k, the next round is the last.
+
+    docs/mathematics.md, "SmoothBoost", proves that step 4 ends the run.
     """
 
     inner = "measure"
@@ -110,36 +114,41 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The γ in use; infinite before the first edge if the run is to find it."""
+        """The present γ. It is infinite before the first edge if the run searches for γ."""
         self.taken = 0
-        """The answers that w is the mean of."""
-        self._excess = np.zeros(game.m)  # N
+        """The number of hypotheses in the mean w."""
+        self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measure has fallen below k, which ends the run."""
+        """Whether the measures add up to less than k."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     @property
     def theta(self) -> float:
-        """The margin θ = γ/(2 + γ) that the examples are to reach."""
+        """The margin θ = γ/(2 + γ) that most examples reach."""
         return self.gamma / (2.0 + self.gamma)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean, and reweigh; None once the measure is below k."""
+        """Add the column `best` to the mean and recompute d, or return None at the end."""
+        # The theorem needs positive edges.
         if self.ended or best.edge <= 0.0:
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
-            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, LARGEST_GAMMA)
+            # Rounding may push an edge above 1, but γ is at most 1/2.
+            self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
+            # Before the first hypothesis d is the uniform distribution, and nothing must restart.
             if self.taken > 0:
-                # The edge is known at the old d only, so the new run asks for one at its own.
+                # The edge belongs to the old d, so this round adds no hypothesis.
                 self.taken = 0
                 self._excess = np.zeros(self._excess.size)
                 self.d = self._relaxation.center(self._excess.size)
                 self.step = 0.0
                 return self
+        # The first hypothesis of a restart has the share 1, so it replaces the old mean.
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
+        # The theorem is about hypotheses of size 1.
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share

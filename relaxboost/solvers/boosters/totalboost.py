@@ -1,4 +1,4 @@
-"""TotalBoost (Warmuth, Liao & Rätsch 2006): SoftBoost without a cap, for the hard margin."""
+"""TotalBoost (Warmuth, Liao & Rätsch 2006), which is SoftBoost for the hard margin."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from relaxboost.solvers.boosters.softboost import SoftBoost
 
 @dataclass(frozen=True)
 class TotalBoost(SoftBoost):
-    """TotalBoost: the distribution nearest to the uniform one whose edges are all small.
+    """TotalBoost, which takes the distribution with small edges that is nearest to the uniform one.
 
-    d_{t+1} minimises the relative entropy to the uniform distribution among the d whose edge is at
-    most min over r <= t of γ_r − ν for every column so far. If there is no such d, the weights of
-    the columns so far prove a margin of more than min γ − ν, and the run ends. `SoftBoost` is the
-    same with a cap on d; `SoftBoostRun` shows how both work and why they end.
+    The next distribution d over the examples minimises the relative entropy to the uniform
+    distribution. The constraint is that the edge of every column so far is at most a level, which
+    is the smallest edge that the weak learner has returned, minus the accuracy ν. If no d meets
+    the constraint, some weights w on the columns so far have a margin above the level, so the gap
+    is at most ν and the run ends. `SoftBoost` is the same method with a cap on d, and
+    `SoftBoostRun` proves the bound on the rounds of both.
+
+    Parameters
+    ----------
+    projection_accuracy : float
+        The accuracy of a projection as a fraction of ν, as in `SoftBoost`.
 
     References
     ----------
     Warmuth, Liao & Rätsch (2006), Totally corrective boosting algorithms that maximize the margin,
-    ICML 23: 2 ln(m)/ν² rounds.
+    ICML 23. The paper proves the bound of 2 ln(m)/ν² rounds for m examples.
 
     Examples
     --------
