@@ -147,6 +147,17 @@ def test_each_projection_raises_the_dual_by_half_of_the_squared_accuracy(rng):
     assert values[-1] <= math.log(25 / 4) + 1e-9
 
 
+def test_the_bound_holds_for_rough_projections(rng):
+    """The start of each projection alone already gains what the theorem counts."""
+    game = rb.Game(reals(rng, 25, 40), rb.Capped(4))
+    for method in (SoftBoost(projection_accuracy=1e6), SoftBoost(projection_accuracy=1e-4)):
+        found = rb.solve(game, 0.15, method)
+        assert found.status == "optimal"
+        assert found.rounds <= method.rounds_bound(game, 0.15)
+    with pytest.raises(rb.InputError, match="projection_accuracy must be a positive number"):
+        SoftBoost(projection_accuracy=0.0)
+
+
 def test_a_projection_looks_at_the_clock(rng):
     A = reals(rng, 9, 4)
     dual = ProjectionDual(A, 0.1, rb.HardMargin().projector(1.0))

@@ -122,6 +122,7 @@ class AdaBoostRun(Booster):
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
             return min(edge, 1.0)
+        # The classical step minimises an upper bound of the risk, which is tight for entries ±1.
         if self._rule == "classical":
             return artanh_edge(edge, column, self.active.raw)
         return line_search(edge, column, self.active.raw)

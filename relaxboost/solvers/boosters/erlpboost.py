@@ -105,6 +105,7 @@ class ERLPBoostRun(Booster):
     ) -> None:
         self.active = active_set(game)
         self._clock = clock
+        # Both runs share one active set, so the pairwise steps change the weights of this run.
         self._pairwise = CorrectiveRun(game, beta, "pairwise", smoother, self.active)
         self._target = target
         self.d = self._pairwise.d
@@ -119,6 +120,7 @@ class ERLPBoostRun(Booster):
         """Add the column `best`, optimise the weights of all columns, and return the booster."""
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)
+        # The first step gives the bound on the rounds, and the pairwise steps the speed.
         inner.towards(best)
         inner.settle(goal, self._clock)
         self.d = inner.d

@@ -155,6 +155,7 @@ class SmoothBoostRun(Booster):
         self._excess = self._excess + answer - self.theta
         measure = (1.0 - self.gamma) ** (0.5 * np.maximum(self._excess, 0.0))
         total = float(measure.sum())
+        # One more round evaluates the last w, and then the run ends.
         self.ended = total < self._k
         self.d = self._relaxation.repair(measure / total)
         return self

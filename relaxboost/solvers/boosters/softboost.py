@@ -179,6 +179,7 @@ class SoftBoostRun(Booster):
             # The program's d has the smallest largest edge over the columns so far.
             self.d = self._game.relaxation.repair(d)
             return self
+        # Columns of earlier rounds keep their multipliers, so D never falls below its last value.
         slots = self.program.slots
         dual = ProjectionDual(self.active.columns[:, slots], level, self._project)
         # The step of length ν along the new column guarantees the bound on the rounds.
