@@ -153,7 +153,7 @@ class MLPBoostRun(Booster):
         return self if self._idle_rounds < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
-        """Take the Frank-Wolfe step, which gains at least as much in D as the step of Fig. 1."""
+        """Take the Frank-Wolfe step, which gains at least as much in D as that of SS09 Fig. 1."""
         active = self.active
         objective = self.objective
         v, size = active.direction(best)
