@@ -242,7 +242,7 @@ def test_smoothboost_finds_gamma(rng):
 
 
 def test_smoothboost_needs_a_limit_and_a_possible_gamma():
-    with pytest.raises(rb.InputError, match=r"of no gap; use .* give max_rounds or time_limit"):
+    with pytest.raises(rb.InputError, match=r"but no gap; use .* give max_rounds or time_limit"):
         rb.solve(rb.Game(np.eye(3)), 0.1, "smoothboost")
     with pytest.raises(rb.InputError, match=r"gamma must be at most 1/2, got 0\.7"):
         SmoothBoost(gamma=0.7)

@@ -1,1 +1,1 @@
-"""The boosters of the literature, one file each, under the name that the literature uses."""
+"""The boosters of the literature: one file for each method, named as in the literature."""

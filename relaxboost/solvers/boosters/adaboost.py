@@ -1,4 +1,4 @@
-"""AdaBoost (Freund & Schapire 1997): steepest descent of the exponential risk."""
+"""AdaBoost (Freund & Schapire 1997), which minimises the exponential risk column by column."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The step rules of `AdaBoost`, whose docstring explains them."""
+"""The rules for the step along a column with the edge γ: "lecture" takes γ, "classical" takes
+artanh γ, and "line-search" takes the minimiser of the exponential risk along the column."""
 
 
 @dataclass(frozen=True)
 class AdaBoost(HardMarginMethod):
-    """AdaBoost: steepest descent in the l1 norm for the exponential risk (1/m) Σ exp(−(Aw)_i).
+    """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
-    A is the margin matrix, and w the weights of the hypotheses. AdaBoost need not reach the maximum
-    margin, so it needs `max_rounds` or `time_limit`.
+    Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
+    the margin of example i. AdaBoost need not reach the maximum margin, so the caller of `solve`
+    must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
     step : {"classical", "lecture", "line-search"}
-        The rule for the length of a step. Let γ be the edge of the best column. ``"classical"``
-        takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the minimiser of the
-        risk, which is the classical step if all entries are ±1.
+        The rule for the length of a step. Let γ be the edge of the best hypothesis.
+        ``"classical"`` takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the
+        minimiser of the risk. If all entries of A are ±1, the minimiser is the classical step.
 
     References
     ----------
-    Freund & Schapire (1997); Rudin, Daubechies & Schapire (2004), who show games on which
-    AdaBoost cycles below the maximum margin.
+    Freund & Schapire (1997). Rudin, Daubechies & Schapire (2004) show games on which AdaBoost
+    cycles below the maximum margin.
 
     Examples
     --------
@@ -61,26 +63,29 @@ class AdaBoost(HardMarginMethod):
 
 
 class AdaBoostRun(Booster):
-    """Each round adds η times the signed best column to w, from w = 0.
+    """A run of AdaBoost, which adds one step along one column of A to w in each round.
 
-    The distribution d is proportional to exp(−Aw). Up to sign and scale it is the gradient of the
-    exponential risk L = (1/m) Σ exp(−(Aw)_i) in the margins Aw. The best column has the largest
-    absolute edge γ at d. `AdaBoost` describes the rules for the step η.
+    A round has three steps.
 
-    If the entries of A lie in [−1, 1], every step multiplies L by a factor below 1. The factor is
-    at most exp(−γ²/2) for the step ``"lecture"``, and at most sqrt(1 − γ²) for ``"classical"``
-    and ``"line-search"``.
+    1. The distribution d over the examples is proportional to exp(−(Aw)_i). Up to sign and scale,
+       d is the gradient of the exponential risk L = (1/m) Σ exp(−(Aw)_i). The first w is 0.
+    2. The weak learner returns the column of A with the largest absolute edge γ for d.
+    3. The run adds the step η, with the sign of the edge, to the weight of the column.
 
-    If the best column errs on no example, L has no finite minimiser, and the run takes a step of
-    18.7. All sums are computed in the log domain. So d may have zeros, and steps and margins may be
-    large.
+    If the entries of A lie in [−1, 1], the step ``"lecture"`` multiplies L by at most exp(−γ²/2).
+    The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
+    smaller. docs/mathematics.md, "AdaBoost", has the proof.
+
+    If the best column errs on no example, the risk has no finite minimiser, and the classical
+    step and the line search return 18.7 instead. All sums of exponentials are computed from
+    logarithms, so entries of d may be 0, and steps and margins may be large.
 
     References
     ----------
     Freund & Schapire (1997), A decision-theoretic generalization of on-line learning and an
     application to boosting, Fig. 2 and Thm 6; Schapire & Singer (1999), Improved boosting
-    algorithms using confidence-rated predictions, Sec. 3, for real entries; Telgarsky's lecture on
-    AdaBoost, for the view as descent with η = ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
+    algorithms using confidence-rated predictions, Sec. 3, for real entries. Telgarsky's
+    lecture on AdaBoost treats it as steepest descent with the step ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
     """
 
     inner = "exponential"
@@ -94,13 +99,13 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w; return None if w minimises the risk."""
+        """Add a step along the column `best` to w, or return None if w minimises the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
-        # The formulas of the other steps hold for entries in [−1, 1] only.
+        # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
             self._check(best, column)
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
-        # Without a positive edge the gradient of the risk is zero.
+        # If no edge is positive, the gradient of the risk is 0.
         if not eta > 0.0:
             return None
         self.active.vote(best, eta, column)
@@ -109,23 +114,24 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        # The d of the exponential risk is the entropic smoothing of the hard margin with β = 1.
+        """Return the distribution over the examples that belongs to the present w."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
-        # Rounding can leave an edge of a little more than 1.
+        """Return the length of the step along a column with a positive edge."""
         if self._rule == "lecture":
+            # Rounding may push an edge above 1.
             return min(edge, 1.0)
+        # The classical step minimises an upper bound of the risk, which is tight for entries ±1.
         if self._rule == "classical":
             return artanh_edge(edge, column, self.active.raw)
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError for an entry of absolute value above 1.
+        """Raise an InputError if the column has an entry outside [−1, 1].
 
-        A user-defined matrix may have such entries, because nothing checks them before.
+        The entries of a user-defined matrix are first known when the matrix returns a column.
         """
-        # nan counts as too large, hence the negation below.
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:
             raise InputError(

@@ -1,4 +1,8 @@
-"""Steps along one column for the exponential risk Σ exp(−(Aw)_i): artanh γ, and the minimiser."""
+"""Steps of AdaBoost along one column, computed from logarithms.
+
+The exponential risk of margins u_1, ..., u_m is Σ exp(−u_i). AdaBoost's distribution over the
+examples is d_i = exp(−u_i) / Σ exp(−u).
+"""
 
 from __future__ import annotations
 
@@ -9,96 +13,95 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step of 18.7 that replaces an infinite one: artanh of the largest double below 1."""
+"""The step, 18.7, that replaces an infinite step: artanh of the largest double below 1."""
+
+FARTHEST = 1e100
+"""The largest step. The square root of the largest double is about 1e154, so sums of steps, and
+their products with margins, stay finite."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
-    """Return artanh γ, where γ is the edge of a signed column with entries in [−1, 1].
+    """Return artanh(γ) for the edge γ of a column, or 18.7 if artanh(γ) is infinite.
 
-    The result is finite: 18.7 replaces infinity. `raw` has the margins, so the distribution d is
-    proportional to exp(−raw).
+    The edge is γ = Σ d_i a_i for the entries a_i of the column, which lie in [−1, 1], and for
+    AdaBoost's distribution d at the margins `raw`. Rounding may turn an edge just below 1 into 1.
+    The function then still returns a finite artanh, because it computes
+    ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)) from the margins.
+
+    Parameters
+    ----------
+    edge : float
+        The edge γ of the column.
+    column : array of shape (m,)
+        The entries a_i, multiplied by the sign of the hypothesis.
+    raw : array of shape (m,)
+        The margins u_i.
     """
+    # A small edge has lost no digits, and artanh of it is exact.
     if edge <= 0.5:
         return math.atanh(edge)
-    # Near 1 rounding loses the digits of 1 − γ. The same number is ½ log of the quotient of
-    # Σ d (1 + a) and Σ d (1 − a), whose digits are known, a the entries of the column.
     with np.errstate(divide="ignore", invalid="ignore"):
         right = log_sum_exp(np.log1p(column) - raw)
         wrong = log_sum_exp(np.log1p(-column) - raw)
+    # Without an example on which the hypothesis errs, the risk has no minimiser.
     return LONGEST if wrong == -math.inf else 0.5 * (right - wrong)
 
 
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
-    """Return the step η > 0 that minimises Σ exp(−raw − η column), for a positive edge.
+    """Return the step η > 0 along a column that minimises the exponential risk.
 
-    At the minimum the sum of d |a| over the positive entries a of the column equals the sum over
-    the negative entries. Newton's method finds the zero of the difference of their logarithms. This
-    difference decreases in η. If all |a| are equal, it is linear, and one step suffices. For other
-    entries a bracket safeguards the method.
+    The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
+    `column`. Without a negative entry the risk has no minimiser. The step is then 18.7, or artanh
+    of the edge if that is longer. No step is longer than 1e100.
 
-    If no entry is negative, the risk falls for ever, and has no minimum. Then the step is 18.7, or
-    artanh of the edge if that is longer, so that it gains no less than the classical step.
+    Parameters
+    ----------
+    edge : float
+        The edge Σ d_i a_i of the column, > 0.
+    column : array of shape (m,)
+        The entries a_i, multiplied by the sign of the hypothesis.
+    raw : array of shape (m,)
+        The margins u_i.
     """
+    from scipy.optimize import brentq
+
     up = column > 0.0
     down = column < 0.0
     if not down.any():
+        # The step must not gain less than the classical step, which needs entries of at most 1.
         return max(LONGEST, artanh_edge(edge, column, raw) if column.max() <= 1.0 else 0.0)
-    a = column[up]
-    b = -column[down]
-    at_a = np.log(a) - raw[up]
-    at_b = np.log(b) - raw[down]
+    above = column[up]
+    below = -column[down]
+    log_above = np.log(above) - raw[up]
+    log_below = np.log(below) - raw[down]
 
-    def excess(eta: float) -> tuple[float, float]:
-        """Return the difference of the logarithms and its slope."""
-        high = at_a - eta * a
-        low = at_b + eta * b
-        top = log_sum_exp(high)
-        bottom = log_sum_exp(low)
-        slope = -float(np.exp(high - top) @ a) - float(np.exp(low - bottom) @ b)
-        return top - bottom, slope
+    def excess(eta: float) -> float:
+        """Return the difference of the logarithms of both parts of the risk's slope.
 
-    left = 0.0
-    right = math.inf
-    eta = 0.0
-    previous = math.inf
-    # Entries near 0 need huge steps. This limit keeps the sums of steps finite.
-    farthest = 1e100
-    # Bisection alone finds all digits of a step of 1e-100 within 400 rounds.
-    for _ in range(400):
-        # The value decreases in η, so its sign says on which side of η the minimum is.
-        value, slope = excess(eta)
-        if value > 0.0:
-            left = eta
-        else:
-            right = eta
-        newton = min(eta - value / min(slope, -1e-300), farthest)
-        if abs(newton - eta) <= 4e-16 * eta or right <= left * (1.0 + 4e-16):
-            break
-        if left < newton < right and abs(value) <= 0.5 * previous:
-            eta = newton
-        else:
-            # Newton's method leaves the bracket, or does not halve the difference.
-            eta = 0.5 * (left + right) if right < math.inf else max(2.0 * left, 1.0)
-        previous = abs(value)
-    return min(eta, farthest)
+        At the minimum, Σ d_i |a_i| is the same over the positive and over the negative entries.
+        The difference decreases with η. It is linear in η if all |a_i| are equal, so the root
+        finder then needs one secant step.
+        """
+        return log_sum_exp(log_above - eta * above) - log_sum_exp(log_below + eta * below)
+
+    # Rounding may hide a tiny positive edge, and then no step reduces the computed risk.
+    if excess(0.0) <= 0.0:
+        return 0.0
+    # Small entries need long steps, so the bracket of the root doubles until it contains it.
+    right = 1.0
+    while excess(right) > 0.0:
+        right *= 2.0
+        if right > FARTHEST:
+            return FARTHEST
+    doubles = np.finfo(np.float64)
+    # SciPy accepts no smaller rtol. The step may be tiny, so only a relative error makes sense.
+    return float(
+        brentq(excess, 0.0, right, xtol=doubles.tiny, rtol=4.0 * doubles.eps, maxiter=2000)
+    )
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp x. It is −inf if every entry is −inf."""
-    # The largest entry is taken out of the sum, so no exponential overflows.
+    """Return log Σ exp(x_i), or −inf if every entry of x is −inf."""
     top = float(x.max())
+    # Without the largest entry, exp could overflow, or underflow in every term.
     return top + math.log(float(np.exp(x - top).sum())) if top > -math.inf else top
-
-
-def best_share(raw: Vector, level: float) -> float:
-    """Return the factor s in [0, 1] that minimises the potential Σ_i exp(s (level − raw_i)).
-
-    `raw` has the margins of w. At s = 0 the potential is m. If the search finds no smaller
-    potential, the function returns 0.
-    """
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(
-        lambda s: log_sum_exp(s * (level - raw)), bounds=(0.0, 1.0), method="bounded"
-    )
-    return float(found.x) if found.fun < math.log(raw.size) else 0.0

@@ -1,4 +1,4 @@
-"""SmoothBoost (Servedio 2003): a boosting algorithm that never puts much weight on an example."""
+"""SmoothBoost (Servedio 2003), which never puts much weight on a single example."""
 
 from __future__ import annotations
 
@@ -22,29 +22,32 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class SmoothBoost(Method):
-    """SmoothBoost for `Capped(k)`, which gives most examples a margin of θ = γ/(2 + γ).
+    """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
-    Let every edge be at least 2γ, and let κ = k/m. After fewer than 2/(κ γ² sqrt(1 − γ)) rounds
-    the run ends, because fewer than k examples have a margin of at most θ. No example ever has a
-    weight above 1/k.
+    The game has m examples and the relaxation `Capped(k)`. No example ever weighs more than 1/k.
+    Assume that the weak learner always returns a hypothesis whose edge is at least 2γ. Then the
+    run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds, and fewer than k examples have a margin
+    of at most θ = γ/(2 + γ).
 
-    The theorem is about the last w, and does not bound its other margins from below. The gap need
-    not reach tol, so SmoothBoost needs `max_rounds` or `time_limit`. After T rounds the soft margin
-    of w is at least r (θ − m/(k T c)) with c = −½ log(1 − γ), for atoms of size r.
+    The theorem does not say how far below θ the margins of these few examples are, so the gap need
+    not reach tol, and the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds,
+    the soft margin of the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the
+    hypotheses and c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs. The
+    theorem is about the last w, but the solution returns the w with the best soft margin.
 
     Parameters
     ----------
     gamma : float, optional
-        γ in (0, 1/2], half of the edge that the weak learner is sure to reach. By default the run
-        starts with half of the first edge. When an edge is below 2γ, the new γ is half of this edge
-        or half of the old γ, whichever is smaller, and the run begins again. γ never falls below a
-        quarter of the value of the game. Up to the factor sqrt(2) for sqrt(1 − γ), all runs before
-        the last take at most a third of the bound of the last run, and one round each.
+        The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
+        By default the run searches for γ. The first γ is half of the first edge. If a later edge
+        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and starts
+        again. No γ is below a quarter of the value of the game. All runs before the last one
+        together take at most sqrt(2)/3 times the bound of the last run, plus one round for each.
 
     References
     ----------
     Servedio (2003), Smooth boosting and learning with malicious noise, JMLR 4, Fig. 1 and its
-    theorems, which state the edge as ½ Σ d |h − y| <= ½ − γ.
+    theorems. The paper states the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
 
     Examples
     --------
@@ -56,9 +59,9 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost counts its margins from the first round"
+    cold = "SmoothBoost adds up its margins from the first round"
     endless = (
-        "SmoothBoost is sure of a margin of gamma/(2 + gamma) for most examples, and of no gap; "
+        "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
     )
     gamma: float | None = None
@@ -67,14 +70,15 @@ class SmoothBoost(Method):
         if self.gamma is None:
             return
         object.__setattr__(self, "gamma", positive("gamma", self.gamma))
+        # No edge exceeds 1, so no weak learner returns edges of 2γ for a larger γ.
         if self.gamma > 0.5:
             raise InputError(
-                f"gamma must be at most 1/2, got {self.gamma:g}: the edges of the weak learner are "
-                "at least 2 gamma, and no edge exceeds 1"
+                f"gamma must be at most 1/2, got {self.gamma:g}: the weak learner must return "
+                "edges of at least 2 gamma, and no edge exceeds 1; pass a smaller gamma"
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for other relaxations, and for domains without atoms."""
+        """Raise an InputError for another relaxation or for a domain without atoms."""
         if not isinstance(game.relaxation, HardMargin | Capped):
             raise InputError(
                 "SmoothBoost() is for HardMargin() and Capped(k), and this game has "
@@ -87,16 +91,18 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """The combined hypothesis w is the mean of the answers of the weak learner.
+    """A run of SmoothBoost.
 
-    Let a_i be the margin of example i under an answer, and N_i the sum of a_i − θ over all answers.
-    The measure of the example is M(N_i), with M(N) = 1 for N <= 0 and M(N) = exp(−cN) for N > 0,
-    where c = −½ log(1 − γ). The distribution d is proportional to the measure. The run ends when
-    Σ_i M(N_i) < k.
+    A round has four steps, in which θ is γ/(2 + γ).
 
-    The proof follows the potential Σ_i φ(N_i), where φ(0) = 0 and the derivative of φ is −M. Every
-    round lowers the potential by at least k γ² sqrt(1 − γ)/(2c), and it never falls below −m/c. The
-    claims SER03-T and SER03-soft of `relaxboost.claims` derive both numbers, and check each step.
+    1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
+       the mean of all hypotheses so far.
+    2. The run adds a_i − θ to N_i, the excess of example i. The first excess is 0.
+    3. The measure of example i is 1 if N_i <= 0, and (1 − γ)^(N_i/2) otherwise. The distribution d
+       is proportional to the measure.
+    4. If the measures of all examples add up to less than k, the next round is the last.
+
+    docs/mathematics.md, "SmoothBoost", proves that step 4 ends the run.
     """
 
     inner = "measure"
@@ -104,47 +110,51 @@ class SmoothBoostRun(Booster):
 
     def __init__(self, game: Game, gamma: float | None) -> None:
         self._relaxation = game.relaxation
-        # The hard margin is the case k = 1, which does not bound the weight of an example.
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The present γ, which is infinite before the first edge if the run finds it."""
+        """The present γ. It is infinite before the first edge if the run searches for γ."""
         self.taken = 0
-        """The number of answers whose mean is w."""
-        self._excess = np.zeros(game.m)  # the sums N_i
+        """The number of hypotheses in the mean w."""
+        self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measure has fallen below k, which ends the run."""
+        """Whether the measures add up to less than k."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     @property
     def theta(self) -> float:
-        """The margin θ = γ/(2 + γ) that the examples are to reach."""
+        """The margin θ = γ/(2 + γ) that most examples reach."""
         return self.gamma / (2.0 + self.gamma)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean and update d; return None once the measure is below k."""
+        """Add the column `best` to the mean and recompute d, or return None at the end."""
+        # The theorem needs positive edges.
         if self.ended or best.edge <= 0.0:
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
+            # Rounding may push an edge above 1, but γ is at most 1/2.
             self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
-            # The edge is known at the old d only, so the new run asks for one at its own.
+            # Before the first hypothesis d is the uniform distribution, and nothing must restart.
             if self.taken > 0:
+                # The edge belongs to the old d, so this round adds no hypothesis.
                 self.taken = 0
                 self._excess = np.zeros(self._excess.size)
                 self.d = self._relaxation.center(self._excess.size)
                 self.step = 0.0
                 return self
+        # The first hypothesis of a restart has the share 1, so it replaces the old mean.
         self.taken += 1
         share = 1.0 / self.taken
         v, _ = self.active.direction(best)
-        # SmoothBoost counts margins of atoms of size 1; v is the change of the scaled margins.
+        # The theorem is about hypotheses of size 1.
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share
         self._excess = self._excess + answer - self.theta
         measure = (1.0 - self.gamma) ** (0.5 * np.maximum(self._excess, 0.0))
         total = float(measure.sum())
+        # One more round evaluates the last w, and then the run ends.
         self.ended = total < self._k
         self.d = self._relaxation.repair(measure / total)
         return self

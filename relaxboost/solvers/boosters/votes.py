@@ -1,4 +1,4 @@
-"""The parts that AdaBoost and AdaBoost* share: the check of the game, and the sum of the steps."""
+"""The check of the game and the weights w that AdaBoost and AdaBoost* share."""
 
 from __future__ import annotations
 
@@ -20,61 +20,59 @@ from relaxboost.solvers.method import Method
 
 @dataclass(frozen=True)
 class HardMarginMethod(Method):
-    """A method for games with `HardMargin` over an `L1Ball`.
+    """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The steps of these methods add up to a w of any size. The bracket belongs to this w scaled to
-    the size of the ball. A callback sees both (`RoundState`).
+    The weights w of AdaBoost leave the ball. Both bounds and the solution belong to w scaled to
+    the size of the ball. A callback also sees the w without scaling (`RoundState`).
     """
 
-    cold = "AdaBoost and AdaBoost* count their steps from w = 0"
+    cold = "AdaBoost and AdaBoost* start from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for a relaxation other than `HardMargin`, and for other domains."""
+        """Raise an InputError if the game has a relaxation or is not over an `L1Ball`."""
         what = f"{type(self).__name__}()"
         if not isinstance(game.relaxation, HardMargin):
             raise InputError(
-                f"{what} maximises the hard margin and knows no relaxation, and this game has "
-                f'{game.relaxation!r}; use method="auto", or the game without its relaxation'
+                f"{what} maximises the hard margin and accepts no relaxation, and this game has "
+                f'{game.relaxation!r}; use method="auto"'
             )
         if not isinstance(game.over, L1Ball):
             raise InputError(
                 f"{what} is for games over L1Ball(radius), and this one is over {game.over!r}; "
-                'use method="auto", or play over L1Ball(radius)'
+                'use method="auto"'
             )
 
 
 class Votes(ActiveSet):
-    """The sum w of AdaBoost's steps, and the same w scaled to the size of the ball.
+    """The weights w of AdaBoost, and the same weights scaled to the size of the ball.
 
-    `weights` and the margins `u` belong to r w/‖w‖_1, which is a point of the game over
-    `L1Ball(r)`. `raw` and `norm` belong to w itself.
+    The attributes `weights` and `u` belong to the scaled weights r w/‖w‖_1, a point of the domain
+    `L1Ball(r)`. The attributes `raw` and `norm` belong to w itself.
     """
 
     raw: Vector
-    """The margins A w of the unscaled w. Every round makes a new array."""
+    """The margins A w of the weights w without scaling. Each round has a new array."""
     norm: float
-    """The norm ‖w‖_1 of the unscaled w. The scaled margins are u = r raw / norm."""
+    """The l1 norm of w without scaling, so u = r · raw / norm."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
         super().__init__(game.matrix, game.over, game.relaxation.center(game.m))
-        self._votes = np.zeros(16)
+        self._votes = np.zeros(0)
         self.raw = np.zeros(game.m)
         self.norm = 0.0
 
     @property
     def log_risk(self) -> float:
-        """The logarithm of the exponential risk (1/m) Σ exp(−(Aw)_i) of the unscaled w."""
+        """The logarithm of the exponential risk (1/m) Σ exp(−(Aw)_i) of w without scaling."""
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
-        """Add `eta` times the signed column of `best` to w."""
+        """Add `eta` to the weight of the hypothesis `best`, whose signed column is `column`."""
         slot = self.slot(best)
-        # Doubling the room makes the copies of all rounds as long as the last array.
-        if slot >= self._votes.size:
-            self._votes = np.concatenate([self._votes, np.zeros(self._votes.size)])
-        # If w has the column with the other sign, that weight shrinks first. Otherwise the sum of
-        # the weights would exceed ‖w‖_1.
+        self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
+        # The same column with the other sign loses weight first, because equal weights of both
+        # signs cancel in w and must not count in ‖w‖_1.
         opposite = self._slots.get((best.id, -best.sign))
         taken = 0.0 if opposite is None else min(float(self._votes[opposite]), eta)
         if opposite is not None:
@@ -83,19 +81,15 @@ class Votes(ActiveSet):
         self._follow(self.raw + eta * column)
 
     def shrink(self, share: float) -> None:
-        """Multiply w by a number in [0, 1]."""
+        """Multiply w by a number `share` in [0, 1]."""
         self._votes = share * self._votes
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Recompute the norm, and the scaled weights and margins, from the votes."""
-        used = len(self)
-        norm = float(self._votes[:used].sum())
-        # The scaled w of w = 0 is w = 0.
-        share = 1.0 if norm == 0.0 else norm
-        weights = np.zeros(self._votes.size)
-        weights[:used] = self._votes[:used] / share * self.over.scale
+        """Recompute the norm and the scaled weights and margins from w and its margins `raw`."""
         self.raw = raw
-        self.norm = norm
-        self.weights = weights
-        self.u = raw / share * self.over.scale
+        self.norm = float(self._votes.sum())
+        # The weights w = 0 have no direction, and scaling leaves them 0.
+        divisor = self.norm if self.norm > 0.0 else 1.0
+        self.weights = self._votes / divisor * self.over.scale
+        self.u = raw / divisor * self.over.scale
