@@ -131,7 +131,7 @@ PHASES = (
     ),
     Phase(
         "fully corrective steps",
-        lambda r: "they are for L2Ball and SquaredNorm" if isinstance(r.game.over, AtomicSet) else "",
+        lambda r: "they are for L2Ball" if isinstance(r.game.over, AtomicSet) else "",
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         general_solver.predict_passes,
     ),

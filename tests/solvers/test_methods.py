@@ -75,7 +75,7 @@ CHECKS = {"as_margins", "positive"}
 @pytest.mark.parametrize(
     "relaxation", [rb.HardMargin(), rb.Capped(9), rb.Capped(fraction=0.3), rb.CVaR(0.3)], ids=repr
 )
-@pytest.mark.parametrize(("method", "most"), [("lpboost", 14), ("auto", 18)])
+@pytest.mark.parametrize(("method", "most"), [("lpboost", 14), ("auto", 19)])
 def test_calls_are_no_deeper_than_this_and_a_line_search_checks_nothing(
     rng, relaxation, method, most
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from relaxboost._core.errors import InputError
@@ -73,6 +74,11 @@ class Corrective(SmoothedMethod):
                 f"step={self.step!r} takes weight from the worst of finitely many atoms, and "
                 f'{game.over!r} has none; use step="line-search"'
             )
+
+    def rounds_bound(self, game: Game, tol: float) -> float:
+        """Return the bound of Fig. 1, or nan for a step that it does not cover."""
+        # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
+        return super().rounds_bound(game, tol) if self.step in ("fig1", "line-search") else math.nan
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         # Fig. 1 states β for the whole simplex. The other steps take the range of the entropy over
