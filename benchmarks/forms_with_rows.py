@@ -225,7 +225,9 @@ def main() -> None:
     for case in cases:
         rows.append(measure(case, 1 if "large" in wanted else 2))
         print(*rows[-1], file=sys.stderr, flush=True)
-    means = [math.exp(np.mean([math.log(row[i]) for row in rows])) for i in (6, 7)]
+    # Where cvxpy fails on every side there is no ratio.
+    solved = [row for row in rows if math.isfinite(row[2])]
+    means = [math.exp(np.mean([math.log(row[i]) for row in solved])) for i in (6, 7)]
     shown = [[f"{x:.3f}" if isinstance(x, float) else x for x in row] for row in rows]
     shown.append(["geometric mean", *[""] * 5, *(f"{x:.2f}" for x in means), "", ""])
     table(

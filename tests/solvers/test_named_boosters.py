@@ -295,10 +295,10 @@ def test_mlpboost_starts_where_a_solution_is(rng):
             rb.Capped(2),
             r'hard margin, and this game has Capped\(k=2\); .*"softboost"',
         ),
-        ("totalboost", rb.KLPenalty(0.1), r'hard margin, .* use method="corrective"'),
-        ("softboost", rb.KLPenalty(0.1), r'HardMargin\(\) and Capped\(k\), .*="corrective"'),
-        ("smoothboost", rb.KLPenalty(0.1), r'HardMargin\(\) and Capped\(k\), .*="corrective"'),
-        ("mlpboost", rb.KLPenalty(0.1), r'KLPenalty\(.*\) is not polyhedral; .*="corrective"'),
+        ("totalboost", rb.KLPenalty(0.1), r'hard margin, .* use method="auto"'),
+        ("softboost", rb.KLPenalty(0.1), r'HardMargin\(\) and Capped\(k\), .*="auto"'),
+        ("smoothboost", rb.KLPenalty(0.1), r'HardMargin\(\) and Capped\(k\), .*="auto"'),
+        ("mlpboost", rb.KLPenalty(0.1), r'KLPenalty\(.*\) is not polyhedral; .*="auto"'),
     ],
 )
 def test_games_that_they_are_not_for(method, f, message):

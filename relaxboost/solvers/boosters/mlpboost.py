@@ -67,7 +67,7 @@ class MLPBoost(SmoothedMethod):
         if game.linear_form is None:
             raise InputError(
                 f"MLPBoost() solves a linear program, and {game.relaxation!r} is not polyhedral; "
-                'use method="corrective"'
+                'use method="auto"'
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:

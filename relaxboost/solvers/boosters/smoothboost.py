@@ -82,7 +82,7 @@ class SmoothBoost(Method):
         if not isinstance(game.relaxation, HardMargin | Capped):
             raise InputError(
                 "SmoothBoost() is for HardMargin() and Capped(k), and this game has "
-                f'{game.relaxation!r}; use method="corrective"'
+                f'{game.relaxation!r}; use method="auto"'
             )
         check_atoms(self, game)
 

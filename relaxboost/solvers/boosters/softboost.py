@@ -63,7 +63,7 @@ class SoftBoost(Method):
         """Raise an InputError for other relaxations, and for domains without atoms."""
         what = f"{type(self).__name__}()"
         if not isinstance(game.relaxation, self.accepts):
-            instead = "softboost" if isinstance(game.relaxation, Capped) else "corrective"
+            instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
             raise InputError(
                 f"{what} {self.purpose}, and this game has {game.relaxation!r}; "
                 f'use method="{instead}"'
