@@ -91,7 +91,7 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace w by a point of the domain, given by columns and signed weights."""
+        """Replace w by these signed weights on these columns, and 0 on all others."""
 
 
 class ActiveSet(MovingHypothesis):

@@ -101,7 +101,7 @@ class Booster(ABC):
 
     @property
     def current(self) -> Booster:
-        """The run that makes the present rounds. A portfolio returns the run of its phase."""
+        """The run that computes the current rounds; in a portfolio, the run of its phase."""
         return self
 
     def basis(self) -> Basis | None:
@@ -148,7 +148,7 @@ class Rounds:
         self._first = first
         self._value = game.relaxation.valuer()
         self.booster = booster
-        """The run that makes the present round."""
+        """The run that computes the current round."""
 
     def __iter__(self) -> Iterator[RoundState]:
         """Yield the state of each round."""

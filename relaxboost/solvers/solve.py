@@ -377,7 +377,7 @@ class _Job:
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
-        """Return the status that the certified bracket permits."""
+        """Return the status of the run, given the certified lower and upper bounds on the value."""
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
         if gap < 0.0:

@@ -12,7 +12,9 @@ PATIENCE_ROUNDS = 20
 """The number of rounds without progress that every run may take before it counts as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run counts as stalled after this many times the rounds that led to its smallest gap."""
+"""The patience of the rule, as a multiple of the number of rounds up to the smallest gap.
+
+A run that then takes more rounds without a smaller gap counts as stalled."""
 
 RESOLUTION = 1e-9
 """Two numbers with a relative difference below this may differ by rounding alone."""

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The part of the step to the boundary that is taken, the usual one (Wright 1997, Section 10.4)."""
+"""The fraction of the step to the boundary that a step takes.
+
+The value is the usual one (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
 """The smallest slack. The square of a multiplier over a slack is then a finite double."""
 
@@ -56,10 +58,11 @@ class Barrier:
     def outliers(
         self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
     ) -> Array:
-        """Return the corrections of products that two steps bring far from `centre`.
+        """Return the corrections for products of a slack and its multiplier far from `centre`.
 
-        Products between `centre` / 10 and 10 · `centre` are near and need no correction (Gondzio
-        1996, β = 0.1). Larger products are lowered by at most 10 · `centre`.
+        The products are those after the step in the slacks and the step in the multipliers. A
+        product between `centre` / 10 and 10 · `centre` needs no correction (Gondzio 1996, β = 0.1).
+        A correction lowers a larger product by at most 10 · `centre`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.

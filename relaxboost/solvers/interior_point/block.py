@@ -56,7 +56,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The inverse of the entries of Θ that belong to d, shape (m,)."""
+        """The reciprocals of the first m entries of the diagonal matrix Θ, which belong to d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
@@ -81,7 +81,7 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return Bᵀ diag(inverse) B in its lower triangle, for the game matrix A and B = [A, −1]."""
+    """Return the lower triangle of Bᵀ diag(inverse) B for B = [A, −1]; A is the game matrix."""
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.
     gram = np.zeros((n + 1, n + 1))

@@ -68,9 +68,9 @@ class Bordered(Block):
     layout : Layout
         The border, which is the same at all points of a run.
     K : sparse matrix
-        The matrix, with the unknowns of f first. Unknowns after them have right-hand sides of 0.
+        The matrix. The unknowns of f come first. The right-hand sides of the others are 0.
     times : callable
-        Returns the product of K and the unknowns of f without the roundings in `K`.
+        Multiplies the unknowns of f by the exact matrix, without the rounding errors of `K`.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -127,7 +127,9 @@ class Bordered(Block):
             unit[:m] = 1.0
             inverse = self._inside.solve(unit)[:m]
             if not (inverse >= 0.0).all():
-                raise np.linalg.LinAlgError("rounding leaves no digit of the diagonal of K")
+                raise np.linalg.LinAlgError(
+                    "rounding errors leave no correct digit in Newton's matrix"
+                )
             gram = diagonal_gram(bulk, inverse)
         else:
             assert bulk.array is not None

@@ -16,12 +16,12 @@ from relaxboost._core.arrays import Array, Vector
 
 
 class Curvature(NamedTuple):
-    """The matrix H of several cones: `inside` + Σ sign · r rᵀ over the rows r of `outer`."""
+    """The scaling matrix H of cones: `inside` + Σ sign · r rᵀ over the rows r of `outer`."""
 
     inside: Any
-    """A sparse matrix with a block for each cone."""
+    """The block diagonal part of H, a sparse matrix with one block for each cone."""
     outer: Any
-    """A sparse matrix whose rows are the vectors r of the outer products."""
+    """A sparse matrix with the rows r, whose outer products r rᵀ are added to or taken from H."""
     signs: Vector
 
 
@@ -81,7 +81,7 @@ class Cones(ABC):
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return H x for an x with one row for each cone."""
+        """Return H x for the scaling matrix H of the cones. Row k of x belongs to cone k."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
@@ -96,7 +96,7 @@ class Cones(ABC):
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the step to the boundary, of at most 1, or up to 5 % less."""
+        """Return the step to the boundary, cut at 1. The result may be 5 % too small."""
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
             low = step if inside(x + step * dx).all() else 0.0

@@ -36,8 +36,9 @@ class _Change(NamedTuple):
 class Conic(Part):
     """The minimum of cost·x + x·P x/2 over E x = e and G x + s = h, with slacks s in cones.
 
-    The variables are x = (d, z). Let H be the curvature of the cones and η the multipliers of
-    E x = e. Then the matrix of the unknowns (x, η) is K = [P + GᵀHG, Eᵀ; E, 0].
+    The variables are x = (d, z), where d is the distribution and z are the further variables of
+    the cone program that defines f. Let H be the scaling matrix of the cones and η the multipliers
+    of E x = e. Then the matrix of the unknowns (x, η) is K = [P + GᵀHG, Eᵀ; E, 0].
 
     Parameters
     ----------

@@ -87,7 +87,10 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for columns with more weight than slack; near the end, those of the optimum."""
+        """A mask of the columns whose weight is larger than the slack of their edge bound.
+
+        Near the end of a run these are the columns with weight at the optimum.
+        """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
@@ -106,9 +109,11 @@ class EdgeBounds:
         return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
-        """Return the changes of the multipliers that bring products to `centre` at fixed slacks.
+        """Return the changes of the multipliers for unchanged slacks.
 
-        The products of the predictor's changes, which its linearisation neglects, are subtracted.
+        With them, each product of a slack and its multiplier becomes `centre`. If a predictor is
+        given, the product of its changes of slack and multiplier is first subtracted from `centre`:
+        this is the second-order term of Mehrotra's corrector.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -163,7 +168,11 @@ class EdgeBounds:
         return np.asarray(is_light & (curvature < part * usual))
 
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
-        """Continue with the columns that stay. A cut that leaves gives its weight to the next."""
+        """Drop the columns that `stays` excludes.
+
+        If the columns are stumps, the weight of a dropped stump moves to the next stump that is
+        kept, in the order of features and thresholds.
+        """
         kept = np.append(stays, self._zeros == 0.0)
         mult = self.pairs.mult[:, kept]
         # Neighbouring cuts differ in few examples, so margins hardly change. Other columns have

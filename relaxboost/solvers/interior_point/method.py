@@ -39,5 +39,5 @@ class InteriorPoint(Method):
             raise InputError(reason)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run that starts at the centre of f."""
+        """Return a run that starts at the distribution `f.center(m)` of the relaxation f."""
         return Opening(game, goal.tol).named("interior-point")

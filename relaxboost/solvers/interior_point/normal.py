@@ -35,7 +35,7 @@ class Move(NamedTuple):
     y: Vector
     """The change of the weights w."""
     v: float
-    """The change of the bound v on all edges."""
+    """The change of v, the upper bound that holds for all edges."""
     total: float
     """The change of the multiplier λ of Σd = 1."""
     margins: Vector

@@ -17,7 +17,7 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A direction in all variables of f."""
+    """A search direction for d and for the auxiliary variables of the linear program of f."""
 
     x: Vector
     """The changes of d, z and R(d, z)."""

@@ -20,7 +20,7 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_ENTRIES = 200_000_000
-"""The largest number of entries of A that are written down, 8 bytes each."""
+"""The largest number of entries of A that a run stores as a dense array, 8 bytes each."""
 
 MAX_CONE_EXAMPLES = 100_000
 """The largest number of examples for which an f that is not polyhedral is written as a cone
@@ -309,9 +309,10 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 
 
 class Opening(Booster):
-    """A first round at the centre of f, before an `InteriorRun`.
+    """The round before an `InteriorRun`, at the distribution `f.center(m)` of the relaxation f.
 
-    So a run that is interrupted while its matrix is prepared already has a bracket.
+    If the user interrupts the run while it prepares its matrix, this round has already given lower
+    and upper bounds on the value.
     """
 
     inner = "interior"
@@ -324,7 +325,10 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the d of a start in the first round. The next rounds start at the centre of f."""
+        """Use the d of the start, if it has one, for the first round only.
+
+        The `InteriorRun` that follows begins at `f.center(m)`.
+        """
         self.d = self.d if start.d is None else start.d
         return self
 

@@ -52,7 +52,7 @@ class Sieve:
         """The edges of all columns at the last d for which `price` was called."""
 
     def _put_in_play(self, columns: Whole) -> None:
-        """Set the columns in play, given by increasing index."""
+        """Set the columns that the restricted game has. Their indices are in increasing order."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
