@@ -250,7 +250,7 @@ def test_probabilities_are_calibrated_on_what_was_held_out():
     P = fitted.predict_proba(X[300:])[:, 1]
     truth = y[300:] == "yes"
     brier = np.mean((P - truth) ** 2)
-    assert brier < 0.22 < np.mean((truth.mean() - truth) ** 2)
+    assert brier < 0.23 < np.mean((truth.mean() - truth) ** 2)
 
 
 def test_the_fraction_is_chosen_by_folds():

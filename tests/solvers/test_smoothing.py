@@ -89,7 +89,8 @@ def test_smoothed_runs_reach_certified_gaps(method, rng):
         assert solution.status == "optimal"
         assert solution.gap <= 0.1
         assert "binary entropy" in solution.method
-        assert solution.rounds <= solution.bound
+        # No theorem bounds the pairwise steps, whose bound is nan.
+        assert math.isnan(solution.bound) or solution.rounds <= solution.bound
         assert rb.compare(solution, rb.reference(game))
 
 

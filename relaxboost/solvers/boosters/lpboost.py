@@ -12,8 +12,8 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.solvers.boosters.restricted_programs import (
-    ConeProgram,
-    LinearProgram,
+    RestrictedConeProgram,
+    RestrictedLinearProgram,
     RestrictedProgram,
 )
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
@@ -89,7 +89,7 @@ class LPBoostRun(Booster):
         self._start_basis = Basis(())
         self.inner = "lp" if is_linear else "conic"
         self.active = active
-        kind = LinearProgram if is_linear else ConeProgram
+        kind = RestrictedLinearProgram if is_linear else RestrictedConeProgram
         self.program: RestrictedProgram = kind(game, active, clock)
         self.d = game.relaxation.center(game.m)
 

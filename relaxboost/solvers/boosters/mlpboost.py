@@ -11,7 +11,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.solvers.boosters.restricted_programs import LinearProgram
+from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
@@ -101,7 +101,7 @@ class MLPBoostRun(Booster):
         self._step_rule = step
         self._idle_rounds = 0
         self.active = active_set(game)
-        self.program = LinearProgram(game, self.active, clock)
+        self.program = RestrictedLinearProgram(game, self.active, clock)
         self.value = -inf
         """The smoothed margin D at the present w."""
         self._reweigh()

@@ -97,7 +97,7 @@ class RestrictedProgram(ABC):
         """Return the optimal d, and the optimal weight >= 0 of every column."""
 
 
-class LinearProgram(RestrictedProgram):
+class RestrictedLinearProgram(RestrictedProgram):
     """The restricted program of a polyhedral f. HiGHS keeps it, with its basis, between rounds."""
 
     def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
@@ -122,7 +122,7 @@ class LinearProgram(RestrictedProgram):
         return self._master.solve(self._clock)
 
 
-class ConeProgram(RestrictedProgram):
+class RestrictedConeProgram(RestrictedProgram):
     """The restricted program of any f with a cvxpy expression, which Clarabel solves.
 
     A round takes milliseconds to seconds. The program is accurate to about 1e-8, which smoothed

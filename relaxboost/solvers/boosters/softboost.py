@@ -15,7 +15,7 @@ from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
-from relaxboost.solvers.boosters.restricted_programs import LinearProgram
+from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
@@ -111,7 +111,7 @@ class SoftBoostRun(Booster):
         self.infeasible = False
         """Whether no distribution meets the constraints. If so, the bracket is narrow enough."""
         self.active = active_set(game)
-        self.program = LinearProgram(game, self.active, clock)
+        self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:

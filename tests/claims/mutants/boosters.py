@@ -14,5 +14,5 @@ MUTANTS = (
     Mutant("MHT22-gain", "constant", "gap**2 / 8.0", "gap**2 / 0.5"),
     Mutant("FS99-regret", "constant", "1.0 / (2.0 * x.beta)", "1.0 / (20.0 * x.beta)", step=1),
     Mutant("FS99-regret", "constant", "T / (2.0 * x.beta)", "T / (20.0 * x.beta)"),
-    Mutant("RW05-adaptive", "constant", "steps + 1,", "0.05 * steps + 1,"),
+    Mutant("RW05-adaptive", "constant", "steps + stages,", "0.05 * steps + stages,"),
 )
