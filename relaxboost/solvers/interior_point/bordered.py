@@ -1,8 +1,9 @@
-"""The part of Newton's matrix that belongs to an f with rows or cones, as a sparse matrix K.
+"""The sparse matrix K that a relaxation f with rows or cones contributes to Newton's equations.
 
-Unknowns that are tied to many others form the border of K. Without the border, K often falls apart
-into small blocks with one entry of d each. The inverse of K on d is then a diagonal matrix plus a
-matrix of low rank. The page Mathematics, "Rows, and the border", derives the equations.
+Unknowns whose rows of K have many entries form the border of K. Without the border, K often
+consists of small independent blocks, each with one entry of the distribution d. The inverse of K on
+d is then the sum of a diagonal matrix and a matrix of low rank. The page Mathematics, "Rows, and
+the border", derives the equations.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """Which unknowns form the border of K, and whether the rest falls apart by examples.
+    """The border of K, and whether the rest of K has a separate block for each example.
 
     Parameters
     ----------
     K : sparse matrix
-        A matrix with an entry wherever K may have one, all of them positive.
+        A matrix with a positive entry at each place where K may have an entry.
     m : int
         The number of entries of d, which are the first unknowns.
     """
@@ -45,7 +46,7 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether no two entries of d are tied together inside the border."""
+        """Whether each block of K without its border contains at most one entry of d."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])
@@ -53,7 +54,7 @@ class Layout:
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return which rows of a sparse matrix belong to the border.
+    """Return which rows of a sparse matrix belong to the border, because they have many entries.
 
     A row with √m entries fills a square block of m entries, as many as the diagonal has.
     """
@@ -61,16 +62,18 @@ def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
 
 
 class Bordered(Block):
-    """K as a sparse matrix with a border.
+    """The matrix K of a relaxation f with rows or cones, stored as a sparse matrix with a border.
 
     Parameters
     ----------
     layout : Layout
         The border, which is the same at all points of a run.
     K : sparse matrix
-        The matrix, with the unknowns of f first. Unknowns after them have right-hand sides of 0.
+        The matrix, with the unknowns of f first. K may have further unknowns after them, whose
+        right-hand sides are 0.
     times : callable
-        Returns the product of K and the unknowns of f without the roundings in `K`.
+        A function that returns the product of K and a vector of the unknowns of f. It computes the
+        product without the rounding errors in the entries of `K`.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -86,13 +89,17 @@ class Bordered(Block):
 
     @cached_property
     def _inside(self) -> Any:
-        """The factor of K without its border."""
+        """The factor of K without the rows and columns of its border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
     @cached_property
     def _border(self) -> tuple[Array, Array]:
-        """Y and T of the formula for the inverse of a bordered matrix."""
+        """The matrices Y and T of the formula for the inverse of a bordered matrix.
+
+        Let S be K without its border, V the columns of the border in the rows of S, and C the block
+        of the border itself. Then Y = S⁻¹V, and T = C − VᵀY.
+        """
         inner = self._layout.inner
         outer = self._layout.outer
         V = self._K[inner][:, outer].toarray()
@@ -101,7 +108,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """The factor of K without the rows and columns of d."""
+        """The factor of K without the rows and columns of the distribution d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 
