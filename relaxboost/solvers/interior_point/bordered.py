@@ -82,7 +82,7 @@ class Bordered(Block):
         self._layout = layout
         self._K = sparse.csr_array(K)
         if not np.isfinite(self._K.data).all():
-            raise np.linalg.LinAlgError("a slack is so small that its curvature is no double")
+            raise np.linalg.LinAlgError("Newton's equations overflow, because a slack is too small")
         self._times = times
         # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
@@ -134,7 +134,7 @@ class Bordered(Block):
             unit[:m] = 1.0
             inverse = self._inside.solve(unit)[:m]
             if not (inverse >= 0.0).all():
-                raise np.linalg.LinAlgError("rounding leaves no digit of the diagonal of K")
+                raise np.linalg.LinAlgError("rounding errors make a diagonal entry negative")
             gram = diagonal_gram(bulk, inverse)
         else:
             assert bulk.array is not None

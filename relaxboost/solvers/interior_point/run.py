@@ -50,20 +50,24 @@ def _unfit_matrix(game: Game) -> str:
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
-            f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}; "
-            'use method="fully-corrective"'
+            "InteriorPoint() needs a set of weights that is the convex hull of finitely many "
+            f'points, and this game is over {game.over!r}; use method="fully-corrective"'
         )
     if matrix.n is None:
-        return f"InteriorPoint() needs every column, and {matrix!r} has any number; use LPBoost()"
+        return (
+            f"InteriorPoint() needs every column of A, and {matrix!r} does not enumerate them; "
+            "use LPBoost()"
+        )
     if _has_sieve(game):
         if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
             return (
-                f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
+                f"InteriorPoint() stores columns of A as a dense array, and "
+                f"{matrix!r} is too large for this; use LPBoost()"
             )
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
-            f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
-            "is the largest; use LPBoost()"
+            f"InteriorPoint() needs to factorise a matrix of order {game.m} for this game, and "
+            f"the largest supported order is {MAX_FACTOR_ORDER}; use LPBoost()"
         )
     return ""
 
@@ -74,13 +78,13 @@ def _unfit_relaxation(game: Game) -> str:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
-            f"program for up to {MAX_CONE_EXAMPLES} examples; use Corrective()"
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() supports such an f "
+            f"for at most {MAX_CONE_EXAMPLES} examples; use Corrective()"
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
-            'ones; use method="auto"'
+            f"{game.relaxation!r} needs other cones than half lines, second-order cones and "
+            'exponential cones, and InteriorPoint() supports only these; use method="auto"'
         )
     return ""
 
