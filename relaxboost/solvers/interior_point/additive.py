@@ -1,8 +1,10 @@
-"""Newton's equations of cuts, solved by conjugate gradients without a matrix.
+"""Newton's equations for stumps, solved by conjugate gradients without a matrix.
 
-The matrix is that of a penalised additive model with a function u_f of each feature f. A product
-with it is a pass over the levels of the examples. The page Mathematics, "Cuts are an additive
-model", derives the matrix and its preconditioner.
+A stump is a cut of a feature at a threshold. The matrix is that of a penalised additive model with
+a function u_f for each feature f. The function u_f is constant between the cuts of the feature.
+These intervals are the levels of the feature. The product of the matrix and a vector takes two
+passes over the levels of all examples. The page Mathematics, "Cuts are an additive model", derives
+the matrix and its preconditioner.
 
 References
 ----------
@@ -26,22 +28,26 @@ from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
 MAX_CG_ITERATIONS = 1000
-"""The largest number of iterations. Well-conditioned equations take ten to a hundred."""
+"""The largest number of conjugate gradient iterations. Well-conditioned equations take ten to a
+hundred."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work of a matrix of n cuts and of its factor, in entries of A that are read.
+    """Return the work to form and factorise Newton's matrix for n stumps (cuts of features).
 
-    The matrix takes a histogram of the examples for each pair of features.
+    The unit is the work to read an entry of the game matrix. The matrix takes a histogram of the
+    examples for each pair of features.
     """
     return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work of a step by passes, in entries of A that are read.
+    """Return the work of an interior point step with conjugate gradients.
 
-    An iteration reads all levels twice and solves with the factor of the preconditioner. A step has
-    four right-hand sides: that of Δv, the predictor, the corrector and its refinement.
+    The unit is the work to read an entry of the game matrix. An iteration reads the levels of all
+    examples twice, and solves equations with the factor of the preconditioner. A step has four
+    right-hand sides: the one for the step of the bound v on all edges, the predictor, the
+    corrector, and the refinement.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -49,13 +55,19 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 
 def _cuts_together(entries: int) -> int:
-    """Return the number of cuts whose factor costs as much as ten passes over all levels."""
+    """Return the order of a matrix whose factor costs as much as ten passes over all levels.
+
+    The preconditioner uses a matrix of about this order.
+    """
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return each function u_f at its levels. It jumps by 2 y_j at cut j, and its ends sum to 0."""
+    """Return the value of each function u_f at the levels of its feature.
+
+    The function jumps by 2 y_j at cut j. Its values at the first and the last level sum to 0.
+    """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
     # A feature with b − a cuts has one level more, so its levels begin at a + f.
@@ -73,7 +85,7 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write for each cut the sum of `levels` above the cut minus the sum below it."""
+    """Write the sum of `levels` above each cut minus the sum of `levels` below it to `out`."""
     for f in range(offsets.size - 1):
         a = offsets[f]
         b = offsets[f + 1]
@@ -112,7 +124,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse` at each level, feature after feature."""
+    """Return the sum of `inverse` over the examples at each level, for all features in order."""
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
     for f in range(features):
@@ -124,9 +136,10 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the tridiagonal factors of all features, as pivots and entries below them.
+    """Return the factors of the tridiagonal matrices of all features.
 
-    The third result is the solution for a right-hand side of 1 at both ends of each feature.
+    The first two results are the pivots of the factors and the entries below them. The third result
+    is the solution for a right-hand side of 1 at the first and the last level of each feature.
     """
     features = offsets.size - 1
     pivots = mass.copy()
@@ -155,7 +168,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
-    """Overwrite g[first : last + 1] by the solution of one feature's tridiagonal equations."""
+    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature."""
     # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]
@@ -166,7 +179,10 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution for the cuts of each feature without the other features."""
+    """Return the solution for the cuts of each feature if all other features are ignored.
+
+    The argument `factors` is the result of `_factorise`, and r is the right-hand side.
+    """
     pivots, below, ends = factors
     features = offsets.size - 1
     out = np.zeros(r.size)
@@ -191,16 +207,18 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
 
 
 class Additive:
-    """Conjugate gradients for M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ with B = [A, −1].
+    """Conjugate gradients for the matrix M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ.
+
+    B is [A, −1] for the game matrix A.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with a game matrix A whose columns are cuts.
+        The products with a game matrix A whose columns are stumps.
     inverse : array of shape (m,)
         A positive entry for each example.
     D : array of shape (n,)
-        A positive entry for each cut.
+        A positive entry for each stump.
     e : array of shape (n + 1,)
         The vector of the outer product.
     rho : float
@@ -220,7 +238,8 @@ class Additive:
         # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
         digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
         self._tolerance = float(np.finfo(np.float64).eps) ** digits
-        """The part of a right-hand side that is left, in the norm of the preconditioner."""
+        """The size of the final residual divided by that of the right-hand side, both in the norm
+        of the preconditioner."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
@@ -231,22 +250,28 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of iterations of a right-hand side so far."""
+        """The largest number of iterations that a right-hand side has taken so far."""
 
     def _times(self, y: Vector) -> Vector:
-        """Return M y."""
+        """Return the product M y of the matrix M and the vector y."""
         out: Vector = _product(*self._levels, self._inverse, y)
         out[:-1] += y[:-1] / self._D
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return the sum of the solutions of all features and of that of the coupled cuts."""
+        """Return the sum of two approximate solutions for the right-hand side r.
+
+        The first solution treats each feature without the other features. The second solution
+        couples the features by some of their cuts.
+        """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution up to the tolerance, or the last iterate if the limit is reached.
+        """Return the solution for the right-hand side h up to the tolerance.
+
+        If the largest number of iterations is reached, return the last iterate.
 
         Raises
         ------
@@ -276,7 +301,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return about `most` cuts: of each group of neighbours, the cut of largest D."""
+    """Return about `most` cuts: the cut with the largest D of each group of neighbouring cuts."""
     # Each feature has a share of the cuts, and each cut stands for its neighbours.
     chosen = []
     for a, b in pairwise(offsets.tolist()):

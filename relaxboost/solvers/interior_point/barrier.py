@@ -1,4 +1,7 @@
-"""Linear inequalities with their slacks and multipliers, whose products go to zero."""
+"""Linear inequalities with slacks and multipliers for the interior point method.
+
+The product of each slack and its multiplier converges to zero.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,23 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The fraction of the step to the boundary that a step takes.
-
-The value is the usual one (Wright 1997, Section 10.4)."""
+"""The fraction of the step to the boundary that the method takes. 0.995 is a usual value (Wright
+1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack. The square of a multiplier over a slack is then a finite double."""
+"""The smallest slack. The square of a multiplier divided by such a slack is a finite double."""
 
 
 class Barrier:
-    """Arrays of inequalities, each with a slack and a multiplier that are both positive.
+    """Arrays of inequalities. Each inequality has a positive slack and a positive multiplier.
 
     Parameters
     ----------
     slack : array
-        The slacks at the start. Entries that are no inequalities are 1.
+        The slacks at the start. Entries that are not inequalities are 1.
     centre : float or array
-        The product of slack and multiplier that every inequality starts with.
+        The product of slack and multiplier of every inequality at the start.
     live : boolean array
-        True for entries that are inequalities, False for others such as infinite bounds.
+        True for entries that are inequalities. False for other entries, such as infinite bounds.
     """
 
     def __init__(self, slack: Array, centre: Array | float, live: NDArray[np.bool_]) -> None:
@@ -37,32 +39,42 @@ class Barrier:
 
     @property
     def product(self) -> float:
-        """The complementarity Σ slack · multiplier."""
+        """The complementarity, which is the sum of slack times multiplier over all inequalities."""
         return float(np.vdot(self.slack, self.mult))
 
     @property
     def ratio(self) -> Array:
-        """The multipliers over the slacks: what the inequalities add to Newton's matrix."""
+        """The multipliers divided by the slacks.
+
+        The inequalities add these numbers to Newton's matrix.
+        """
         ratio: Array = self.mult / self.slack
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
-        """Return the changes of the multipliers that bring all products to `centre`."""
+        """Return the steps of the multipliers after which slack times multiplier is `centre`.
+
+        The slacks do not change. Entries that are not inequalities have a step of 0.
+        """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the complementarity after a step in the slacks and a step in the multipliers."""
+        """Return the complementarity after a step in the slacks and a step in the multipliers.
+
+        The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
+        """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
 
     def outliers(
         self, dslack: Array, dmult: Array, step: float, dual_step: float, centre: float
     ) -> Array:
-        """Return the corrections for products of a slack and its multiplier far from `centre`.
+        """Return corrections of the products of slack and multiplier that are far from `centre`.
 
-        The products are those after the step in the slacks and the step in the multipliers. A
-        product between `centre` / 10 and 10 · `centre` needs no correction (Gondzio 1996, β = 0.1).
-        A correction lowers a larger product by at most 10 · `centre`.
+        The products are those after a step of length `step` along `dslack` and of length
+        `dual_step` along `dmult`. Products between `centre` / 10 and 10 · `centre` need no
+        correction (Gondzio 1996, β = 0.1). A correction lowers a larger product by at most 10 ·
+        `centre`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -70,12 +82,15 @@ class Barrier:
         return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the steps to the boundary, of slacks and of multipliers, each at most 1."""
+        """Return the largest steps, each at most 1, with nonnegative slacks and multipliers.
+
+        The first step is that of the slacks, and the second is that of the multipliers.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             return _step_to_boundary(self.slack, dslack), _step_to_boundary(self.mult, dmult)
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
-        """Replace the slacks by recomputed ones, and move the multipliers along `dmult`."""
+        """Replace the slacks by the recomputed `slack`, and move the multipliers along `dmult`."""
         # A step leaves at least this part of a slack. A smaller slack is an effect of rounding.
         kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack
         least = np.maximum(kept, SMALLEST_SLACK)

@@ -1,7 +1,8 @@
-"""The matrix K of f in Newton's equations, and K of an f without rows, which is diagonal.
+"""The matrix K that the relaxation f contributes to Newton's equations.
 
-The unknowns of K are those of f: the changes of d, of the further variables z of its program, and
-of the multipliers of its equations. The entries of d are always first.
+The unknowns of K are the Newton steps of d, of the further variables z of the program of f, and of
+the multipliers of its equations. The entries of d are always first. If the program of f has no
+rows, K is a diagonal matrix.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K, with the operations that both kinds of normal equations need."""
+    """The symmetric matrix K of f, with the operations by which Newton's equations are reduced."""
 
     written = False
-    """Whether `gram` needs the game matrix A as an array."""
+    """Whether `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """The size that the diagonal of the last `gram` had before terms of this size cancelled."""
+    """The size of the terms that cancelled in each diagonal entry of the last result of `gram`. It
+    is None if no terms cancelled."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return K t, without the roundings that a factor of K contains."""
+        """Return K t from the data of f, without the rounding errors of a factor of K."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
@@ -32,7 +34,10 @@ class Block(ABC):
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return Bᵀ K⁻¹ B in its lower triangle, for B = [A, −1] in the rows of d and 0 below."""
+        """Return the lower triangle of Bᵀ K⁻¹ B.
+
+        The matrix B is [A, −1] in the rows of d and 0 in all other rows. A is the game matrix.
+        """
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
@@ -40,15 +45,18 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the solution of K t = h from its first part `t`, the change of d."""
+        """Return the full solution of K t = h from its first m entries `t`, the step of d."""
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add the Schur complement of K in d to the lower triangle of `gram`."""
+        """Add the Schur complement of K for the unknowns of d to the lower triangle of `gram`."""
 
 
 class Diagonal(Block):
-    """K of an f without rows: the diagonal Θ of multiplier over slack of its bounds."""
+    """The diagonal matrix K of a relaxation f whose program bounds its variables and has no rows.
+
+    The diagonal entry Θ of a variable is the sum of multiplier divided by slack over its bounds.
+    """
 
     def __init__(self, theta: Vector, m: int) -> None:
         self._theta = theta
@@ -56,7 +64,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the first m entries of the diagonal matrix Θ, which belong to d."""
+        """The reciprocals of the entries of the diagonal that belong to d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
@@ -81,7 +89,7 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return the lower triangle of Bᵀ diag(inverse) B for B = [A, −1]; A is the game matrix."""
+    """Return the lower triangle of Bᵀ diag(inverse) B, for the game matrix A and B = [A, −1]."""
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.
     gram = np.zeros((n + 1, n + 1))

@@ -1,7 +1,8 @@
-"""Cones of one kind and dimension, with a slack s and a multiplier z in the interior of each.
+"""Cones of one kind and dimension. Each cone has a slack s and a multiplier z in its interior.
 
-Each cone adds the equations dz + H ds = r to Newton's equations, for changes ds and dz. H is a
-symmetric matrix with H s = z. The page Mathematics, "Cones", describes H for each kind of cone.
+More exactly, z is in the interior of the dual cone. Each cone adds the equations dz + H ds = r to
+Newton's equations, where ds and dz are the steps of s and z. The scaling matrix H is symmetric and
+satisfies H s = z. The page Mathematics, "Cones", describes H for each kind of cone.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from relaxboost._core.arrays import Array, Vector
 
 
 class Curvature(NamedTuple):
-    """The scaling matrix H of cones: `inside` + Σ sign · r rᵀ over the rows r of `outer`."""
+    """The scaling matrix H of several cones, as a sparse matrix plus outer products.
+
+    H is `inside` plus the sum of sign · r rᵀ over the rows r of `outer`.
+    """
 
     inside: Any
-    """The block diagonal part of H, a sparse matrix with one block for each cone."""
+    """A sparse matrix with a diagonal block for each cone."""
     outer: Any
     """A sparse matrix with the rows r, whose outer products r rᵀ are added to or taken from H."""
     signs: Vector
@@ -28,7 +32,7 @@ class Curvature(NamedTuple):
 class Cones(ABC):
     """Cones of the same kind and dimension. Row k of the arrays s and z belongs to cone k.
 
-    The degree ν of a cone is such that s·z = ν μ on the central path with parameter μ.
+    The degree ν of a cone defines its central path: on the path with parameter μ, s·z = ν μ.
 
     Parameters
     ----------
@@ -73,30 +77,37 @@ class Cones(ABC):
 
     @abstractmethod
     def polar(self) -> Array:
-        """Return −∇F(s) for the barrier F of the cone, the multipliers for μ = 1."""
+        """Return −∇F(s) at the slacks s, where F is the barrier function of the cone.
+
+        These are the multipliers for which the slacks s are on the central path with μ = 1.
+        """
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute H for the present s and z."""
+        """Compute the scaling matrix H of each cone from its present slack s and multiplier z."""
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return H x for the scaling matrix H of the cones. Row k of x belongs to cone k."""
+        """Return H x, with the scaling matrix H of each cone and one row of x for each cone."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of dz + H ds = r for products of `centre`.
+        """Return the right-hand side r of the equations dz + H ds = r of the cones.
 
-        If a predictor (ds, dz) is given, r is corrected by its second-order terms.
+        The steps ds and dz aim at the point of the central path with parameter `centre`. If the
+        steps of a predictor are given as `ds` and `dz`, its second-order terms correct r.
         """
 
     @property
     def product(self) -> float:
-        """The sum of s·z over all cones."""
+        """The complementarity, which is the sum of s·z over all cones."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the step to the boundary, cut at 1. The result may be 5 % too small."""
+        """Return the largest step of at most 1 that stays inside the cones, or up to 5 % less.
+
+        The slacks move by the step times `ds`, and the multipliers by the step times `dz`.
+        """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
             low = step if inside(x + step * dx).all() else 0.0
@@ -111,7 +122,7 @@ class Cones(ABC):
         return step
 
     def curvature(self) -> Curvature:
-        """Return H of all cones as a sparse matrix."""
+        """Return the scaling matrix H of all cones as a sparse matrix plus outer products."""
         from scipy import sparse
 
         number, size = self.s.shape
@@ -119,7 +130,7 @@ class Cones(ABC):
         return Curvature(inside, sparse.csr_array((0, number * size)), np.zeros(0))
 
     def matrices(self) -> Array:
-        """Return H of each cone as an array of shape (number, dimension, dimension)."""
+        """Return the matrix H of each cone as an array of shape (number, dimension, dimension)."""
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
@@ -132,16 +143,17 @@ def _det(x: Array) -> Array:
 
 
 def _flip(x: Array) -> Array:
-    """Return J x = (x_0, −x_1) for each row x."""
+    """Return (x_0, −x_1) for each row x = (x_0, x_1), where x_1 has all further entries."""
     flipped = -x
     flipped[:, 0] = x[:, 0]
     return flipped
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= |s_1| of s = (s_0, s_1). Those of dimension 1 are half lines.
+    """The cones s_0 >= |s_1| of vectors s = (s_0, s_1). A cone of dimension 1 is a half line.
 
-    The matrix is H = (2 q qᵀ − J)/η² with J = diag(1, −1, …, −1) and qᵀJ q = 1.
+    The scaling matrix is H = (2 q qᵀ − J)/η², with a vector q, a number η for each cone, J =
+    diag(1, −1, …, −1), and qᵀJ q = 1.
     """
 
     degree = 1.0
@@ -157,7 +169,10 @@ class SecondOrderCones(Cones):
         return _flip(self.s) / _det(self.s)[:, None]
 
     def scale(self) -> None:
-        """Compute the scaling W of Nesterov and Todd, with W z = W⁻¹ s = λ and H = W⁻²."""
+        """Compute the scaling matrix W of Nesterov and Todd for each cone.
+
+        W is defined by W z = W⁻¹ s. The matrix H is W⁻².
+        """
         s_size = np.sqrt(_det(self.s))[:, None]
         z_size = np.sqrt(_det(self.z))[:, None]
         s = self.s / s_size
@@ -173,7 +188,7 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the step to the boundary, of at most 1."""
+        """Return the largest step of at most 1 with slacks and multipliers in the cones."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
@@ -203,7 +218,10 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return the vectors u and v of H = 1/η² + u uᵀ − v vᵀ, shape (number, 2, dimension)."""
+        """Return vectors u and v with H = 1/η² + u uᵀ − v vᵀ, shape (number, 2, dimension).
+
+        H is the scaling matrix of a cone, and η is the number of the cone in H = (2 q qᵀ − J)/η².
+        """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
         along = self.q[:, 1:] / np.maximum(length, 1e-300)
@@ -214,7 +232,10 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return the product of [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)] and each row x."""
+        """Return the product of a symmetric matrix, given by w, and each row x.
+
+        For w = (w_0, w_1), the matrix is [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)].
+        """
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
         rest = x[:, 1:] + (x[:, 0] + inner / (1.0 + w[:, 0]))[:, None] * w[:, 1:]
@@ -233,15 +254,15 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return the Jordan product x∘y = (x·y, x_0 y_1 + y_0 x_1)."""
+    """Return the Jordan product (x·y, x_0 y_1 + y_0 x_1) of each row of x with that of y."""
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
 
 
 class ExponentialCones(Cones):
-    """The cones y exp(x/y) <= z with y > 0, of s = (x, y, z).
+    """The cones y exp(x/y) <= z with y > 0, of vectors s = (x, y, z).
 
-    The barrier is F(s) = −log(y log(z/y) − x) − log y − log z.
+    The barrier function is F(s) = −log(y log(z/y) − x) − log y − log z.
     """
 
     degree = 3.0
@@ -266,7 +287,11 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return −∇F*(z), the point s with −∇F(s) = z."""
+        """Return the point s with −∇F(s) = z for each multiplier z.
+
+        F is the barrier function of the cone. The point s is −∇F*(z), where F* is the conjugate
+        barrier function.
+        """
         from scipy.special import wrightomega
 
         u, v, w = self.z.T
@@ -277,7 +302,7 @@ class ExponentialCones(Cones):
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
-        """Return the second derivative ∇²F(s) of the barrier for each row of s."""
+        """Return the second derivative ∇²F(s) of the barrier function F for each row of s."""
         x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
@@ -289,7 +314,11 @@ class ExponentialCones(Cones):
         return np.asarray(H)
 
     def scale(self) -> None:
-        """Compute the H with H s = z and H(−∇F*(z)) = −∇F(s) that is nearest to μ∇²F(s)."""
+        """Compute the scaling matrix H of each cone.
+
+        H satisfies H s = z and H s̃ = z̃. With the barrier function F and its conjugate F*, s̃ is
+        −∇F*(z) and z̃ is −∇F(s). Among all such matrices, H is nearest to μ∇²F(s).
+        """
         s = self.s
         z = self.z
         hessian = self._hessian(s)
@@ -322,7 +351,11 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2 with z̃ = −∇F(s)."""
+        """Return the right-hand side r of the equations dz + H ds = r of the cones.
+
+        The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. F is the barrier function, and
+        z̃ is −∇F(s). The last term is the correction by a predictor (ds, dz), if one is given.
+        """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:
             return aim

@@ -1,4 +1,4 @@
-"""An f that is a cone program, inside the interior point method."""
+"""A relaxation f that is a cone program, in the form that the interior point method needs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,28 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A direction in the variables x, the multipliers η and ζ, and the slacks s of the cones."""
+    """A direction, which is a step in all variables, multipliers and slacks of a cone program.
+
+    The constraints of the cone program are E x = e and G x + s = h, where the slacks s are in
+    cones. The field `x` is the step of the variables, and `eta` is the step of the multipliers η of
+    the equations E x = e.
+    """
 
     x: Vector
     eta: Vector
     slack: Vector
-    """The change of s, with an entry for each row of G."""
+    """The step of the slacks s, with an entry for each row of G."""
     mult: Vector
-    """The change of the multipliers ζ of these rows."""
+    """The step of the multipliers ζ of the rows of G."""
 
 
 class Conic(Part):
-    """The minimum of cost·x + x·P x/2 over E x = e and G x + s = h, with slacks s in cones.
+    """A relaxation f that is the minimum of cost·x + x·P x/2 over the points of a cone program.
 
-    The variables are x = (d, z), where d is the distribution and z are the further variables of
-    the cone program that defines f. Let H be the scaling matrix of the cones and η the multipliers
-    of E x = e. Then the matrix of the unknowns (x, η) is K = [P + GᵀHG, Eᵀ; E, 0].
+    The constraints are E x = e and G x + s = h, where the slacks s are in cones. The variables are
+    x = (d, z), where d is the distribution and z are further variables. Let H be the scaling matrix
+    of the cones and η the multipliers of E x = e. Then the matrix of f in Newton's equations is K =
+    [P + GᵀHG, Eᵀ; E, 0], for the unknowns (x, η).
 
     Parameters
     ----------
@@ -85,16 +91,17 @@ class Conic(Part):
 
     @property
     def proof(self) -> ConeProof:
-        """The multipliers of the rows of the form that was given, and its point (d, z)."""
+        """The multipliers of the rows of the cone program that was given, and its point (d, z)."""
         zero, size = self._given
         # The equations and half lines that `_lifted` adds stand between those of the form.
         later = self._z[self._z.size - (size[0] - zero) :]
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G how many rows share a variable z with it.
+        """Return for each row of G the largest number of rows that share a variable z with the row.
 
-        The multipliers of these rows add up in the equation of that z, so each must be smaller.
+        The multipliers of these rows add up in the equation of that variable. So each multiplier
+        must be smaller at the start.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -102,7 +109,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for which the rows nearly hold at the distribution `center`."""
+        """Return variables z for which the constraints nearly hold at the distribution `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -127,11 +134,18 @@ class Conic(Part):
         return sum(c.product for _, c in self._cones)
 
     def _curved(self, s: Vector) -> Vector:
-        """Return H s for an s with an entry for each row of G."""
+        """Return the product H s of the scaling matrix H of the cones and a vector s.
+
+        The vector s has an entry for each row of G in the constraints G x + s = h.
+        """
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
-        """Return K, or a matrix with positive entries wherever K may have one at any point."""
+        """Return the matrix K of f in Newton's equations.
+
+        If `is_pattern`, return a matrix with a positive entry at each place where K may have an
+        entry.
+        """
         from scipy import sparse
 
         curvatures = [c.curvature() for _, c in self._cones]
@@ -216,7 +230,7 @@ class Conic(Part):
 
 
 def _ones(matrix: Any) -> Any:
-    """Return a sparse matrix with every stored entry replaced by 1."""
+    """Return a sparse matrix in which every stored entry is replaced by 1."""
     pattern = matrix.tocsr()
     return type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
 
@@ -232,11 +246,12 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return an equal form with d >= 0 as its first half lines, and without long rows in cones.
+    """Return an equal cone program with d >= 0 as its first half lines, and no long rows in cones.
 
-    A row with many entries would fill GᵀHG. It becomes an equation that defines a new variable, and
-    this variable takes its place in the cone. If an equation already fixes d_i, then d_i >= 0 would
-    have no interior and is left out.
+    A row of G with many entries would fill the matrix GᵀHG, where H is the scaling matrix of the
+    cones. Such a row becomes an equation that defines a new variable, and this variable replaces
+    the row in the cone. If an equation already fixes d_i, then d_i >= 0 would have no interior, and
+    the inequality is left out.
     """
     from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""The least sum of losses with one corner each: a game without Σd = 1."""
+"""The least sum of losses that have one corner each, as a game without the equation Σd = 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from relaxboost.solvers.interior_point.smooth_weights import SmoothWeights
 
 
 class CornerLosses(NamedTuple):
-    """Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) of predictions f, arrays of shape (N,)."""
+    """Losses of predictions f that have a corner at f_n = at_n, as four arrays of shape (N,).
+
+    The sum of the losses over the N examples is Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)).
+    """
 
     p: Vector
     low: Vector
@@ -29,22 +32,25 @@ class CornerLosses(NamedTuple):
 
 
 class LossIterate(Iterate):
-    """The least sum of corner losses at f = A w, and a point strictly inside its inequalities.
+    """The least sum of corner losses at the predictions f = A w, and a point of its program.
 
-    The slopes z of the losses are dual variables between `low` and `high`, and d = −p z makes a
-    game of them: min over d of −⟨at, d⟩ + max over w of ⟨d, A w⟩, where d lies in a box.
+    The point is strictly inside the inequalities of the program. The slopes z of the losses are
+    dual variables between `low` and `high`. With d = −p z, the dual program is a game: the minimum
+    over d of −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩, where each d_n is between two bounds.
 
     Parameters
     ----------
     bulk : Bulk
-        The outputs of the hypotheses, A.
+        The products with A, whose columns are the outputs of the hypotheses.
     losses : CornerLosses
+        The losses of the predictions.
     w : array of shape (n,)
-        Weights to start near. A bounded domain has to hold them.
+        Weights near which the method starts. They must be in `over` if a domain is given.
     over : AtomicSet or L2Ball, optional
-        The domain of w; by default any w.
+        The domain of the weights w. By default w is any vector.
     quadratic : array of shape (n,) or float
-        Σ quadratic_j w_j² / 2 is added to the losses. An atomic domain has no such term.
+        The coefficients of the term Σ quadratic_j w_j² / 2, which is added to the losses. They must
+        be 0 if `over` is an AtomicSet.
     """
 
     has_correctors = False  # with few columns, their passes over A cost as much as a factor
@@ -80,13 +86,20 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """The slopes z, never outside their bounds by a rounding: lower bounds rest on that."""
+        """The slopes z of the losses, between `low` and `high`.
+
+        They are clipped, because lower bounds on the sum of losses are valid only for slopes that
+        are not outside by a rounding error.
+        """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
         return np.clip(z, low, high)
 
     def advance(self, gap: float = math.inf) -> bool:
-        """Take a step; return False if neither `gap` nor anything else shrinks any more."""
+        """Take a step. Return False if no step was possible or if there is no more progress.
+
+        There is progress if `gap`, the complementarity or the infeasibility decreases.
+        """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False
         try:

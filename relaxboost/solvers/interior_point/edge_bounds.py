@@ -1,4 +1,4 @@
-"""The inequalities of a game: no column in play has an edge above v."""
+"""The inequalities of a game: the edge of each column is at most v."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 
 
 class BoundsChange(NamedTuple):
-    """A direction in the slacks and the multipliers of the bounds on edges."""
+    """A step in the slacks and the multipliers of the bounds on edges."""
 
     slack: Array
-    """Shape (1, size) or (2, size), with a row for each sign of the columns."""
+    """The step of the slacks, of shape (1, size) or (2, size), with a row for each sign of the
+    columns."""
     mult: Array
 
 
 class EdgeBounds:
-    """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j in play, and their multipliers.
+    """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j, and their multipliers.
 
-    The multipliers of both signs are w_j⁺ and w_j⁻, and the weight w_j is their difference. Over
-    the simplices only the sign + counts. Over the full simplex a column of zeros is appended: its
-    bound is 0 <= v, and its multiplier is the weight that w leaves out. All slacks are positive
-    from the start on, because v starts above all edges.
+    Only columns in the restricted problem have bounds. The multipliers of the two signs of a column
+    are w_j⁺ and w_j⁻, and the weight w_j is w_j⁺ − w_j⁻. If W is a simplex, each column has only
+    the sign +. If W is the full simplex, a column of zeros is appended. The bound of this column is
+    0 <= v, and its multiplier is the radius of W minus the sum of the weights. All slacks are
+    positive from the start, because the first v is greater than all edges.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with the columns in play.
+        The products with the columns in the restricted problem.
     over : AtomicSet
         The set W of the weights w.
     d : array of shape (m,)
         The distribution over examples at the start.
     v : float
-        A bound that is larger than all edges at d.
+        A bound that is greater than all edges at d.
     w : array of shape (n,), optional
-        Weights to start near. By default all multipliers are equal at the start.
+        Weights near which the multipliers start. By default all multipliers are equal at the start.
     """
 
     is_linear = True
-    """Whether slacks are linear in d and v, so that w can take a step of its own length."""
+    """Whether the slacks are linear in d and v. If they are linear, the primal and the dual step
+    may have different lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -56,10 +59,11 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edge of the appended column, or an empty array."""
+        """The edge of the appended column of zeros, or an empty array if there is no such
+        column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds, a row for each sign."""
+        """The slacks and the multipliers of all bounds, with a row for each sign of the columns."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -67,11 +71,11 @@ class EdgeBounds:
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
-        """Return v minus the edges. So the equations of the slacks hold at every point."""
+        """Return the slacks of all bounds, which are v minus the edge of each column and sign."""
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
-        """Move all multipliers most of the way to those of `w`, of the set W."""
+        """Move all multipliers by 99 % of the distance to the multipliers of the weights w in W."""
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
         if self._zeros.size:
@@ -82,38 +86,40 @@ class EdgeBounds:
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in play, shape (n,)."""
+        """The weights of the columns in the restricted problem, shape (n,)."""
         return np.asarray((self._signs * self._columns(self.pairs.mult)).sum(axis=0))
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """A mask of the columns whose weight is larger than the slack of their edge bound.
+        """True for columns in use, which have a multiplier greater than its slack.
 
-        Near the end of a run these are the columns with weight at the optimum.
+        Near the end of a run, these are the columns that the optimum uses.
         """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the entries of the columns in play, without the column of zeros."""
+        """Return the entries of `array` without those of the appended column of zeros."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
-        """Return the diagonal that these bounds add to Newton's equations.
+        """Return the terms that the bounds on edges add to Newton's equations.
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If a multiplier is below the least double, so that its column determines nothing.
+            If the multipliers of a column are so small that they are rounded to 0. Newton's
+            equations then do not determine the step of the weight of the column.
         """
         floor = float(self.pairs.ratio[:, self.bulk.n :].sum())
         return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
-        """Return the changes of the multipliers for unchanged slacks.
+        """Return the steps after which slack times multiplier is `centre`.
 
-        With them, each product of a slack and its multiplier becomes `centre`. If a predictor is
-        given, the product of its changes of slack and multiplier is first subtracted from `centre`:
-        this is the second-order term of Mehrotra's corrector.
+        The steps are those of the multipliers, while the slacks do not change.
+
+        If a predictor is given, the products of its slack steps and multiplier steps are subtracted
+        from `centre`, because the linearised equations neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -121,7 +127,11 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of Newton's equations for a `target`."""
+        """Return the right-hand sides q and s of Newton's equations for a `target`.
+
+        The vector q has an entry for each column, and the number s belongs to the bound v on all
+        edges.
+        """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
         net = (self._signs * self._columns(target)).sum(axis=0)
@@ -130,7 +140,7 @@ class EdgeBounds:
         return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
     def change(self, target: Array, move: Move) -> BoundsChange:
-        """Return the changes of slacks and multipliers that belong to a solution (Δd, y, Δv)."""
+        """Return the steps of slacks and multipliers for a solution of Newton's equations."""
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
         if len(mult) == 2:
@@ -145,19 +155,20 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Take a step in the multipliers; `d` and `v` are those after the step in the slacks."""
+        """Move the multipliers by `dual_step`, and recompute the slacks for the new d and v."""
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)
         self.margins = self.bulk.margins(self.w)
 
     def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns have so small a weight and curvature that they hardly matter.
+        """Return which columns are idle, which means that they hardly influence the method.
 
-        The curvature of a column is its multiplier over its slack. Idle columns have less than
-        `part` of the median curvature of the columns in use, and less than a thousandth of the mean
-        weight. The second condition protects columns in use that are not yet centred: near the end
-        curvatures differ so much that such a column would look idle.
+        The curvature of a column is its multiplier divided by its slack. An idle column has a
+        curvature less than `part` times the median curvature of the columns in use. It also has a
+        weight of at most a thousandth of the mean weight. The second condition protects columns in
+        use that are not yet close to the central path. Near the end of a run the curvatures of the
+        columns differ by many orders of magnitude, and such a column would look idle.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
@@ -168,10 +179,11 @@ class EdgeBounds:
         return np.asarray(is_light & (curvature < part * usual))
 
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
-        """Drop the columns that `stays` excludes.
+        """Remove the columns for which `stays` is False.
 
-        If the columns are stumps, the weight of a dropped stump moves to the next stump that is
-        kept, in the order of features and thresholds.
+        If the columns are stumps (cuts of a feature at a threshold), the weight of a removed cut
+        moves to the following cut that is not removed, or to the last cut. The weight of any other
+        removed column is lost.
         """
         kept = np.append(stays, self._zeros == 0.0)
         mult = self.pairs.mult[:, kept]
@@ -187,7 +199,11 @@ class EdgeBounds:
         self.admit(bulk, np.arange(bulk.n), d)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
-        """Continue with the columns of `bulk`, the former ones at `place`."""
+        """Replace the columns by those of `bulk`, which include all old columns.
+
+        The old columns keep their slacks and multipliers. The array `place` contains the positions
+        of the old columns among those of `bulk`.
+        """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
         self.bulk = bulk
@@ -205,12 +221,21 @@ class EdgeBounds:
 
 
 def _all_live(slack: Array) -> Barrier:
-    """Return inequalities of these slacks, whose multipliers are still to be set."""
+    """Return inequalities with the given slacks. The caller sets their multipliers later."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
 
 
 def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
-    """Return D, ε D and κ for the ratios of each sign's bounds, and of the bound 0 <= v."""
+    """Return the terms that the bounds on edges add to Newton's equations.
+
+    Parameters
+    ----------
+    ratio : array of shape (1, n) or (2, n)
+        The multiplier divided by the slack of each bound, with a row for each sign of the columns.
+    floor : float
+        The multiplier divided by the slack of the bound 0 <= v of the column of zeros, or 0 if
+        there is no such column.
+    """
     D = ratio.sum(axis=0)
     if not D.all():
         raise np.linalg.LinAlgError(UNSOLVED)

@@ -17,31 +17,36 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""The largest order of a matrix that is factorised: 1.2 GB, and a minute on one core."""
+"""The largest order of a matrix that the method factorises. Such a matrix takes 1.2 GB, and its
+factorisation takes a minute on one core."""
 
 
 class Elimination:
-    """The choice between normal equations by columns, by examples, and by passes.
+    """The choice between three ways to solve Newton's equations.
 
-    The matrix by columns has the order n + 1, that by examples m, and the smaller one is selected.
-    Columns that are cuts allow passes without a matrix, which are selected if they take less work.
+    The first way factorises a matrix for the columns, of order n + 1 for n columns. The second way
+    factorises a matrix for the m examples, of order m. The smaller matrix is selected. If the
+    columns are stumps (cuts of a feature at a threshold), the third way uses conjugate gradients.
+    They need no matrix and make passes over the examples. The third way is selected if it takes
+    less work than the matrix for the columns.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
-        """Whether the last step used passes. Each further step is then expensive."""
+        """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
-        """The largest number of iterations of a right-hand side in the last step by passes. At the
-        start it is a number that well-conditioned equations take."""
+        """The largest number of conjugate gradient iterations that a right-hand side took in the
+        last step that used them. Its start value is typical of well-conditioned equations. The
+        value is inf if conjugate gradients did not converge."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
-        """Return Newton's equations, ready to be solved.
+        """Return Newton's equations in a form that is ready to be solved.
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If rounding leaves no positive definite matrix.
+            If the matrix is not positive definite because of rounding errors.
         """
         seconds_left()
         if self._prefers_examples(bulk, block, scaling):
@@ -65,7 +70,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Remember how many iterations the equations of this step took."""
+        """Record how many conjugate gradient iterations the equations of this step took."""
         self.is_by_passes = normal.iterations > 0
         if self.is_by_passes:
             # Equations that do not converge are solved with a matrix in the next step.

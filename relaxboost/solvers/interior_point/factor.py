@@ -1,4 +1,4 @@
-"""Factors of Newton's matrices, which near the end of a run are singular up to rounding."""
+"""Factors of Newton's matrices, which are nearly singular at the end of a run."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The parts of a diagonal that are added to it, tried in turn until the matrix has a factor. An
-addition of 1e-14 leaves 14 of the 16 digits of the diagonal unchanged."""
+"""The fractions of the diagonal that are added to the diagonal. They are tried in turn until the
+matrix has a factor. An addition of 1e-14 leaves 14 of the 16 digits of the diagonal unchanged."""
 
 
 class Factor:
-    """The Cholesky factor of a symmetric matrix that is positive definite up to rounding.
+    """The Cholesky factor of a symmetric matrix that is positive definite except for rounding.
 
-    Equal columns or equal examples make Newton's matrix singular. A small multiple of its diagonal
-    is therefore always added, and iterative refinement removes the effect on the solution.
+    Equal columns or equal examples make Newton's matrix singular. The constructor therefore always
+    adds a small multiple of the diagonal to the matrix. The caller removes the effect on the
+    solution by iterative refinement.
 
     Parameters
     ----------
     gram : array of shape (order, order)
         The matrix in its lower triangle. The diagonal is changed.
     size : array of shape (order,), optional
-        The size of the terms of each diagonal entry, if these terms cancelled. The roundings in
-        the diagonal are then proportional to `size`.
+        The size of the terms of each diagonal entry, if these terms cancelled. The rounding errors
+        in the diagonal are then proportional to `size`.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the matrix has no factor, even with eight digits of its diagonal changed.
+        If the matrix has no factor even with the largest addition to its diagonal.
     """
 
     def __init__(self, gram: Array, size: Vector | None = None) -> None:
@@ -46,7 +47,7 @@ class Factor:
         raise np.linalg.LinAlgError("Newton's equations are singular")
 
     def _factorise(self, gram: Array) -> bool:
-        """Factorise a copy of the matrix; return whether it is positive definite."""
+        """Factorise a copy of the matrix, and return whether the matrix is positive definite."""
         from scipy.linalg.lapack import dpotrf
 
         # LAPACK stores matrices by columns, so that this lower triangle is its upper triangle.
@@ -55,7 +56,7 @@ class Factor:
         return not failed
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution for one right-hand side."""
+        """Return the solution of the equations for the right-hand side h."""
         from scipy.linalg.blas import dtrsv
 
         # For one vector BLAS is several times faster than LAPACK, which expects a matrix.
@@ -67,9 +68,9 @@ class Factor:
 def symmetric_factor(matrix: Any) -> Any:
     """Return a sparse factor of a symmetric matrix. Its `solve` accepts vectors and matrices.
 
-    The minimum degree ordering of a symmetric matrix keeps pivots on the diagonal, so that rows
-    with many entries fill little. SuperLU's default, made for unsymmetric matrices, fills up to
-    five hundred times as much.
+    The minimum degree ordering for symmetric matrices keeps pivots on the diagonal. Rows with many
+    entries then cause few additional entries in the factor. SuperLU's default ordering is made for
+    unsymmetric matrices, and its factor has up to five hundred times as many entries.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def symmetric_factor(matrix: Any) -> Any:
 
 
 def add_outer(matrix: Array, left: Vector, right: Vector) -> None:
-    """Add the outer product of two vectors to a matrix in place."""
+    """Add the outer product of the vectors `left` and `right` to a matrix in place."""
     from scipy.linalg.blas import dger
 
     # NumPy's np.outer would allocate a second matrix of the same size.

@@ -1,4 +1,4 @@
-"""A point strictly inside all inequalities of a game, and the step of Mehrotra from it."""
+"""A point strictly inside all inequalities of a game, and the step of Mehrotra from this point."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 class _Centre(NamedTuple):
     """The products of slack and multiplier at which a direction aims.
 
-    Each part is one number for all products, or an array with a number for each.
+    The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
+    edges. Each field is one number for all products, or an array with a number for each product.
     """
 
     part: Any
@@ -33,7 +34,7 @@ class _Centre(NamedTuple):
 
 
 class _Equations(NamedTuple):
-    """The right-hand side of Newton's equations, with the targets that lead to it."""
+    """The right-hand side of Newton's equations, and the targets from which it was computed."""
 
     right: Right
     aim: Aim
@@ -41,49 +42,54 @@ class _Equations(NamedTuple):
 
 
 class _Direction(NamedTuple):
-    """A direction in all variables."""
+    """A direction, which is a step in all variables, slacks and multipliers of the game."""
 
     equations: _Equations
     move: Move
     part: Any
-    """The direction in the variables, slacks and multipliers of f."""
+    """The step in the variables, slacks and multipliers of the relaxation f."""
     bounds: BoundsChange
 
 
 class Outsiders(Protocol):
-    """Columns that are not in play. None of them may have an edge above v either."""
+    """Columns that are not in the restricted problem.
+
+    The edge of these columns may also not be greater than the bound v on all edges.
+    """
 
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, of at most `length`, after which no edge is above v.
+        """Return the longest step, of at most `length`, after which no edge is greater than v.
 
-        `direction` is the direction of d, and `rise` the change of v. If columns block the step,
-        the best of them enter the play. The second result then contains all columns in play and
-        the places of the former ones among them; otherwise it is None.
+        `direction` is the direction of the distribution d. For a step of length 1, the bound v on
+        all edges rises by `rise`. If columns limit the step, the best of them enter the restricted
+        problem. The second result then contains all columns of the restricted problem, and the
+        positions of the earlier ones among them. Otherwise the second result is None.
         """
 
 
 class Iterate:
     """The program of a game and a point strictly inside its inequalities.
 
-    The program is to minimise f(d) + r v over Σd = 1, the bounds v on all edges in `EdgeBounds`,
-    and the constraints of f in `Part`, where r is the radius of the set of weights. Inequalities
-    hold strictly from the start on, and equations converge. The page Mathematics, "The interior
-    point method", derives the equations.
+    The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on all
+    edges, and r is the radius of the set of weights. The constraints are Σd = 1, the bounds on the
+    edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All inequalities hold
+    strictly from the start. The equations need not hold at the start, and their residuals converge
+    to zero. The page Mathematics, "The interior point method", derives the equations.
 
     Parameters
     ----------
     form : LinearForm or ConeForm
-        The program that defines f.
+        The program that defines the relaxation f.
     bulk : Bulk
-        The products with the columns in play.
+        The products with the columns in the restricted problem.
     over : AtomicSet
         The set W of the weights w.
     center : array of shape (m,)
         The distribution d near which the method starts.
     whole : Pricing, optional
-        The edges of all columns, if only some columns are in play.
+        The edges of all columns, if only some columns are in the restricted problem.
 
     References
     ----------
@@ -92,7 +98,8 @@ class Iterate:
     """
 
     has_correctors = True
-    """Whether centrality correctors cost much less than a factor."""
+    """Whether the step may use Gondzio's centrality correctors. They are useful if a corrector
+    costs much less than the factor of Newton's matrix."""
 
     def __init__(
         self,
@@ -116,20 +123,20 @@ class Iterate:
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
 
     def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
-        """Set the point, whose d sums to 1 in the end if `has_sum`."""
+        """Set the starting point. If `has_sum`, the equation Σd = 1 is part of the program."""
         self.part = part
         self.bounds = bounds
         self._has_sum = has_sum
         self._multiplier = 0.0
-        """The multiplier λ of Σd = 1."""
+        """The multiplier λ of the equation Σd = 1."""
         self.infeasibility = 1.0
-        """An upper bound on the part of the first residuals that is left in any equation, except
-        for roundings."""
+        """An upper bound on the size of the residual of each equation, divided by that at the
+        start. Rounding errors are not included."""
         self.elimination = Elimination()
 
     @property
     def bulk(self) -> Bulk:
-        """The products with the columns in play."""
+        """The products with the columns in the restricted problem."""
         return self.bounds.bulk
 
     @property
@@ -139,36 +146,40 @@ class Iterate:
 
     @property
     def w(self) -> Vector:
-        """The weights of the columns in play, shape (n,)."""
+        """The weights of the columns in the restricted problem, shape (n,)."""
         return self.bounds.w
 
     @property
     def v(self) -> float:
-        """The bound on all edges."""
+        """The bound v on all edges."""
         return self.bounds.v
 
     @property
     def mu(self) -> float:
-        """The mean of slack · multiplier, which goes to zero."""
+        """The mean of slack times multiplier over all inequalities. It converges to zero."""
         return self.product / (self.part.count + self.bounds.pairs.count)
 
     @property
     def product(self) -> float:
-        """The complementarity Σ slack · multiplier; once all equations hold, it is the gap."""
+        """The complementarity, which is the sum of slack times multiplier over all inequalities.
+
+        If all equations of the program hold, the complementarity is the gap of the point.
+        """
         return self.part.product + self.bounds.pairs.product
 
     def step(self, outsiders: Outsiders | None = None) -> float:
-        """Take a predictor-corrector step; return the longer of the primal and the dual length.
+        """Take a predictor-corrector step, and return the longer of the primal and the dual length.
 
-        The step ends before an outsider has an edge above v, and the outsiders that block the step
-        enter the play. So the iterates stay feasible for the whole game.
+        If `outsiders` are given, the step ends before the edge of any of them is greater than the
+        bound v on all edges. The columns that limit the step enter the restricted problem. The
+        bounds on edges therefore hold for all columns of the game.
 
         Raises
         ------
         numpy.linalg.LinAlgError
-            If Newton's equations have no solution in doubles.
+            If Newton's equations have no solution in double precision.
         TimeUp
-            If the time limit of the run is over. The point is unchanged then.
+            If the time limit of the run is over. The point is then unchanged.
         """
         normal, direction = self._predict_and_correct()
         # Only the direction that is taken is refined. The predictor needs few digits.
@@ -188,7 +199,10 @@ class Iterate:
         return max(length, dual)
 
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
-        """Return the factorised equations and Mehrotra's direction."""
+        """Return Newton's equations, ready to be solved, and the corrected direction of Mehrotra.
+
+        If correctors are cheap, the direction also contains the centrality correctors of Gondzio.
+        """
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
         predictor = self._solve(normal, _Centre(0.0, 0.0), None)
@@ -204,9 +218,10 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector aims at steps that are longer by 0.2 and at products near `mu` after them. It
-        is accepted if both steps together are longer by a tenth of that. (Gondzio aims at 0.1,
-        which takes one step more in ten.)
+        Each corrector assumes a primal and a dual step that are longer by 0.2. It brings the
+        products of slack and multiplier after these steps closer to `mu`. The corrector is accepted
+        if the sum of the two lengths grows by at least 0.02. (Gondzio assumes steps that are longer
+        by 0.1. The run then takes about a tenth more steps.)
         """
         # Each corrector changes the products at which the one before aimed.
         centre = _Centre(mu, mu)
@@ -228,9 +243,10 @@ class Iterate:
             length = longer
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return the product σ μ at which the corrector aims.
+        """Return the product of slack and multiplier at which the corrector aims.
 
-        The centring parameter of Mehrotra is σ = (μ after the predictor / μ)³.
+        The product is σ μ, where μ is the mean of slack times multiplier at the present point. The
+        centring parameter of Mehrotra is σ = (μ after the predictor / μ)³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -239,7 +255,10 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the direction to the products `centre`, corrected by a predictor if given."""
+        """Return the direction towards the products of slack and multiplier in `centre`.
+
+        If a predictor is given, its second-order terms correct the direction.
+        """
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian that do not belong to f.
         pull = self.bounds.margins - self._multiplier
@@ -250,7 +269,7 @@ class Iterate:
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction of all variables from a solution of the reduced equations."""
+        """Return the direction in all variables from a solution of the reduced Newton equations."""
         # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
@@ -259,7 +278,10 @@ class Iterate:
         return _Direction(equations, move, part, bounds)
 
     def _longest(self, direction: _Direction) -> tuple[float, float]:
-        """Return the primal and the dual step to the boundary, each at most 1."""
+        """Return the longest primal step and the longest dual step, each at most 1.
+
+        No slack and no multiplier leaves its cone or becomes negative in these steps.
+        """
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)
         steps = min(part[0], bounds[0]), min(part[1], bounds[1])

@@ -1,4 +1,4 @@
-"""The method of `solve` with the name "interior-point"."""
+"""The method that `solve` uses if the user selects "interior-point"."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class InteriorPoint(Method):
-    """A primal-dual interior point method on all columns at once.
+    """A primal-dual interior point method that uses all columns in every step.
 
     If an optimum uses hundreds of columns, a booster needs a round for each of them. This method
-    needs ten to thirty rounds. Each round factorises a dense matrix whose order is the number of
-    columns or of examples, whichever is smaller. The stumps of a data set are not stored as an
-    array. If f has no rows in its linear program, cuts enter and leave the matrix as the iterates
-    require, and the method needs thirty to a hundred rounds. If examples and cuts are both many,
-    conjugate gradients replace the matrix by passes over the examples. The page Mathematics derives
-    the equations.
+    needs ten to thirty rounds. Each round factorises a dense matrix. The order of this matrix is
+    the number of columns or the number of examples, whichever is smaller.
+
+    If the columns are stumps (cuts of a feature at a threshold), the method does not store them as
+    an array. If the program of the relaxation f also has no rows, stumps enter and leave the matrix
+    during the run, and the method needs thirty to a hundred rounds. If both the examples and the
+    stumps are many, conjugate gradients replace the matrix by passes over the examples. The page
+    Mathematics derives the equations.
 
     References
     ----------
@@ -39,5 +41,5 @@ class InteriorPoint(Method):
             raise InputError(reason)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run that starts at the distribution `f.center(m)` of the relaxation f."""
+        """Return a run that starts at the distribution `f.center(m)` inside the domain of f."""
         return Opening(game, goal.tol).named("interior-point")

@@ -1,4 +1,4 @@
-"""A polyhedral f inside the interior point method."""
+"""A relaxation f that is a linear program, in the form that the interior point method needs."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A search direction for d and for the auxiliary variables of the linear program of f."""
+    """A step in all variables, slacks and multipliers of the linear program that defines f."""
 
     x: Vector
-    """The changes of d, z and R(d, z)."""
+    """The steps of d, z and y = R(d, z), where R contains the rows of the linear program."""
     eta: Vector
-    """The changes of the multipliers η of the rows."""
+    """The steps of the multipliers η of the equations y = R(d, z)."""
     slack: Array
     mult: Array
-    """The changes of the slacks and of the multipliers of all bounds, shape (2, size)."""
+    """The steps of the slacks and of the multipliers of all bounds. Both arrays have the shape (2,
+    size), with a row for the lower bounds and a row for the upper bounds."""
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The signs of a variable in the slack of its lower bound and in that of its upper bound."""
+"""The signs of a variable in the slack of its lower bound and in the slack of its upper bound."""
 
 
 class Polyhedron(Part):
-    """The variables (d, z, y) with y = R(d, z), all of them between bounds.
+    """A relaxation f that is the minimum of a linear program over bounded variables.
 
-    The bounds hold strictly from the start on. The equations y = R(d, z) only converge.
+    The variables are the distribution d, the further variables z, and y = R(d, z), where R contains
+    the rows of the linear program. Each variable has a lower and an upper bound, which may be
+    infinite. The bounds hold strictly from the start. The equations y = R(d, z) need not hold at
+    the start, and their residuals converge to zero.
 
     Parameters
     ----------
@@ -44,7 +48,7 @@ class Polyhedron(Part):
     center : array of shape (m,)
         The distribution d near which the method starts.
     centre : float or array of shape (2, size)
-        The products of slack and multiplier that lower and upper bounds start with.
+        The products of slack and multiplier of the lower and upper bounds at the start.
     """
 
     def __init__(self, form: LinearForm, center: Vector, centre: Array | float) -> None:
@@ -77,7 +81,7 @@ class Polyhedron(Part):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows and the point (d, z), or None if the form has no rows."""
+        """The multipliers of the rows of f and the point (d, z), or None if f has no rows."""
         return ConeProof(self._eta, self.x[: self._size]) if self._eta.size else None
 
     @property
@@ -85,10 +89,11 @@ class Polyhedron(Part):
         return self._box.product
 
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
-        """Return (d, z, R(d, z)), each entry moved strictly between its bounds.
+        """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
-        The distance to a bound is 1 / (10 m), or a tenth of the distance between both bounds if
-        that is less. For a row it grows with the largest entry of the row.
+        The distance of a variable to a bound is at least 1 / (10 m), or a tenth of the distance
+        between its two bounds if that is less. The distance 1 / (10 m) is multiplied by the largest
+        entry of the row for y = R(d, z), if this entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)
@@ -105,7 +110,7 @@ class Polyhedron(Part):
         return np.where(live, SIGNS * (self.x - self._bounds), 1.0)
 
     def _curvature(self) -> Vector:
-        """Return the diagonal that the bounds on d, z and y add to Newton's matrix."""
+        """Return the diagonal that the bounds on d, z and y = R(d, z) add to Newton's matrix."""
         # A variable with equal bounds must not move, not even by a rounding of its size.
         fixed = np.finfo(np.float64).eps ** -2
         return np.where(self._is_free, self._box.ratio.sum(axis=0), fixed)

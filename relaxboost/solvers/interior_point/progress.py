@@ -1,4 +1,4 @@
-"""The end of an interior point method: nothing shrinks any more."""
+"""The rule that ends an interior point method when its steps no longer make progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 
 
 class Progress:
-    """Notices when the gap, the complementarity and the infeasibility no longer shrink.
+    """Detects that the gap, the complementarity and the infeasibility no longer decrease.
+
+    An iteration makes progress if one of these numbers is below 0.9 of its least value so far.
 
     Parameters
     ----------
@@ -20,7 +22,10 @@ class Progress:
         self._idle = 0
 
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
-        """Count an iteration, and return whether the last ones made no progress."""
+        """Record an iteration, and return whether the run is stuck.
+
+        A run is stuck after `patience` iterations without progress.
+        """
         now = np.array([gap, complementarity, infeasibility])
         if (now < 0.9 * self._least).any():
             self._least = np.minimum(now, self._least)

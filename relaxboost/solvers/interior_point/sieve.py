@@ -12,13 +12,18 @@ from relaxboost.solvers.interior_point.iterate import Iterate
 
 
 class Sieve:
-    """All columns of a game, which enter and leave the play as the iterates require.
+    """All columns of a game, of which only some are in the restricted problem at a time.
 
-    Every step ends with a pass over all columns, so that the bracket is valid for the whole game. A
-    step also ends before any column has an edge above the bound v. The columns that block it then
-    enter: between two cuts in play, the best cut for each sign. All other columns have so large a
-    slack that they hardly change the direction. A column leaves at most once, so the number of
-    changes is bounded.
+    The steps of the method use the columns in the restricted problem. Columns enter and leave this
+    problem during the run. Every step ends with a pass over all columns. The bracket [lower, upper]
+    of the value is therefore valid for the whole game.
+
+    A step ends before the edge of any column is greater than the bound v on all edges. The columns
+    that limit the step then enter the restricted problem. If the columns are stumps (cuts of a
+    feature at a threshold), at most one cut for each sign enters between two neighbouring cuts of
+    the restricted problem. All other columns have large slacks, and they hardly change the
+    direction. A column that left and returned does not leave again, so the number of changes is
+    bounded.
 
     Parameters
     ----------
@@ -27,7 +32,7 @@ class Sieve:
     over : AtomicSet
         The set W of the weights w.
     most : int
-        The largest number of columns in play.
+        The largest number of columns in the restricted problem.
 
     References
     ----------
@@ -49,10 +54,10 @@ class Sieve:
             columns = columns[spread(0, columns.size, most // 2)]
         self._put_in_play(columns)
         self.edges = np.zeros(whole.n)
-        """The edges of all columns at the last d for which `price` was called."""
+        """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _put_in_play(self, columns: Whole) -> None:
-        """Set the columns that the restricted game has. Their indices are in increasing order."""
+        """Set the columns of the restricted problem, whose indices increase."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -64,11 +69,15 @@ class Sieve:
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, of at most `length`, after which no edge is above v.
+        """Return the longest step, of at most `length`, after which no edge is greater than v.
 
-        Columns whose edge would be above v after a step of `length` enter the play, those of the
-        largest price first. The second result then contains all columns in play and the places of
-        the former ones among them. It is None if no column entered.
+        `direction` is the direction of the distribution d. For a step of length 1, the bound v on
+        all edges rises by `rise`. If a step of `length` would make the edge of a column greater
+        than v, the column may enter the restricted problem. Columns with the largest prices enter
+        first.
+
+        If columns entered, the second result contains all columns of the restricted problem, and
+        the positions of the earlier ones among them. Otherwise the second result is None.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
@@ -90,7 +99,10 @@ class Sieve:
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
-        """Remove columns from the play that no longer matter, if they are many."""
+        """Remove columns with little weight and influence from the restricted problem.
+
+        The columns are removed only if they are more than a tenth of the restricted problem.
+        """
         # If a column has less than this part of the usual curvature, Newton's equations hardly
         # change without it: the part is a third of the digits of a double.
         part = float(np.cbrt(np.finfo(np.float64).eps))

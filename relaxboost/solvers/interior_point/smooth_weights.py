@@ -1,4 +1,4 @@
-"""Weights w without corners: anywhere or in a Euclidean ball, with a quadratic term."""
+"""Weights w with a quadratic term, which are any vectors or vectors in a Euclidean ball."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ class _Change(NamedTuple):
 
 
 class SmoothWeights:
-    """The maximum over w of ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2, with ‖w‖ <= radius if there is one.
+    """The maximum over w of ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2, where ‖w‖ <= radius.
 
-    v is the multiplier of (radius² − ‖w‖²)/2 >= 0, the room. The equation Aᵀd = (quadratic + v) w
-    converges.
+    The room of w is (radius² − ‖w‖²)/2. It is nonnegative in the ball, and v is its multiplier. The
+    equation Aᵀd = (quadratic + v) w need not hold at the start, and its residual converges to zero.
 
     Parameters
     ----------
     bulk : Bulk
+        The products with A.
     d : array of shape (m,)
+        The vector d at the start.
     w : array of shape (n,)
-        In the interior of the ball, to start at.
+        The weights at the start, in the interior of the ball.
     radius : float
-        inf for any w.
+        The radius of the ball. It is inf if w may be any vector.
     quadratic : array of shape (n,) or float
-        At least 0.
+        The nonnegative coefficients of the quadratic term.
     mu : float
         The product of v and the room at the start.
     """
@@ -65,7 +67,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The complementarity v · room."""
+        """The complementarity, which is the product of v and the room (radius² − ‖w‖²)/2."""
         return self.v * self._room(self.w)
 
     @property
@@ -73,7 +75,12 @@ class SmoothWeights:
         return self._quadratic + self.v
 
     def scaling(self) -> ColumnScaling:
-        """Return D, ε D and κ at the present point: D⁻¹ is the curvature, ε is w, κ is room / v."""
+        """Return the terms that the weights add to Newton's equations.
+
+        They are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v.
+        D⁻¹ is quadratic + v, and κ is the room (radius² − ‖w‖²)/2 divided by v. If w may be any
+        vector, E is 0 and κ is 1.
+        """
         with np.errstate(divide="ignore"):
             D = 1.0 / self._curvature
         if not self.count:
@@ -81,34 +88,41 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the product that a direction asks for, corrected by the predictor."""
+        """Return the product of v and the room (radius² − ‖w‖²)/2 at which a direction aims.
+
+        If a predictor is given, its second-order terms correct the product `centre`.
+        """
         if predictor is not None:
             y = predictor.y
             centre += predictor.v * float(self.w @ y) + self.v * float(y @ y) / 2.0
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return q and s of Newton's equations."""
+        """Return the right-hand sides of the two Newton equations that belong to w and to v."""
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the changes of w and v that belong to a solution."""
+        """Return the steps of w and v in the solution `move` of Newton's equations."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the complementarity after the two steps."""
+        """Return the product of v and the room after two steps.
+
+        The multiplier v moves by `step`, and w moves by `dual_step`. The room is (radius² −
+        ‖w‖²)/2.
+        """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the steps to v = 0 and to the sphere, each at most 1."""
+        """Return the step of v to 0 and the step of w to the sphere, each at most 1."""
         if not self.count:
             return 1.0, 1.0
         end = step_to_sphere(self.w, y, self._room(self.w))
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Take the two steps; `d` and `v` are those after the step."""
+        """Move w by `dual_step`. The arguments `d` and `v` are the values after their step."""
         self.w = self.w + dual_step * change.y
         self.v = v
         self.edges = self.bulk.edges(d)
@@ -116,7 +130,16 @@ class SmoothWeights:
 
 
 def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
-    """Return D, ε D and κ of a ball in whose room w is: ε is w, and κ is room / v."""
+    """Return the terms that the weights w in a ball add to Newton's equations.
+
+    They are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v. κ is
+    `room` divided by v, where `room` is (radius² − ‖w‖²)/2 and v is its multiplier.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If w is not in the interior of the ball because of rounding.
+    """
     if not room > 0.0:  # rounding put w on the sphere
         raise np.linalg.LinAlgError(UNSOLVED)
     E = D * w
@@ -124,7 +147,10 @@ def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
 
 
 def step_to_sphere(w: Vector, y: Vector, room: float) -> float:
-    """Return the step along y that leaves no room, inf if there is none."""
+    """Return the step from w along y to the sphere, or inf if the sphere is never reached.
+
+    The `room` of w is (radius² − ‖w‖²)/2, which is 0 on the sphere.
+    """
     a, b = float(y @ y), float(w @ y)
     # At the sphere a t²/2 + b t = room. The form of the root avoids cancellation.
     root = math.sqrt(b * b + 2.0 * a * room)
