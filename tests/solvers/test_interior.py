@@ -249,7 +249,7 @@ def test_the_time_limit_keeps_the_best_bracket():
             rb.Game(margins(5, 4), rb.Custom(f=lambda d: cp.lambda_max(cp.diag(d)))),
             "needs other cones than half lines",
         ),
-        (rb.Game(margins(5, 4), over=rb.L2Ball(1)), "this game is over L2Ball"),
+        (rb.Game(margins(5, 4), over=rb.L2Ball(1)), "over L2Ball"),
         (
             rb.Game(
                 rb.matrices.oracle(lambda X, y, d: np.sign, margins(3, 1), [1, -1, 1], slack=0)
@@ -267,11 +267,11 @@ def test_what_it_is_not_for_is_refused(game, said):
 def test_what_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 3)
     with_rows = rb.relaxations.SpectralRisk([2, 4], [0.5, 0.5])
-    with pytest.raises(rb.InputError, match=r"matrix of order 30 .* supported order is 3;"):
+    with pytest.raises(rb.InputError, match="matrix of order 30 here, and 3 is the largest"):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
     monkeypatch.setattr(run, "MAX_ENTRIES", 19)
-    with pytest.raises(rb.InputError, match="columns of A as a dense array"):
+    with pytest.raises(rb.InputError, match="writes columns down"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 
 

@@ -1,9 +1,8 @@
-"""The sparse matrix K that a relaxation f with rows or cones contributes to Newton's equations.
+"""The part of Newton's matrix that belongs to an f with rows or cones, as a sparse matrix K.
 
-Unknowns whose rows of K have many entries form the border of K. Without the border, K often
-consists of small independent blocks, each with one entry of the distribution d. The inverse of K on
-d is then the sum of a diagonal matrix and a matrix of low rank. The page Mathematics, "Rows, and
-the border", derives the equations.
+Unknowns that are tied to many others form the border of K. Without the border, K often falls apart
+into small blocks with one entry of d each. The inverse of K on d is then a diagonal matrix plus a
+matrix of low rank. The page Mathematics, "Rows, and the border", derives the equations.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """The border of K, and whether the rest of K has a separate block for each example.
+    """Which unknowns form the border of K, and whether the rest falls apart by examples.
 
     Parameters
     ----------
     K : sparse matrix
-        A matrix with a positive entry at each place where K may have an entry.
+        A matrix with an entry wherever K may have one, all of them positive.
     m : int
         The number of entries of d, which are the first unknowns.
     """
@@ -46,7 +45,7 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether each block of K without its border contains at most one entry of d."""
+        """Whether no two entries of d are tied together inside the border."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])
@@ -54,7 +53,7 @@ class Layout:
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return which rows of a sparse matrix belong to the border, because they have many entries.
+    """Return which rows of a sparse matrix belong to the border.
 
     A row with √m entries fills a square block of m entries, as many as the diagonal has.
     """
@@ -62,18 +61,16 @@ def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
 
 
 class Bordered(Block):
-    """The matrix K of a relaxation f with rows or cones, stored as a sparse matrix with a border.
+    """K as a sparse matrix with a border.
 
     Parameters
     ----------
     layout : Layout
         The border, which is the same at all points of a run.
     K : sparse matrix
-        The matrix, with the unknowns of f first. K may have further unknowns after them, whose
-        right-hand sides are 0.
+        The matrix. The unknowns of f come first. The right-hand sides of the others are 0.
     times : callable
-        A function that returns the product of K and a vector of the unknowns of f. It computes the
-        product without the rounding errors in the entries of `K`.
+        Multiplies the unknowns of f by the exact matrix, without the rounding errors of `K`.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -82,24 +79,20 @@ class Bordered(Block):
         self._layout = layout
         self._K = sparse.csr_array(K)
         if not np.isfinite(self._K.data).all():
-            raise np.linalg.LinAlgError("Newton's equations overflow, because a slack is too small")
+            raise np.linalg.LinAlgError("a slack is so small that its curvature is no double")
         self._times = times
         # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
 
     @cached_property
     def _inside(self) -> Any:
-        """The factor of K without the rows and columns of its border."""
+        """The factor of K without its border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
     @cached_property
     def _border(self) -> tuple[Array, Array]:
-        """The matrices Y and T of the formula for the inverse of a bordered matrix.
-
-        Let S be K without its border, V the columns of the border in the rows of S, and C the block
-        of the border itself. Then Y = S⁻¹V, and T = C − VᵀY.
-        """
+        """Y and T of the formula for the inverse of a bordered matrix."""
         inner = self._layout.inner
         outer = self._layout.outer
         V = self._K[inner][:, outer].toarray()
@@ -108,7 +101,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """The factor of K without the rows and columns of the distribution d."""
+        """The factor of K without the rows and columns of d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 
@@ -134,7 +127,9 @@ class Bordered(Block):
             unit[:m] = 1.0
             inverse = self._inside.solve(unit)[:m]
             if not (inverse >= 0.0).all():
-                raise np.linalg.LinAlgError("rounding errors make a diagonal entry negative")
+                raise np.linalg.LinAlgError(
+                    "rounding errors leave no correct digit in Newton's matrix"
+                )
             gram = diagonal_gram(bulk, inverse)
         else:
             assert bulk.array is not None

@@ -1,18 +1,14 @@
-"""Newton's equations of a game, reduced to one matrix for the columns or for the examples.
+"""Newton's equations of a game, reduced to one matrix: of the columns, or of the examples.
 
-The unknowns are the Newton steps of four variables. t is the step of the variables of the
-relaxation f, y is the step of the weights w, Δv is the step of the bound v on all edges, and Δλ is
-the step of the multiplier λ of the equation Σd = 1. The page Mathematics, "Newton's equations",
-derives
+The unknowns are the changes t of the variables of f, y of the weights w, Δv of the bound v on all
+edges, and Δλ of the multiplier of Σd = 1. The page Mathematics, "Newton's equations", derives
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
-and the matrices of this file, with the same symbols. K is the matrix of f. The diagonal matrix D,
-the vector ε and the number κ belong to the bounds on edges. Near a vertex each matrix would be
-singular in one direction. One of the equations in the last line fixes this direction. It is added
-to the matrix with a weight ρ. The solutions therefore keep the accuracy of double precision until
-the end of a run.
+and the matrices below, with the symbols of this code. Near a vertex each matrix would be singular
+in one direction. One of the equations in the last line fixes this direction, and is added to the
+matrix with a weight ρ. The solutions therefore keep the accuracy of doubles until the end.
 """
 
 from __future__ import annotations
@@ -28,32 +24,28 @@ from relaxboost.solvers.interior_point.additive import Additive
 from relaxboost.solvers.interior_point.block import Block, Diagonal
 from relaxboost.solvers.interior_point.factor import Factor, add_outer
 
-UNSOLVED = "Newton's equations have no solution in double precision"
+UNSOLVED = "Newton's equations have no solution in doubles"
 
 
 class Move(NamedTuple):
-    """A solution of Newton's equations, and the products of its parts with the game matrix A."""
+    """A solution of Newton's equations, with the products of its parts and A."""
 
     t: Vector
-    """The step of the variables of the relaxation f. Its first m entries are the step of d."""
+    """The change of the variables of f, whose first m entries are that of d."""
     y: Vector
-    """The step of the weights w."""
+    """The change of the weights w."""
     v: float
-    """The step of the bound v on all edges."""
+    """The change of v, the upper bound that holds for all edges."""
     total: float
-    """The step of the multiplier λ of the equation Σd = 1."""
+    """The change of the multiplier λ of Σd = 1."""
     margins: Vector
-    """The change A y of the margins, where y is the step of the weights."""
+    """The change A y of the margins."""
     edges: Vector
-    """The change Aᵀ Δd of the edges, where Δd is the step of the distribution."""
+    """The change Aᵀ Δd of the edges."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides h, q, s and σ of Newton's equations.
-
-    The vector h belongs to the variables of the relaxation f, q to the weights, s to the bound v on
-    all edges, and σ to the equation Σd = 1.
-    """
+    """The four right-hand sides of Newton's equations."""
 
     h: Vector
     q: Vector
@@ -67,19 +59,17 @@ class ColumnScaling(NamedTuple):
     D: Vector
     """The sum of multiplier / slack over the signs of each column."""
     E: Vector
-    """The difference of multiplier / slack of the two signs of each column. The vector ε of
-    Newton's equations is E / D."""
+    """The difference of multiplier / slack of the two signs. ε is E / D."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound on all edges."""
+    """The coefficient κ of Δv."""
     total: float | None = None
-    """The sum κ + Σ ε² D. By default it is ΣD, the value for columns of two signs."""
+    """κ + Σ ε² D; by default ΣD, as for columns of two signs."""
     has_sum: bool = True
-    """Whether 1ᵀ t = σ, the linearised equation Σd = 1, is one of Newton's equations. If it is not,
-    the step of its multiplier is zero."""
+    """Whether 1ᵀ t = σ is an equation. Without it Δλ is zero."""
 
 
 class Normal(ABC):
-    """Newton's equations in a form that can be solved for several right-hand sides."""
+    """Newton's equations in a form that is solved for several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -89,17 +79,17 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return the solution, which contains the rounding errors of a factor."""
+        """Return the solution with the roundings of the factor."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return the solution after one step of iterative refinement of the solution `first`."""
+        """Return the solution after one step of iterative refinement."""
         # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the right-hand side minus the left-hand side of Newton's equations at `first`."""
+        """Return the right-hand side minus the left-hand side at a solution."""
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -112,24 +102,17 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return σ minus the sum of t, or 0 if the sum of d has no equation."""
+        """Return what the sum of t lacks of σ."""
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations that a right-hand side took so far.
-
-        The number is 0 if a factor solves the equations.
-        """
+        """The largest number of iterations of a right-hand side so far, or 0 with a factor."""
         return 0
 
 
 class ByColumns(Normal):
-    """Newton's equations with a matrix of order n + 1, for the steps (y, Δλ).
-
-    The vector y is the step of the weights of the n columns, and Δλ is the step of the multiplier
-    of the equation Σd = 1.
-    """
+    """Equations with a matrix of order n + 1, for the unknowns z = (y, Δλ)."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
@@ -151,12 +134,10 @@ class ByColumns(Normal):
         return Factor(gram, self._block.uncancelled)
 
     def _weight(self, corner: float) -> float:
-        """Return the weight ρ with which the equation κ Δv − εᵀ y = s is added to the matrix.
+        """Return the weight ρ of the equation κ Δv − εᵀ y = s in the matrix.
 
-        In this equation, Δv is the step of the bound v on all edges, y is the step of the weights,
-        and κ and ε are coefficients. The weight 1/κ eliminates Δv. If 1/κ is greater than `corner`,
-        the last entry of the diagonal of the matrix, it would cancel digits of other entries. In
-        this case ρ is `corner`.
+        The weight 1/κ eliminates Δv. If 1/κ is larger than the last entry of the diagonal, the
+        `corner`, then it would cancel digits of other entries, and ρ is the corner.
         """
         # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa
@@ -191,11 +172,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """Newton's equations for the columns, solved by conjugate gradients without a matrix.
-
-    The columns must be stumps (cuts of a feature at a threshold), and the matrix K of the
-    relaxation f must be diagonal.
-    """
+    """The equations by columns without their matrix, if the columns are cuts and K is diagonal."""
 
     @property
     def iterations(self) -> int:
@@ -210,7 +187,7 @@ class ByPasses(ByColumns):
 
 
 class ByExamples(Normal):
-    """Newton's equations with a matrix of order m, for the step of the distribution d."""
+    """Equations with a matrix of order m, for the unknown Δd."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)

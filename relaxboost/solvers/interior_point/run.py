@@ -1,4 +1,4 @@
-"""A run of the interior point method, the games that the method accepts, and its predicted work."""
+"""A run of the interior point method, the games that it fits, and its predicted work."""
 
 from __future__ import annotations
 
@@ -20,86 +20,80 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_ENTRIES = 200_000_000
-"""The largest number of entries of A that the method stores as a dense array. An entry takes 8
-bytes."""
+"""The largest number of entries of A that a run stores as a dense array, 8 bytes each."""
 
 MAX_CONE_EXAMPLES = 100_000
-"""The largest number of examples for which the method uses the cone program of a relaxation f that
-is not polyhedral. A row of this program takes some hundred bytes."""
+"""The largest number of examples for which an f that is not polyhedral is written as a cone
+program. A row of it takes some hundred bytes."""
 
 FEW_COLUMNS = 1000
-"""The number of columns that the method can always use together. If a game has at most this number
-of stumps, the method uses no column generation. If A is so large that the restricted problem may
-contain only fewer columns, the method rejects the game."""
+"""Columns that every game may have in play. A sieve would save little for so few columns, and a run
+that may not have as many in play is not worth beginning."""
 
 ITERATIONS = 15
-"""The predicted number of iterations of a run, which is a usual number (Wright 1997, Ch. 1)."""
+"""Iterations that a run is predicted to take, the usual number (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""The passes over A in an iteration, without the cost of Newton's equations. The predictor, the
-corrector, their refinement, and the bounds on the value need these passes."""
+"""Passes over A in an iteration, besides the cost of its equations: those of a predictor, a
+corrector, their refinement, and the bounds."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why the interior point method cannot solve a game, or "" if it can."""
+    """Return why no interior point method is for a game, or "" if it is for the game."""
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return the reason why the method rejects the weights or the matrix A of a game, or ""."""
+    """Return why the weights w or the matrix A of a game do not fit the method, or ""."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
-            "InteriorPoint() needs a set of weights that is the convex hull of finitely many "
-            f'points, and this game is over {game.over!r}; use method="fully-corrective"'
+            f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}; "
+            'use method="fully-corrective"'
         )
     if matrix.n is None:
-        return (
-            f"InteriorPoint() needs every column of A, and {matrix!r} does not enumerate them; "
-            "use LPBoost()"
-        )
+        return f"InteriorPoint() needs every column, and {matrix!r} has any number; use LPBoost()"
     if _has_sieve(game):
         if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
             return (
-                f"InteriorPoint() stores columns of A as a dense array, and "
-                f"{matrix!r} is too large for this; use LPBoost()"
+                f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
             )
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
-            f"InteriorPoint() needs to factorise a matrix of order {game.m} for this game, and "
-            f"the largest supported order is {MAX_FACTOR_ORDER}; use LPBoost()"
+            f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
+            "is the largest; use LPBoost()"
         )
     return ""
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return the reason why the method rejects the relaxation f of a game, or ""."""
+    """Return why the f of a game does not fit the method, or ""."""
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() supports such an f "
-            f"for at most {MAX_CONE_EXAMPLES} examples; use Corrective()"
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
+            f"program for up to {MAX_CONE_EXAMPLES} examples; use Corrective()"
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} needs other cones than half lines, second-order cones and "
-            'exponential cones, and InteriorPoint() supports only these; use method="auto"'
+            f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
+            'ones; use method="auto"'
         )
     return ""
 
 
 def _has_no_rows(game: Game) -> bool:
-    """Return whether the relaxation f is a linear program that only bounds its variables.
+    """Return whether f is a linear program that only bounds its variables.
 
-    Newton's equations for the columns can then be formed without storing A as a dense array.
+    The equations for the columns can then be formed without writing A down.
     """
     form = game.linear_form
     return form is not None and form.rows is None
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether the method uses column generation, with only some columns at a time."""
+    """Return whether only some columns are in play, and others enter and leave."""
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -108,7 +102,7 @@ def _has_sieve(game: Game) -> bool:
 
 
 def _max_in_play(game: Game) -> int:
-    """Return the largest number of columns in the restricted problem of a game."""
+    """Return how many columns may be in play."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
     if game.m <= MAX_FACTOR_ORDER:
@@ -122,12 +116,11 @@ def _max_in_play(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return the predicted number of passes over A that a run takes until its gap is small.
+    """Return how many passes over A a run to a narrow gap is predicted to take.
 
-    An iteration forms and factorises a matrix. The order of the matrix is the number of examples or
-    the number of columns in the restricted problem. With column generation, an optimum uses about a
-    sixth of the columns that the restricted problem may contain. Such a run takes four times as
-    many iterations, because columns enter and leave.
+    An iteration forms a matrix of the order of the columns in play or of the examples, and
+    factorises it. With a sieve an optimum uses some sixth of the columns that may be in play, and a
+    run takes four times as many iterations, in which columns enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
@@ -147,11 +140,7 @@ def predict_passes(game: Game) -> float:
 
 
 class InteriorRun(Booster):
-    """A run of the interior point method after its first round.
-
-    Each round takes one or more steps of an `Iterate`. It then shows a feasible pair (d, w) near
-    the point of the `Iterate`.
-    """
+    """A run whose rounds are steps of an `Iterate` and show the nearest feasible pair (d, w)."""
 
     inner = "interior"
     active: FullWeights
@@ -174,7 +163,7 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The gap of the pair (d, w) that the run shows."""
+        """The gap of the pair (d, w) that is shown."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -186,16 +175,13 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether each bound on the value takes a cone program."""
+        """Whether bounds take a cone program that a run need not solve after every step."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or self._game.relaxation.from_solver
         return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
-        """Take a round of one or more steps. Return None if no step is possible.
-
-        A round takes several steps if each bound on the value takes a cone program.
-        """
+        """Take a step, or several if bounds are expensive; return None if no step is possible."""
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
         product = self._iterate.product
@@ -211,11 +197,7 @@ class InteriorRun(Booster):
         return self
 
     def _polish(self, is_enough: bool) -> None:
-        """Take more steps until the columns in use are enough to prove the gap.
-
-        If a further step makes the gap greater than the tolerance, the run shows the earlier pair
-        (d, w).
-        """
+        """Take more steps until the columns in use prove the gap without the other columns."""
         active = self.active
         while not is_enough and self._step():
             shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
@@ -226,7 +208,7 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a step. Return False if there is no progress or if no step is possible."""
+        """Take a step, and return False if there is no progress or no possible step."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
@@ -241,20 +223,16 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the distribution d of the iterate."""
+        """Return the largest price of all columns at the d of the iterate."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Show a feasible pair (d, w) near the iterate, with as few columns as prove the gap.
+        """Show the nearest feasible pair (d, w), with as few columns as prove the gap.
 
-        The pair first contains only the columns in use. If these columns do not prove a gap of at
-        most tol, the pair contains more columns. Only columns of small weight, with a sum of at
-        most tol/4, are then left out.
-
-        Return False if the gap is at most tol only with these additional columns. Otherwise return
-        True.
+        The columns in use are tried first. If they are not enough, columns whose weights sum to
+        tol/4 are left out. Return False if the gap is small enough only with these columns.
         """
         over = self._over
         w = self._iterate.w
@@ -283,10 +261,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Show a distribution d near the iterate at which the relaxation f is finite.
-
-        Return f(d) or an upper bound of f(d).
-        """
+        """Show the nearest d at which f is finite, and return f(d) or an upper bound of f(d)."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if f.from_solver and self._has_proof and proof is not None:
@@ -299,12 +274,10 @@ class InteriorRun(Booster):
         return f.penalty(self.d)
 
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
-        """Compute the lower bound F(A w) for the weights w that the run shows.
+        """Bound F(A w) from below for the weights w that are shown; return whether it was possible.
 
-        F(u) is the minimum of f(d) + ⟨d, u⟩ over distributions d. If `is_quick`, the bound follows
-        from the multipliers of the iterate. Return False if the multipliers prove no bound.
-        Otherwise the bound is exact and may take a cone program. If `is_early`, this exact bound is
-        left to the caller of the run.
+        A quick bound is that of the multipliers, which may prove none. Other bounds are exact and
+        may take a cone program. They are left to the caller of the run as long as it `is_early`.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -322,14 +295,10 @@ class InteriorRun(Booster):
 
 
 def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
-    """Return the program that defines the relaxation f of a game.
+    """Return the program that defines f, and whether its multipliers prove bounds on F.
 
-    The second result is True if the multipliers of this program prove lower bounds on F(u), the
-    minimum of f(d) + ⟨d, u⟩ over distributions d.
-
-    A relaxation without closed formulas is defined by its cone program. If the cone program has
-    only linear constraints, the result is the linear program with the same rows.
-    `Relaxation.near_witness` accepts the multipliers of these rows.
+    An f without closed forms is defined by its cone form, or by the linear program with the same
+    rows, since `Relaxation.near_witness` accepts the multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
     if cones is not None:
@@ -340,10 +309,10 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 
 
 class Opening(Booster):
-    """The first round of a run, which shows the distribution `f.center(m)`.
+    """The round before an `InteriorRun`, at the distribution `f.center(m)` of the relaxation f.
 
-    An `InteriorRun` computes the later rounds. A run that is interrupted while its matrix is
-    prepared therefore already has a bracket [lower, upper] of the value.
+    If the user interrupts the run while it prepares its matrix, this round has already given lower
+    and upper bounds on the value.
     """
 
     inner = "interior"
@@ -356,13 +325,13 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the distribution d of a warm start in the first round, and return this booster.
+        """Use the d of the start, if it has one, for the first round only.
 
-        The later rounds do not use the warm start. They start near the distribution `f.center(m)`.
+        The `InteriorRun` that follows begins at `f.center(m)`.
         """
         self.d = self.d if start.d is None else start.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` that has taken its first round."""
+        """Return an `InteriorRun` after its first step."""
         return InteriorRun(self._game, self._tol).advance(best)
