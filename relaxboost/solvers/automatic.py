@@ -117,8 +117,6 @@ class PortfolioRun(Booster):
             # A reason must be cheap to find, since every phase is asked before the first round.
             why_not = phase.why_not(self._request)
             if why_not:
-                # The errors of a method that is named also have a remedy, which is not for "auto".
-                why_not = why_not.partition("; use ")[0]
                 self._note(f"left out the {phase.name}: {why_not}.")
             else:
                 chosen.append(phase)

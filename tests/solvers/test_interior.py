@@ -260,7 +260,7 @@ def test_the_time_limit_keeps_the_best_bracket():
     ids=["matrices", "euclidean", "oracle"],
 )
 def test_what_it_is_not_for_is_refused(game, said):
-    with pytest.raises(rb.InputError, match=said):
+    with pytest.raises(rb.InputError, match=f'{said}.*; use method="auto"$'):
         rb.solve(game, 1e-3, InteriorPoint())
 
 

@@ -197,6 +197,14 @@ def test_a_phase_before_the_interior_point_method_uses_no_more_than_its_work(mon
     assert float(left.partition(" after ")[2].split()[0]) <= share + 25.0 * 5.0 + 1.0
 
 
+def test_reasons_for_leaving_a_phase_out_have_no_remedy():
+    """A trace of the default method must not advise the default method."""
+    game = rb.Game(margins(20, 10), rb.Capped(4), over=rb.L2Ball(1))
+    left_out = [line for line in rb.solve(game, 1e-3).trace if "left out" in line]
+    assert any("InteriorPoint() is for games" in line for line in left_out)
+    assert not any("use " in line for line in left_out)
+
+
 def test_verbose_2_prints_the_trace_on_standard_error(capsys):
     game = rb.Game(margins(60, 40), rb.Capped(10))
     found = rb.solve(game, 1e-7, verbose=2)

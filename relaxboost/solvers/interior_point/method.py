@@ -38,7 +38,7 @@ class InteriorPoint(Method):
         """Raise InputError if A is too large, or if f needs cones that are not supported."""
         reason = unfit(game)
         if reason:
-            raise InputError(reason)
+            raise InputError(f'{reason}; use method="auto"')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         """Return a run that starts at the distribution `f.center(m)` inside the domain of f."""

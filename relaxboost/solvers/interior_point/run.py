@@ -47,21 +47,16 @@ def _unfit_matrix(game: Game) -> str:
     """Return why the weights w or the matrix A of a game do not fit the method, or ""."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
-        return (
-            f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}; "
-            'use method="fully-corrective"'
-        )
+        return f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}"
     if matrix.n is None:
-        return f"InteriorPoint() needs every column, and {matrix!r} has any number; use LPBoost()"
+        return f"InteriorPoint() needs every column, and {matrix!r} has any number"
     if _has_sieve(game):
         if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
-            return (
-                f"InteriorPoint() writes columns down, and {matrix!r} is too large; use LPBoost()"
-            )
+            return f"InteriorPoint() writes columns down, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
-            "is the largest; use LPBoost()"
+            "is the largest"
         )
     return ""
 
@@ -73,12 +68,12 @@ def _unfit_relaxation(game: Game) -> str:
     if game.m > MAX_CONE_EXAMPLES:
         return (
             f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
-            f"program for up to {MAX_CONE_EXAMPLES} examples; use Corrective()"
+            f"program for up to {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
             f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
-            'ones; use method="auto"'
+            "ones"
         )
     return ""
 
