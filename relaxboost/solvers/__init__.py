@@ -1,9 +1,9 @@
-"""`solve` and its methods, and `reference`, which calls general solvers.
+"""This package has `solve` and its methods, and `reference`, which calls general convex solvers.
 
 To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
 share. `portfolio.py` lists the phases of the default method in their order. `boosters/` has a file
-for each published algorithm, and `interior_point/` has the method that does most of the work.
-`comparison.py` runs several methods on one game.
+for each published algorithm. `interior_point/` has the interior point method, which computes most
+solutions to a small gap. `comparison.py` runs several methods on one game.
 """
 
 from relaxboost.solvers.automatic import Automatic

@@ -1,4 +1,4 @@
-"""The method "auto" of `solve`: it runs the phases of the portfolio, one after the other."""
+"""The method "auto" of `solve`. It runs several methods, called phases, one after the other."""
 
 from __future__ import annotations
 
@@ -24,32 +24,34 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors with which a phase gives up. The next phase may still solve the game."""
+"""The errors that end a phase but not the run. The next phase may still solve the game."""
 
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method. It runs phases in a fixed order, and each has a budget of work.
+    """The default method. A run consists of phases in a fixed order, each with a budget of work.
 
-    `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and its
-    budget. `Solution.trace` says which phases ran and why each ended. In the history,
-    `RoundRecord.inner` names the phase of each round.
+    A phase is another method, such as the interior point method, and it is used for some games
+    only. `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
+    budget of each phase. `Solution.trace` says which phases ran and why each of them ended. In the
+    history of a solution, `RoundRecord.inner` names the phase of each round.
     """
 
     name = "auto"
 
     def check(self, game: Game) -> None:
-        """Accept every game."""
+        """Do nothing, because the method "auto" accepts every game."""
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         return PortfolioRun(game, goal, clock).named("auto")
 
 
 class PortfolioRun(Booster):
-    """A run that shows the rounds of the present phase, and decides when the next phase begins.
+    """A run of the method "auto". It shows the rounds of a phase, and decides when the phase ends.
 
-    The first round is at the centre of the relaxation f, so that a run has a bracket even if it is
-    interrupted while the first phase prepares its data.
+    The first round belongs to no phase. It uses the distribution `f.center(m)`, a point of the
+    simplex at which the relaxation f is finite. A run therefore has a bracket [lower, upper] of the
+    value of the game even if it is interrupted while the first phase prepares its data.
     """
 
     inner = "start"
@@ -69,14 +71,14 @@ class PortfolioRun(Booster):
         return self if self._run is None else self._run
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method, with the kinds of rounds that the phases made."""
+        """Return the name of the method, followed by the kinds of rounds that were computed."""
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
         words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
         return f"{self.label} ({', '.join(words)})" if words else self.label
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the d of the start in the first round, and hand the start over to the phases."""
+        """Begin with the distribution d of a warm start, and give the start to all phases."""
         self._request = self._request._replace(start=start)
         # Without a d the first round stays at the centre of f.
         if start.d is not None:
@@ -95,7 +97,11 @@ class PortfolioRun(Booster):
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
-        """Advance the present phase, or begin the next one with the same answer `best`."""
+        """Compute the next round with the present phase, or start the next phase if this one ends.
+
+        `best` is the answer of the weak learner to the present distribution d. The result is None
+        if no phase is left.
+        """
         self._rounds += 1
         if self._waiting is None:
             self._waiting = self._choose()
@@ -111,7 +117,10 @@ class PortfolioRun(Booster):
             reason = self._begin_next(self._waiting.pop(0), reason)
 
     def _choose(self) -> list[Phase]:
-        """Return the phases that are for this game. The trace gets a reason for each other one."""
+        """Return the phases for this game, in their order.
+
+        The trace gets a reason for each other phase.
+        """
         chosen = []
         for phase in PHASES:
             # A reason must be cheap to find, since every phase is asked before the first round.
@@ -123,7 +132,7 @@ class PortfolioRun(Booster):
         return chosen
 
     def _why_leave(self) -> str:
-        """Return why the present phase is over, or "" if it continues."""
+        """Return the reason why the present phase has to end, or "" if the phase may continue."""
         # The last phase has no successor, so its budget does not matter.
         if self._run is None or self._phase is None or not self._waiting:
             return ""
@@ -133,7 +142,7 @@ class PortfolioRun(Booster):
         return f"its budget of {budget:.0f} passes over A is used up"
 
     def _advance_run(self, run: Booster, best: Any) -> str:
-        """Advance the run of the present phase. Return why it ended, or "" if it continues."""
+        """Compute the next round of the present phase. Return why the phase ended, or ""."""
         try:
             following = run.advance(best)
         except GIVES_UP as error:
@@ -148,7 +157,11 @@ class PortfolioRun(Booster):
         return ""
 
     def _begin_next(self, phase: Phase, reason: str) -> str:
-        """Leave the present phase and start another. Return why this failed, or ""."""
+        """End the present phase for the given reason, and start the phase `phase`.
+
+        The result is "" if the phase has started. Otherwise it is the reason why the phase could
+        not start.
+        """
         if self._phase is not None:
             used = 0.0 if self._run is None else self._run.work
             self._note(f"left the {self._phase.name} after {used:.0f} passes over A: {reason}.")
@@ -169,11 +182,11 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Add a decision to the trace."""
+        """Add a sentence about a decision to the trace of this run."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:
-        """Show the d and w of a run as those of the next round."""
+        """Copy the distribution d and the weights w of a phase, to show them in the next round."""
         self._run = run
         self.inner = run.inner
         self.d = run.d

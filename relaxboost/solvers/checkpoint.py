@@ -1,4 +1,4 @@
-"""The checkpoint of a run: a file of its best points, from which a later run continues."""
+"""The checkpoint of a run: a file with its best points, from which a later run continues."""
 
 from __future__ import annotations
 
@@ -20,27 +20,33 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The first entry of a file. Its number changes whenever the content of the file changes."""
+"""The first entry of a checkpoint file. The number is raised when the content of the file
+changes."""
 
 
 class Checkpoint:
-    """A file in JSON with the identity of the game, and the best d and w with their bracket.
+    """A JSON file with the best points of a run, from which a later run of the same game continues.
 
-    The file also holds the basis of the restricted program, and the rounds and seconds so far. A
-    write replaces the whole file or nothing. Writes are at least half a second apart and take at
-    most a twentieth of the time.
+    The points are a distribution d over the examples and weights w of the hypotheses, with the
+    bracket [lower, upper] of the value that they prove. The file also holds data that identify the
+    game, the basis of the restricted linear program of column generation, and the numbers of rounds
+    and seconds so far. A write either replaces the whole file or leaves the old file as it was. The
+    time between two writes is at least half a second, and at least 20 times the time that the last
+    write took.
 
     Parameters
     ----------
     path : path
         The name of the file. If the file exists, it is read.
     game : Game
+        The game that the run solves.
 
     Raises
     ------
     InputError
-        If the file cannot be written, is not a checkpoint, or belongs to another game; and if the
-        matrix gives its columns their numbers while a run finds them.
+        If the file cannot be written, is not a checkpoint, or belongs to another game. The error is
+        also raised if the matrix numbers its columns in the order in which a run finds them,
+        because the numbers in a file then mean nothing to another run.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
@@ -65,13 +71,27 @@ class Checkpoint:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next write is due."""
+        """Whether enough time has passed since the last write for the next write."""
         return self._pace.due
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
     ) -> None:
-        """Write the points and the bracket that `certify` returns."""
+        """Write the best points of a run and their bracket to the file.
+
+        If the write fails, the attribute `trouble` gets the reason, and no error is raised.
+
+        Parameters
+        ----------
+        certify : callable
+            A function that returns the points with their certified bracket.
+        basis : Basis or None
+            The basis of the restricted linear program, if the run has one.
+        rounds : int
+            The number of rounds so far.
+        seconds : float
+            The number of seconds so far.
+        """
         # The time of the certification counts as time of the write.
         begun = time.perf_counter()
         proof = certify()
@@ -98,7 +118,7 @@ class Checkpoint:
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
-        """Return the points in the file, with a note for `Solution.message`."""
+        """Return the points in the file as a warm start, with a note for `Solution.message`."""
         content = self._content()
         # A user may have edited the file, so nothing in it is trusted.
         try:
@@ -109,7 +129,10 @@ class Checkpoint:
         return replace(start, note=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file, after a check of its format and its game."""
+        """Return the content of the file.
+
+        Raise an InputError if the file has another format or belongs to another game.
+        """
         try:
             content: dict[str, Any] = json.loads(self.path.read_bytes())
             found = content["format"]
@@ -129,14 +152,14 @@ class Checkpoint:
         return content
 
     def _refusal(self, reason: str) -> InputError:
-        """Return the error for a file from which the run cannot continue."""
+        """Return an InputError that says why the run cannot continue from the file."""
         return InputError(
             f"cannot continue from {self.path}: {reason}; give another name, or remove the file"
         )
 
 
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
-    """Return the points of a file, repaired, with the bracket that they prove."""
+    """Return the points in the content of a file, moved to feasible points, with their bracket."""
     found = content["basis"]
     basis = found and Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
     # The column of w = 0 has the sign 0.

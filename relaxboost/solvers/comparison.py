@@ -1,4 +1,4 @@
-"""`compare_methods`: it runs several methods on one game, and tabulates their results."""
+"""The function `compare_methods` runs several methods on one game and tabulates the results."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ from relaxboost.solvers.solve import solve
 
 
 class MethodResult(NamedTuple):
-    """The result of one method, a row of a `MethodComparison`."""
+    """The result of one method on a game. It is a row of a `MethodComparison`."""
 
     method: str
-    """The name of the method, as in `Solution.method`."""
+    """The name of the method, in the form of `Solution.method`."""
     status: str
-    """The status, as in `Solution.status`."""
+    """The word that says how the run ended, in the form of `Solution.status`."""
     rounds: int
-    """The number of calls to the weak learner."""
+    """The number of rounds. Each round asks the weak learner for the best hypothesis once."""
     seconds: float
-    """The CPU seconds of all threads, including the compilation at a first call."""
+    """The CPU seconds of all threads, including the time in which functions are compiled."""
     lower: float
-    """The lower bound on the value of the game."""
+    """The certified lower bound on the value of the game."""
     upper: float
-    """The upper bound on the value of the game."""
+    """The certified upper bound on the value of the game."""
     gap: float
-    """The difference upper − lower."""
+    """The difference upper − lower of the two bounds."""
     guarantee: float
-    """The number of rounds within which a theorem guarantees the gap (`Method.rounds_bound`), or
-    nan."""
+    """The number of rounds within which a theorem guarantees the requested gap, or nan if there is
+    no such theorem (`Method.rounds_bound`)."""
 
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """The results of several methods on one game, which `compare_methods` returns.
+    """The results of several methods on one game. The function `compare_methods` returns it.
 
-    Printing the object shows a table. `to_frame` returns the table as a pandas frame.
-    `rb.views.plots.bounds_by_round` plots both bounds of each method against the rounds.
+    If the object is printed, it shows a table. `to_frame` returns the table as a pandas frame.
+    `rb.views.plots.bounds_by_round` plots the lower and the upper bound of each method against the
+    rounds.
     """
 
     tol: float
-    """The requested gap."""
+    """The requested gap between the upper and the lower bound on the value of the game."""
     solutions: tuple[Solution, ...]
-    """The solution of each method, in the order in which the methods were given."""
+    """The solution of each method, in the order in which the user gave the methods."""
     rows: tuple[MethodResult, ...]
-    """The result of each method, in the same order."""
+    """The result of each method, in the same order as `solutions`."""
 
     def __str__(self) -> str:
         head = ("method", "status", "rounds", "CPU s", "lower", "upper", "gap", "guarantee")
@@ -150,7 +151,7 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the cells of a row as text."""
+    """Return the cells of a table row, each as text, for the result of one method."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

@@ -1,4 +1,4 @@
-"""The weights w of a game over a Euclidean set, as a vector with one entry for each hypothesis."""
+"""The weights w of a game over a Euclidean set, stored with one entry for each hypothesis."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from relaxboost.solvers.hypothesis import MovingHypothesis
 
 
 class DensePoint(MovingHypothesis):
-    """The weights w as a dense vector. A run starts from w = 0.
+    """Weights w of the hypotheses, stored as a dense vector. A run starts from w = 0.
 
     Parameters
     ----------
     matrix : MarginMatrix
-        The game matrix A, whose number n of columns is known.
+        The margin matrix A with one row for each example and one column for each hypothesis. Its
+        number of columns n must be known.
     over : EuclideanSet
         The domain of w.
     """
@@ -65,7 +66,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return w. The array is never written to."""
+        """Return the vector w itself. Later steps create a new vector and do not change it."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

@@ -1,4 +1,4 @@
-"""The general convex solvers: their default options, and a call of one solver through cvxpy."""
+"""The default options of the general convex solvers, and a call of one solver through cvxpy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SOLVERS: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The default options of the solvers that the package is tested with. They ask for more accuracy
-than the solvers do by default. Other solvers run with the defaults of cvxpy."""
+"""The default options of the solvers with which the package is tested. These options request more
+accuracy than the defaults of the solvers. All other solvers run with the defaults of cvxpy."""
 
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
@@ -38,41 +38,47 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options of a first run. A bracket needs a nearly optimal pair and no vertex, so the interior
-point method is enough, without the crossover to a vertex."""
+"""The options for the first program that `reference` solves if it uses the cone form of the
+relaxation f. HiGHS then runs its interior point method without the crossover to a vertex. A narrow
+bracket needs a nearly optimal pair (d, w), and the pair need not be a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a solver to one problem. The caller has to check everything in it."""
+    """The result that a solver returns for one problem. The caller must check everything in it."""
 
     side: str
-    """The problem, "primal" or "dual"."""
+    """The name of the problem that was solved: "primal" or "dual"."""
     status: str
+    """The status that cvxpy reports, or "failed" with the message of the error."""
     value: float
     """The optimal value that the solver claims."""
     point: NDArray[np.float64] | None
-    """The variable of the problem: d of the primal, w of the dual."""
+    """The optimal variable of the problem. It is the distribution d for the primal, and the weights
+    w for the dual. None means that the solver found no point."""
     other: NDArray[np.float64] | None
-    """The other one of d and w, made of multipliers."""
+    """The multipliers of the problem. They are weights w for the primal, and a distribution d for
+    the dual."""
     proof: ConeProof | None = None
-    """The multipliers of the cone form of f, if the problem has its rows."""
+    """The multipliers of the rows of the cone form of f, if the problem contains this form."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
-    """Return the name of a solver in cvxpy.
+    """Return the name of the solver to use, in the spelling of cvxpy.
 
     Parameters
     ----------
     name : str, optional
-        The name that the user gave. The default is HIGHS for linear programs, else CLARABEL.
+        The name that the user gave. The default is HIGHS for linear programs and CLARABEL for
+        others.
     curved : str, optional
-        The part of the problem that is not polyhedral. None stands for a linear program.
+        The part of the problem that is not polyhedral, for the error message. None means that the
+        problem is a linear program.
 
     Raises
     ------
     InputError
-        If the solver is unknown or not installed, or if HIGHS is to solve a problem that is not
+        If the solver is unknown or not installed, or if HIGHS was chosen for a problem that is not
         a linear program.
     """
     import cvxpy as cp
@@ -99,21 +105,23 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Run a solver on one problem and return its answer, also if the solver gives up.
+    """Run a solver on one problem and return its answer. The answer also reports a failed run.
 
     Parameters
     ----------
     model : Model
+        The problem in cvxpy.
     solver : str
+        The name of the solver in cvxpy.
     options : dict
         The options of the user, which override the defaults.
     defaults : dict, optional
-        The default options. Without them those of `SOLVERS` are used.
+        The default options. If they are not given, those of `SOLVERS` are used.
 
     Raises
     ------
     InputError
-        If the solver does not accept an option.
+        If the solver does not accept an option of the user.
     """
     import cvxpy as cp
 
@@ -147,5 +155,5 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of an error's message, or its type if it has none."""
+    """Return the first line of the message of an error. If there is no message, return its type."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

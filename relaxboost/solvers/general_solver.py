@@ -1,4 +1,4 @@
-"""The phase of `solve` in which a general convex solver solves the whole game in one round."""
+"""The phase of the method "auto" in which a general convex solver solves the whole game."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
 OVERHEAD_PASSES = 1000.0
-"""The number of passes over a small matrix A in the time that cvxpy takes to compile a program. It
-makes the prediction right for small games, where compiling takes longer than solving."""
+"""The time that cvxpy takes to compile a program, measured in passes over a small margin matrix A.
+With this term the prediction is right for small games, where cvxpy takes more time than the
+solver."""
 
 
 def unfit(game: Game) -> str:
-    """Return why this game cannot be given to a general solver, or "" if it can."""
+    """Return the reason why a general solver cannot solve this game, or "" if it can."""
     if game.n is None:
         return "its hypotheses are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
         return "it is too large for a general solver"
     if game.m * game.n > WRITE_DOWN_LIMIT:
-        return "A is too large to write down"
+        return "A is too large to be stored as a dense array"
     return ""
 
 
 def predict_passes(game: Game) -> float:
-    """Return the time that a cone solver is predicted to take, in passes over the margin matrix A.
+    """Return the predicted time of a general solver, measured in passes over the margin matrix A.
 
-    In each iteration the solver factorises a matrix whose order is the number of examples or of
-    hypotheses, whichever is smaller. The prediction assumes as many iterations as for the interior
-    point method of this package. It is infinite if the game cannot be given to the solver.
+    A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
+    order min(m, n), for m examples and n hypotheses. The prediction assumes as many iterations as
+    for the interior point method of this package. The result is infinite if a general solver cannot
+    solve the game.
     """
     if unfit(game):
         return math.inf
@@ -46,14 +48,17 @@ def predict_passes(game: Game) -> float:
 
 
 class GeneralSolverRun(Booster):
-    """A run with one round, at the d and w that a general solver finds, repaired to be feasible.
+    """A run in which one call of a general convex solver finds both d and w.
+
+    d is the distribution over the examples, and w are the weights of the hypotheses. Both are moved
+    to feasible points. The run ends after the round that shows them.
 
     Parameters
     ----------
     game : Game
         A game for which `unfit` returns "".
     tol : float
-        The requested gap.
+        The requested gap between the upper and the lower bound on the value.
     """
 
     inner = "general"
@@ -67,7 +72,10 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Run the solver; return None if it has already run."""
+        """Call the solver, whose points are used in the next round.
+
+        Return None at the second call.
+        """
         if self._was_asked:
             return None
         self._was_asked = True

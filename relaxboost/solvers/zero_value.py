@@ -35,7 +35,7 @@ def unfit(game: Game) -> str:
     if game.n is None or not game.n < game.m:
         return "it has no fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
-    return "" if written <= WRITE_DOWN_LIMIT else "A is too large to write down"
+    return "" if written <= WRITE_DOWN_LIMIT else "A is too large to be stored as a dense array"
 
 
 class ZeroValueRun(Booster):
