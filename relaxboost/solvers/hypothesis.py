@@ -1,7 +1,7 @@
-"""The weights w on hypotheses that a run holds, together with their margins u = A w.
+"""The weights w of the hypotheses that a run holds, together with the margins u = A w.
 
-A is the game matrix with one row for each example and one column for each hypothesis. An atom is a
-vertex of the domain of w, such as a signed unit vector.
+A is the margin matrix with one row for each example and one column for each hypothesis. An atom is
+a vertex of the domain of w. For the unit l1 ball the atoms are the signed unit vectors.
 """
 
 from __future__ import annotations
@@ -20,10 +20,22 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the slot with positive weight and the smallest edge, with this edge and weight.
+    """Return the column that has the smallest edge among those with positive weight.
 
-    If the domain holds w = 0, the part of `scale` that no slot has counts as the weight of w = 0,
-    whose edge is zero. The slot returned for w = 0 is -1.
+    The result is the position of this column in the arrays, its edge, and its weight. If the domain
+    contains w = 0, the weights may sum to less than `scale`. The missing part then counts as the
+    weight of the atom w = 0, whose edge is zero and whose position is -1.
+
+    Parameters
+    ----------
+    weights : array
+        The non-negative weight of each signed column.
+    edges : array
+        The edge of each signed column.
+    scale : float
+        The size of the atoms, which is the largest possible sum of the weights.
+    holds_zero : bool
+        Whether the domain of w contains w = 0.
     """
     unused = scale - float(weights.sum())
     used = np.flatnonzero(weights > 0.0)
@@ -37,29 +49,34 @@ def worst_in_use(
 
 
 class CombinedHypothesis(ABC):
-    """The weights w of a run, with their margins u = A w and their cost."""
+    """The weights w of a run, with their cost and their margins u = A w for the margin matrix A."""
 
     over: Domain
-    """The domain of w."""
+    """The domain of the weights w."""
     u: Vector
-    """The margins A w, one for each example."""
+    """The margins u = A w, with one entry for each example."""
     cost: float = 0.0
-    """The penalty g*(w) that the domain puts on w. It is zero if the domain is a set."""
+    """The penalty g*(w) that the domain puts on the weights w. It is zero if the domain is a
+    set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last (d, u) whose product was computed, with the product <d, u>."""
+    """The last pair of arrays (d, u) for which `gap` computed the product <d, u>, and this
+    product."""
 
     @property
     @abstractmethod
     def used(self) -> int:
-        """The number of columns with weight."""
+        """The number of columns with a weight other than zero."""
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return an object from which `coefficients` can rebuild the present w later."""
+        """Return an object that stores the present weights w. `coefficients` reads it."""
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the w of a snapshot: its columns in increasing order, and their signed weights."""
+        """Return the weights w of a snapshot, as column numbers and signed weights.
+
+        The numbers of the columns are in increasing order.
+        """
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
@@ -75,40 +92,56 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """Weights w that a step moves towards an answer of the weak learner."""
+    """Weights w that a step can move towards the answer of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
-        """Return the margins v of the answer `best` minus those of w, and ‖v‖_inf."""
+        """Return the direction v of a step towards `best`, and its norm ‖v‖_inf.
+
+        `best` is an answer of the weak learner. v is the vector of the margins of this answer minus
+        the margins of the present weights w.
+        """
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b): a step of η towards `best` changes the penalty on w by a η + b η²/2."""
+        """Return (a, b) such that a step of length η changes the penalty on w by a η + b η²/2.
+
+        The step replaces w by (1 − η) w + η best, where `best` is an answer of the weak learner.
+        """
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
-        """Replace w by (1 − η) w + η best. `u` is the vector of the new margins."""
+        """Replace the weights w by (1 − η) w + η best. `best` is an answer of the weak learner.
+
+        `u` is the vector of margins of the new weights.
+        """
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace w by these signed weights on these columns, and 0 on all others."""
+        """Replace the weights w by the given ones, which lie in the domain.
+
+        `support` has the numbers of the columns with weight, and `coefficients` their signed
+        weights.
+        """
 
 
 class ActiveSet(MovingHypothesis):
-    """The weights w = Σ weight · sign · e_j on the columns j that a run has met so far.
+    """The weights w = Σ weight · sign · e_j on the columns j that a run has used so far.
 
-    Each signed column (j, sign) has a slot, which it keeps. The slot weights are non-negative, and
-    their sum is at most the size of the atoms. If the domain holds w = 0, the missing part lies on
-    w = 0. A run starts from w = 0, or from the best atom for `center` if the domain lacks w = 0.
+    Each pair (j, sign) of a column and a sign has a slot, which is a position in the arrays. The
+    pair keeps its slot for the whole run. The weights of the slots are non-negative, and their sum
+    is at most the size of the atoms. If the sum is smaller, the missing part counts as the weight
+    of the atom w = 0. A run starts from w = 0 if the domain contains it. Otherwise it starts from
+    the best atom for the distribution `center`.
 
     Parameters
     ----------
     matrix : MarginMatrix
-        The game matrix A.
+        The margin matrix A.
     over : AtomicSet
         The domain of w.
     center : array of shape (m,)
-        The distribution for which the first atom is chosen.
+        The distribution over the examples for which the first atom is chosen.
     """
 
     over: AtomicSet
@@ -118,7 +151,7 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The (column, sign) of each slot. The key (0, 0) stands for w = 0."""
+        """The pair (column, sign) of each slot. The pair (0, 0) stands for w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -133,7 +166,7 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """The number of slots with weight, without w = 0."""
+        """The number of slots with positive weight. A slot of w = 0 is not counted."""
         # The atom w = 0 is a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
@@ -141,7 +174,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The signed columns in Fortran order. Only the first len(self) columns are defined."""
+        """The column of each slot times its sign, as an array with one column for each slot.
+
+        The array has Fortran order. Columns after the first len(self) have no meaning.
+        """
         used = len(self)
         for slot in range(self._made, used):
             column = self.column(slot)
@@ -158,7 +194,10 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot (index) of the signed column `best`. A new column gets the weight 0."""
+        """Return the slot of a signed column, which is its position in the arrays.
+
+        A column that has no slot gets a new one with the weight 0.
+        """
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
         slot = self._slots.get(key)
@@ -173,7 +212,7 @@ class ActiveSet(MovingHypothesis):
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace w by other weights. Columns that the set knows keep their slots."""
+        """Replace the weights w by the given ones. A column that has a slot keeps this slot."""
         # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
@@ -182,14 +221,16 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the signed column of a slot."""
+        """Return the column of the margin matrix that belongs to a slot, times its sign."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
-        """Return v, the signed column of a slot minus that of another slot, and ‖v‖_inf.
+        """Return the direction v of a step that moves weight between two slots, and ‖v‖_inf.
 
-        If `other` is None, zero is subtracted, which is the column of w = 0.
+        The weight moves from the slot `other` to the slot `slot`. v is the signed column of `slot`
+        minus the signed column of `other`. If `other` is None, the weight comes from the atom w =
+        0, and v is the signed column of `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -204,11 +245,15 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return zeros: a domain with atoms is a set, on which w has no penalty."""
+        """Return (0, 0), because a domain with atoms is a set, on which w has no penalty."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
-        """Multiply all weights by 1 − η, and add η times the size of the atoms to `best`."""
+        """Replace the weights w by (1 − η) w + η best, where `best` is an atom.
+
+        All weights are multiplied by 1 − η, and the slot of `best` gets η times the size of the
+        atoms.
+        """
         # A new slot replaces the array of weights, so the slot is found first.
         slot = self.slot(best)
         self.weights *= 1.0 - eta
@@ -216,7 +261,10 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight η to `best` from another slot, or from w = 0 if `other` is None."""
+        """Move the weight η to the column `best` from the slot `other`.
+
+        If `other` is None, the weight comes from the atom w = 0.
+        """
         slot = self.slot(best)
         self.weights[slot] += eta
         # The weight of w = 0 is not stored: it is what the slots leave of the scale.
@@ -225,31 +273,31 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edges of the signed columns in all slots at the distribution d."""
+        """Return the edge of the signed column of each slot, for a distribution d."""
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom of the domain at d, and the edges of all slots.
+        """Return the best atom of the domain for the distribution d, and the edges of all slots.
 
-        The edges are None if the pass over the matrix that finds the best atom does not give them.
+        The edges are None if the search for the best atom does not compute them.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom among the slots, whose edges are given."""
+        """Return the best atom among the columns that have slots, from the edges of the slots."""
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
 
     def set_weights(self, weights: Vector) -> None:
-        """Replace all slot weights by the nearest feasible ones, and recompute the margins."""
+        """Replace the slot weights by the nearest feasible weights, and recompute the margins."""
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of slots and a copy of their weights. A slot keeps its column."""
+        """Return the number of slots and a copy of their weights, from which w can be rebuilt."""
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -264,18 +312,18 @@ class ActiveSet(MovingHypothesis):
 
 
 class FullWeights(CombinedHypothesis):
-    """Weights w on a fixed list of columns, as an interior point method makes them.
+    """Weights w on a fixed list of columns, which cannot be moved. Interior point methods use them.
 
     Parameters
     ----------
     over : AtomicSet
         The domain of w.
     columns : array of int
-        The numbers of the columns, increasing.
+        The numbers of the columns, in increasing order.
     w : array
         The signed weight of each column.
     margins : array of shape (m,)
-        The margins A w.
+        The margins A w, for the margin matrix A.
     """
 
     def __init__(
@@ -291,7 +339,7 @@ class FullWeights(CombinedHypothesis):
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return the columns and w. Neither array is ever written to."""
+        """Return the columns and their weights. Nothing writes to these two arrays."""
         return self.columns, self.w
 
     def coefficients(

@@ -1,7 +1,7 @@
 """The incumbent of a run: the best d and w so far, with the bracket [lower, upper] of the value ρ.
 
-d is a distribution over the examples and proves an upper bound. The weights w on the hypotheses
-prove a lower bound.
+d is a distribution over the examples and proves the upper bound. w are the weights of the
+hypotheses and prove the lower bound.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ from relaxboost.solvers.warm_start import WarmStart, Weights
 
 
 class Certified(NamedTuple):
-    """Feasible points, and the bracket that they prove."""
+    """A feasible distribution d and feasible weights w, with the bracket that they prove."""
 
     weights: Weights
-    """The columns and signed weights of w."""
+    """The weights w, as the numbers of their columns and the signed weight of each column."""
     lower: float
-    """The lower bound on ρ that w proves."""
+    """The lower bound on the value ρ of the game that w proves."""
     witness: Witness
-    """The proof of the lower bound."""
+    """The multipliers or other data that prove the lower bound."""
     d: Vector
-    """The distribution over examples."""
+    """The distribution d over the examples."""
     upper: float
-    """The upper bound on ρ that d proves."""
+    """The upper bound on the value ρ of the game that d proves."""
 
 
 class Incumbent:
-    """The best points that a run has seen. Their bracket is valid whenever the run is interrupted.
+    """The best d and w that a run has found. Their bracket is valid at any time.
 
-    `lower` and `upper` are the bounds that the rounds computed. `certify` repairs the points and
-    evaluates the bracket again.
+    d is a distribution over the examples, and w are the weights of the hypotheses. The attributes
+    `lower` and `upper` are the bounds on the value that the rounds computed in floating point.
+    `certify` moves the points to feasible points and evaluates the bounds again.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class Incumbent:
     goal : Tolerance
         The requested accuracy.
     active : CombinedHypothesis
-        The weights with which the run begins.
+        The weights from which the run starts.
     """
 
     def __init__(self, game: Game, goal: Tolerance, active: CombinedHypothesis) -> None:
@@ -71,7 +72,10 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Take the points of a start. Return whether their bracket meets the goal already."""
+        """Take the points of a warm start.
+
+        Return whether their bracket is narrow enough for the goal.
+        """
         # A missing point leaves the default, and its bound infinite.
         weights = start.w
         if weights is not None:
@@ -83,8 +87,10 @@ class Incumbent:
         return start.upper - start.lower <= self._goal.allowed(start.lower, start.upper)
 
     def offer(self, state: RoundState) -> None:
-        """Take the w of a round if it proves a better lower bound, and its d if it proves a better
-        upper bound."""
+        """Keep the weights w and the distribution d of a round, each if it proves a better bound.
+
+        The weights prove lower bounds on the value, and the distribution proves upper bounds.
+        """
         if state.lower > self.lower:
             self._take_weights(state)
             self.lower = state.lower
@@ -94,9 +100,9 @@ class Incumbent:
             self.upper = state.upper
 
     def replace(self, state: RoundState) -> None:
-        """Take the d and w of this round even if their bounds are worse.
+        """Take the distribution d and the weights w of this round, even if their bounds are worse.
 
-        The algorithm of SS09 Fig. 1 returns its last pair.
+        The algorithm of SS09 Fig. 1 returns the pair of its last round.
         """
         self._take_weights(state)
         self._d = state.d
@@ -106,11 +112,19 @@ class Incumbent:
         self._witness = state.witness
 
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
-        """Return the repaired points and their bracket, which depends on the points alone.
+        """Return feasible points d and w, with the bounds on the value that these points prove.
 
-        A witness is a proof of a lower bound on the relaxed margin of w. If the bracket is too wide
-        with the booster's witness and `ask_solver` is true, the relaxation computes a better one,
-        for which it may call a solver.
+        A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
+        has given a witness, but the bracket [lower, upper] is wider than the goal allows, the
+        relaxation may compute a better witness. This may call a solver, so it is done only if
+        `ask_solver` is true.
+
+        Parameters
+        ----------
+        clock : Clock
+            The clock of the run. A call of the solver ends at its time limit.
+        ask_solver : bool
+            Whether the relaxation may compute a better witness.
         """
         weights = self._weights
         d = self._d
@@ -135,14 +149,16 @@ class Incumbent:
 
 
 class RunLog:
-    """The history of a run. Its rounds and seconds include those before a checkpoint.
+    """The history of a run, and the numbers of its rounds and seconds.
+
+    If the run continues from a checkpoint, both numbers include the work before the checkpoint.
 
     Parameters
     ----------
     clock : Clock
         The clock of this run.
     start : WarmStart
-        The points from which the run begins, with the rounds and seconds before a checkpoint.
+        The start of this run, with the numbers of rounds and seconds before the checkpoint.
     """
 
     def __init__(self, clock: Clock, start: WarmStart) -> None:
@@ -151,26 +167,26 @@ class RunLog:
         self._history: History[RoundRecord] = History()
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The kinds of rounds in the order of their first round. The history drops records of long
-        runs, so it may lack a kind."""
+        """The kinds of the rounds so far, in the order of their first rounds. The history of a long
+        run keeps only some of its records, so a kind may be missing there."""
 
     @property
     def seconds(self) -> float:
-        """The seconds so far."""
+        """The seconds so far, including those before the checkpoint."""
         return self._start.seconds + self.clock.seconds
 
     @property
     def rounds(self) -> int:
-        """The number of rounds so far."""
+        """The number of rounds so far, including those before the checkpoint."""
         return self._start.rounds + self._history.rounds
 
     @property
     def own_rounds(self) -> int:
-        """The number of rounds since the checkpoint."""
+        """The number of rounds of this run, without those before the checkpoint."""
         return self._history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
-        """Record a round, with the bounds of the incumbent."""
+        """Add a round to the history, with the bounds of the incumbent."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self._history.add(
@@ -187,14 +203,17 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print the lines of a trace that were not printed before on standard error."""
+        """Print those lines of a trace that were not printed before. They go to standard error."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)
         self._printed = len(trace)
 
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
-        """Return the history. Its last record gets the certified bounds."""
+        """Return the records of the history.
+
+        The last record gets the certified bounds `lower`, `upper`.
+        """
         # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last
         return self._history.records(last and last._replace(lower=lower, upper=upper))

@@ -27,22 +27,24 @@ ENDINGS = {
     "stalled": "the run could not reduce the gap below {gap:.3g}: it found no new column, or "
     "rounding prevents it; the goal was {goal}",
 }
-"""The sentence for each status, and for each of the three ways to be "optimal"."""
+"""The sentence of `Solution.message` for each status. The status "optimal" has three sentences, one
+for each test that may end a run."""
 
 
 class Ending(NamedTuple):
-    """How a run ended."""
+    """The way in which a run ended."""
 
     status: str
-    """The status, as in `Solution.status`."""
+    """The word for the ending, as in `Solution.status`."""
     reason: str
-    """The reason for a failure, or ""."""
+    """The message of the error that ended the run, or "" if there was none."""
     smoothed_test: bool
-    """Whether Fig. 1's own test was to end the run."""
+    """Whether the run used the stopping test of SS09 Fig. 1, which bounds the gap of the smoothed
+    game."""
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
-    """Return how a run ended, with warnings that help to interpret its result."""
+    """Return a text that says how a run ended. It warns the user if the result may mislead."""
     gap = proof.upper - proof.lower
     status = ending.status
     kind = _kind_of(ending, gap > goal.tol)
@@ -77,7 +79,10 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
 
 
 def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
-    """Return the key of the sentence in `ENDINGS`."""
+    """Return the key of the dictionary `ENDINGS` for this ending.
+
+    `is_wider_than_tol` says whether the certified gap exceeds `tol`.
+    """
     if ending.status != "optimal":
         return ending.status
     if ending.smoothed_test:
@@ -86,7 +91,10 @@ def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
-    """Return a warning if w = 0 is optimal to the same tolerance, so that w means little."""
+    """Return a warning if w = 0 is optimal to the requested accuracy, or "".
+
+    The weights w of the solution then carry no information about the hypotheses.
+    """
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
     if not support.size or not game.over.holds_zero:
@@ -104,7 +112,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return the advice to use `rtol` if the gap is close to the rounding of the bounds."""
+    """Return advice to request a relative gap if the gap is close to rounding errors, or ""."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

@@ -1,4 +1,4 @@
-"""The methods of `solve`: immutable objects with options, each of which starts a run."""
+"""The classes of the methods of `solve`. A method is an immutable object with options."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from relaxboost.solvers.smoothing import SMOOTHINGS, BinaryEntropySmoother, Smoo
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
-"""The class of each method, by the name that `solve` accepts for it."""
+"""A dictionary from the names of the methods to their classes. `solve` accepts these names."""
 
 STOPPING = ("certified", "smoothed")
-"""The tests that may end a run: on the certified gap, or Fig. 1's own on the smoothed gap."""
+"""The tests that may end a run. "certified" tests the certified gap, and "smoothed" tests the gap
+of the smoothed game, as SS09 Fig. 1 does."""
 
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A method for solving games: a frozen dataclass whose fields are its options.
+    """A method that solves games. It is a frozen dataclass, and its fields are its options.
 
-    The options are checked when the object is made. A subclass with a `name` enters `METHODS`, and
-    `solve` then accepts the name for an object with the default options. `solve` accepts an object
-    of every subclass, also of one without a name.
+    The options are checked when the object is created. If a subclass has a `name`, it is added to
+    `METHODS`, and `solve` accepts the name in place of an object with the default options. `solve`
+    also accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
-    """The name that `solve` accepts for the method."""
+    """The name by which `solve` knows the method."""
     endless: ClassVar[str] = ""
-    """A sentence that says why a run may never reach `tol`, or "". Such a run needs a limit."""
+    """The reason why a run may never reach the gap `tol`, as a sentence, or "". A run of such a
+    method needs a limit on rounds or time."""
     cold: ClassVar[str] = ""
-    """A sentence that says why a run cannot start from given points, or ""."""
+    """The reason why a run cannot begin from points that the user gives, as a sentence, or ""."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -46,40 +48,46 @@ class Method(ABC):
             METHODS[cls.name] = cls
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return the method for this game and gap, with a value for every option left open."""
+        """Return this method with a value for every option that the user left open.
+
+        The values are chosen for the game and the requested gap `tol`.
+        """
         return self
 
     @abstractmethod
     def check(self, game: Game) -> None:
-        """Raise an InputError if the method does not fit the game."""
+        """Raise an InputError if the method cannot solve this game."""
 
     @abstractmethod
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return the booster, ready for its first round.
+        """Return the run of this method on a game, as a booster that is ready for its first round.
 
         Parameters
         ----------
         game : Game
             A game that `check` accepts.
         goal : Tolerance
-            The requested accuracy. `solve` ends the run; the booster uses the goal only to choose
-            its own accuracy.
+            The requested accuracy. `solve` decides when the run ends. The booster uses the goal
+            only to choose the accuracy of its own computations.
         clock : Clock
-            A round that may take long calls ``clock.check()``, which raises `TimeUp` after the time
-            limit.
+            The clock of the run. A round that may take long calls ``clock.check()``, which raises
+            `TimeUp` after the time limit.
         """
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the number of rounds after which a theorem guarantees the gap `tol`, or nan."""
+        """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
+
+        The result is nan if no theorem does.
+        """
         return math.nan
 
     @property
     def smoothed_test(self) -> bool:
-        """Whether Fig. 1's own test ends the run, instead of the certified gap."""
+        """Whether the stopping test of SS09 Fig. 1 replaces the test of the certified gap."""
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
-        """Raise an InputError if the value of an option is not among the known ones."""
+        """Raise an InputError if the value of an option is not one of the known values."""
         value = getattr(self, option)
         if value not in known:
             raise InputError(f"unknown {option} {value!r}; choose one of {', '.join(known)}")
@@ -87,20 +95,22 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class SmoothedMethod(Method):
-    """A method that adds a strongly convex function, times a weight β, to the relaxation f.
+    """A method that adds a strongly convex function to the relaxation f, multiplied by a weight β.
 
     Parameters
     ----------
     beta : float, optional
-        The weight β of the smoothing, > 0. By default it is tol / (2 R), where R <= log m is the
-        range of the entropy over the distributions with finite f (`Relaxation.entropy_range`). With
-        this β the smoothing changes the value by at most tol/2. If f is itself more strongly convex
-        than that (`Relaxation.curvature`), nothing is added.
+        The weight β of the added function, > 0. The default is tol / (2 R). Here R <= log m is the
+        range of the entropy over the distributions at which f is finite
+        (`Relaxation.entropy_range`). With this β the added function changes the value of the game
+        by at most tol/2. If f itself is strongly convex with a modulus of at least this β
+        (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
-        The function that is added: Σ d log d as in SS09 Fig. 1, or Σ d log d + (1 − d) log(1 − d),
-        which replaces the soft-max by the log-loss (SS09, Sec. 6). The second one adds
-        (m − 1) log(m/(m − 1)) < 1 to R, and needs a relaxation with a method
-        ``binary_distribution``: `HardMargin`, `Capped`, `CVaR`, `KLPenalty`.
+        The function of the distribution d that is added. "entropy" stands for Σ d log d, as in SS09
+        Fig. 1. "binary-entropy" stands for Σ d log d + (1 − d) log(1 − d), which replaces the
+        soft-max by the log-loss (SS09, Sec. 6). Its range R is larger by (m − 1) log(m/(m − 1)) <
+        1. It needs a relaxation with a method ``binary_distribution``: `HardMargin`, `Capped`,
+        `CVaR` or `KLPenalty`.
     """
 
     beta: float | None = None
@@ -113,12 +123,12 @@ class SmoothedMethod(Method):
             object.__setattr__(self, "beta", positive("beta", self.beta))
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation does not support the smoothing."""
+        """Raise an InputError if the relaxation cannot be combined with the chosen smoothing."""
         if self.smoothing == "binary-entropy":
             BinaryEntropySmoother(game.relaxation)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the number of rounds after which theory guarantees the gap `tol`.
+        """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
 
         The result is nan if the user chose β, or if the weak learner may miss the best hypothesis.
         """
@@ -129,15 +139,19 @@ class SmoothedMethod(Method):
         return game.over.rounds_bound(spread, game.n, tol, not self.smoothed_test)
 
     def smoother(self, game: Game, tol: float, whole: bool = False) -> tuple[float, Smoother, str]:
-        """Return β, the smoother, and a suffix for the name of the run.
+        """Return β, the object that maps margins to smoothed distributions, and a part of the name.
+
+        β is the weight of the function that is added to the relaxation f. The last result is a
+        suffix for the name of the run, such as ", binary entropy".
 
         Parameters
         ----------
         game : Game
         tol : float
-            The requested gap. The smoothing may change the value by half of it.
+            The requested gap. The smoothing may change the value of the game by half of it.
         whole : bool
-            Whether β is that of Fig. 1, which uses the range over the whole simplex.
+            Whether β is computed from the range of the added function over the whole simplex, as in
+            SS09 Fig. 1. Otherwise only distributions at which f is finite count.
         """
         m = game.m
         f = game.relaxation
@@ -154,15 +168,15 @@ class SmoothedMethod(Method):
         return beta, f, ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the range of the smoothing function over the simplex of m examples."""
+        """Return the range of the added function over all distributions on m examples."""
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
 
 
 def default_beta(spread: float, tol: float) -> float:
-    """Return the β at which smoothing changes the value of a game by at most tol/2.
+    """Return the weight β at which smoothing changes the value of a game by at most tol/2.
 
-    `spread` is the range of the smoothing function over the feasible distributions.
+    `spread` is the range of the added function over the distributions at which f is finite.
     """
     # If there is only one distribution, smoothing changes nothing, and a large β permits the
     # longest steps. The limits keep β and 1/β finite.
@@ -174,11 +188,11 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""The names of methods in version 0.1, each with the present name of the method."""
+"""A dictionary from the names of methods in version 0.1 to their present names."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method that the user named or made.
+    """Return the method for an argument `method` of `solve`, which is a name or an object.
 
     Raises
     ------
