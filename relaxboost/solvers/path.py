@@ -1,4 +1,4 @@
-"""`path`: a sequence of games with the same hypotheses, each started from the last solution."""
+"""The function `path`, which solves a sequence of games and starts each from the last solution."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def path(
     """Solve a game for several values of one parameter, or several games with one matrix.
 
     ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three caps. Each game starts
-    from the solution of the game before, so neighbours in the list should be similar. Caps are
-    solved from the largest k to the smallest, because the optimum of the largest k uses the fewest
-    columns.
+    from the solution of the game before it, so neighbours in the list should be similar games. If
+    the parameter is the cap, the games are solved from the largest k to the smallest, because the
+    optimum for the largest k uses the fewest columns.
 
     Parameters
     ----------
@@ -38,11 +38,12 @@ def path(
         One game together with a `grid`, or several games, which are solved in the given order. All
         games need the same hypotheses.
     tol, method, rtol, verbose
-        As for `solve`.
+        These arguments have the same meaning as in `solve`.
     time_limit : float, optional
-        The seconds for each game.
+        The largest number of seconds for each game.
     **grid : iterable
-        One keyword: the name of a parameter of the game's relaxation, with its values.
+        One keyword argument. Its name is a parameter of the game's relaxation, and its value is an
+        iterable of values for this parameter.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def path(
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Return the games of a path, after a check of the arguments."""
+    """Check the arguments of `path`, and return the games to solve."""
     if isinstance(games, Game):
         return _games_of_grid(games, grid)
     listed = list(games) if isinstance(games, Iterable) else [games]
@@ -114,7 +115,7 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
 
 
 def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Return one game for each value of one parameter of the relaxation."""
+    """Return one game for each value of a parameter of the relaxation."""
     f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:

@@ -1,4 +1,4 @@
-"""The phases of the method "auto", for a game with matrix A, relaxation f and weights w."""
+"""The phases of the method "auto", for a game with margin matrix A, relaxation f and weights w."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_GAP = 0.02
-"""The gap, for atoms of size 1, at which smoothed steps hand over to column generation."""
+"""The gap at which smoothed steps end and a later phase follows, for atoms of size 1."""
 
 CONE_EXAMPLES = 3000
-"""The number of examples above which a cone program in every round takes seconds."""
+"""With more examples than this, a cone program in every round takes seconds."""
 
 
 class Request(NamedTuple):
-    """The arguments with which `auto` starts a phase."""
+    """The data from which the method "auto" starts a phase."""
 
     game: Game
     goal: Tolerance
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase. The next phase may begin with its columns."""
+    """The run of the previous phase. The new phase may begin with the columns of this run."""
 
 
 class Phase(NamedTuple):
-    """A method of the portfolio, with the games it is for, its booster and its budget."""
+    """A phase of "auto": a method, the games for which it is used, and its budget of work."""
 
     name: str
     why_not: Callable[[Request], str]
-    """Return why the phase is not for the game of a request, or ""."""
+    """A function that returns the reason why the phase is not used for a game, or "" if it is
+    used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """Return the passes over A after which the next phase begins."""
+    """A function that returns the number of passes over A after which the next phase begins."""
 
 
 def _why_no_strings(request: Request) -> str:
@@ -81,7 +82,10 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Start pairwise steps to `tol`, or to a larger gap from which a later phase is quicker."""
+    """Start pairwise steps.
+
+    If a later phase is faster for small gaps, the steps end at a larger gap.
+    """
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(request) and general_solver.unfit(game))
@@ -142,4 +146,5 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases in their order. A phase that is not for a game is left out."""
+"""The phases of the method "auto", in their order. A phase is left out if it does not suit the
+game."""

@@ -1,4 +1,4 @@
-"""Solve the primal and the dual of a game by cvxpy, and keep the bracket that the points prove."""
+"""The function `reference`, which solves both problems of a game by cvxpy and checks the result."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
 from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
-"""The most entries of a matrix that the solver gets whole. Of a larger matrix it gets the columns
-that an optimum may need."""
+"""A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
+the solver gets the columns that an optimum may use."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns that the solver gets first. Each later round adds up to half as many."""
+"""The number of columns that the solver gets first. Each later round adds at most half as many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
-    """Return the certified optimum of a game by a general convex solver.
+    """Return the optimum of a game from a general convex solver, with a certified bracket.
 
-    cvxpy passes the primal and the dual of the game to the solver. Each solution has a point and
-    multipliers, so that there are two candidates for the distribution d over the examples and two
-    for the weights w of the hypotheses. Each candidate is repaired and evaluated, and the best d
-    and w are returned. The values that the solver claims do not enter the bracket.
+    cvxpy passes the primal and the dual of the game to the solver. A solution of either problem
+    consists of a point and multipliers. This gives two candidates for the distribution d over the
+    examples, and two for the weights w of the hypotheses. Each candidate is moved to a feasible
+    point and evaluated, and the best d and the best w are returned. The bracket does not depend on
+    the values that the solver claims.
 
-    If cvxpy also evaluates f, as it does for a `Custom`, the primal is solved first in the cone
-    form of f, by the interior point method of HiGHS or by the other solver. The multipliers prove
-    a lower bound, so that one solution gives both d and w. The primal and the dual as they are
-    declared are solved only if the bracket is wider than `tol`.
+    Some relaxations f, such as a `Custom`, are themselves evaluated by cvxpy. For these the primal
+    is solved first in the cone form of f, by the interior point method of HiGHS or by the other
+    solver. Its multipliers prove a lower bound, so this one solution gives both d and w. The primal
+    and the dual in their usual form are solved only if the bracket is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. Then the edges of *all* columns are computed for its d, and
-    columns with larger edges than those in use are added. This is repeated until the bracket of the
-    whole game is narrow enough, or no column has a larger edge. Finally, both problems are solved
-    on the columns that an optimal w can use.
+    gets columns with large edges. Then the edges of *all* columns are computed for the d of the
+    solver. Columns whose edges exceed those of the columns in use are added. This is repeated until
+    the bracket of the whole game is narrow enough, or no column has a larger edge. Finally, both
+    problems are solved on the columns that an optimal w can use.
 
-    Over a Euclidean set an optimal w uses every column. If A has more columns than examples, the
-    solver gets A in an orthonormal basis of its row space. This matrix is m x m, and its game has
-    the same value.
+    Over a Euclidean set an optimal w uses every column. If the margin matrix A has n columns and m
+    < n examples, the solver gets A in an orthonormal basis of its row space. This matrix has m rows
+    and m columns, and its game has the same value.
 
     Parameters
     ----------
@@ -73,15 +74,15 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best pair with its bracket. Its status is ``"optimal"`` if the bracket is at most `tol`
-        wide, and ``"inaccurate"`` otherwise. After Ctrl-C the status is ``"interrupted"``, and the
-        bracket is the best so far. `message` repeats the values that the solver claimed.
+        The best pair (d, w) with its bracket. The status is ``"optimal"`` if the bracket is at most
+        `tol` wide, and ``"inaccurate"`` otherwise. After Ctrl-C the status is ``"interrupted"``,
+        and the bracket is the best so far. `message` repeats the values that the solver claimed.
 
     Raises
     ------
     InputError
-        If the solver is unknown, if tol <= 0, if the columns of the matrix are not enumerated, or
-        if a game over a Euclidean set is too large for a general solver.
+        If the solver is unknown, if tol <= 0, if the matrix cannot list its columns, or if a game
+        over a Euclidean set is too large for a general solver.
     """
     if not isinstance(game, Game):
         raise InputError(f"reference needs a Game, got {type(game).__name__}; write Game(A, f)")
@@ -95,8 +96,8 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     solver = check_solver(solver, _curved(game))
     if not isinstance(game.over, AtomicSet) and not fits(game):
         raise InputError(
-            f"reference(game) over {game.over!r} needs every column, and {game.m} x {matrix.n} is "
-            "more than a general solver holds; use solve(game)"
+            f"reference(game) over {game.over!r} needs every column, and a matrix of "
+            f"{game.m} x {matrix.n} is too large for a general solver; use solve(game)"
         )
     clock = Clock()
     search = _Search(game, solver, tol, options)
@@ -120,18 +121,20 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Return whether a game over a Euclidean set is small enough to give it to a solver whole."""
+    """Return whether a general solver can hold the whole matrix of a game over a Euclidean set."""
     m = game.m
     n = game.n or 0
     return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
 
 
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
-    """Return the best feasible d and w that a solver finds in the time that a run has left.
+    """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    No further problem is solved once the gap is at most tol. If the solver finds no point, the
-    centre of f and the first w of the domain are returned. This is no error: f may have a closed
-    form that cvxpy cannot express, and the program may need more memory than the run.
+    If the gap is at most `tol`, no further problem is solved. If the solver finds no point, the
+    result is the distribution `f.center(m)`, at which the relaxation f is finite, and the w from
+    which runs start. In this case no error is raised, because another method may still solve the
+    game. For example, f may have a closed form that cvxpy cannot express, or the solver may need
+    too much memory.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -148,27 +151,29 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
 
 
 def _time_limit() -> dict[str, float]:
-    """Return the solver option for the seconds that the run has left, if these are limited."""
+    """Return the solver option for the time limit. It is empty if the run has no time limit."""
     left = seconds_left()
     return {} if left == math.inf else {"time_limit": left}
 
 
 class _BestPair:
-    """The best repaired d and w so far, and their bracket.
+    """The best feasible d and w so far, and the bracket that they prove.
 
-    The first pair is feasible for every game: the centre of f, and the w at which runs start.
+    d is a distribution over the examples, and w are the weights of the hypotheses. The first d is
+    `f.center(m)`, at which the relaxation f is finite. The first w is the point of the domain from
+    which runs start. This pair is feasible for every game.
     """
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points of a solver that could be repaired."""
+        """The number of points from the solver that could be moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The name of the first w in messages."""
+        """A description of the first w, for messages."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -186,11 +191,15 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket so far."""
+        """The width upper − lower of the bracket so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Keep a d if its upper bound is better; return the repaired d, or None if unusable."""
+        """Move d to a feasible point, and keep this point if its upper bound is the best so far.
+
+        Return the feasible point. Return None if d has no usable entries, as after a failure of the
+        solver.
+        """
         # A solver that fails leaves no point, or one that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
@@ -203,11 +212,18 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Keep weights w if their lower bound is better.
+        """Move weights w to a feasible point, and keep this point if its lower bound is the best.
 
-        `proof` has multipliers of the cone form of f. If the bound that they prove is below
-        `least`, a solver computes better multipliers at the margins of w. For example,
-        multipliers that are exactly zero cannot be repaired.
+        Parameters
+        ----------
+        weights : pair of arrays
+            The numbers of the columns, and the signed weight of each column.
+        proof : ConeProof or None
+            The multipliers of the cone form of the relaxation f, which prove a lower bound. The
+            bound may be poor, for example if some multipliers are exactly zero.
+        least : float
+            If `proof` proves a lower bound below this number, a solver computes better multipliers
+            for the margins of w.
         """
         game = self.game
         try:
@@ -232,7 +248,7 @@ class _BestPair:
 
 
 class _Search:
-    """A run of a general solver: the columns that it gets, its answers, and the best pair."""
+    """A run of `reference`: the columns that the solver gets, its answers, and the best d and w."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -241,7 +257,7 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
-        """The number of problems that the solver was given."""
+        """The number of problems that the solver has received."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
         # An orthonormal basis of the row space of A, if the solver gets A in that basis.
@@ -253,13 +269,14 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The width of the bracket so far."""
+        """The width upper − lower of the bracket so far."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
-        """Add columns until the bracket is narrow or none is missing; then solve both problems.
+        """Choose the columns for the solver, and solve the primal and the dual on these columns.
 
-        Yield the d of each problem that was solved, or None if the solver gave up.
+        Columns are added until the bracket is narrow enough or no column is missing. After each
+        problem the method yields the d of the solver, or None if the solver failed.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -279,7 +296,10 @@ class _Search:
         yield d
 
     def _handed_over(self) -> Any:
-        """Return the columns in use, in an orthonormal basis if that makes fewer of them."""
+        """Return the matrix for the solver.
+
+        It has the columns in use, or fewer in an orthonormal basis.
+        """
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
             A = matrix.columns(self._columns)
@@ -294,7 +314,10 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, and add columns with larger edges, until it is solved."""
+        """Solve the game on some columns, and add columns with larger edges until none is missing.
+
+        After each problem the method yields the d of the solver, or None if the solver failed.
+        """
         assert self._atoms is not None
         matrix = self.game.matrix
         # HiGHS solves the primal on some hundred columns faster, and cone solvers the dual.
@@ -326,15 +349,18 @@ class _Search:
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _size(self) -> float:
-        """Return the size of the numbers in the problem, which scales its objective.
+        """Return the magnitude of the objective. If it is huge, the objective is divided by it.
 
-        The tolerances of a solver are meant for numbers of size 1.
+        The tolerances of a solver are meant for numbers of magnitude 1.
         """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Run the solver on one problem, offer its points, and return its repaired d."""
+        """Give one problem to the solver, and offer the points of its answer.
+
+        Return the feasible d.
+        """
         self.asked += 1
         game = self.game
         defaults = None
@@ -348,7 +374,10 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Offer the points of an answer as d and w, and return the repaired d."""
+        """Offer the points of an answer as candidates for the best d and w.
+
+        Return the feasible d.
+        """
         # The variable of the primal is d and that of the dual is w; multipliers are the other.
         is_dual = answer.side == "dual"
         d = answer.other if is_dual else answer.point
@@ -364,7 +393,7 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return a sentence with the claims of the solver, and the bracket of its points."""
+        """Return a text with the values that the solver claims, and the bracket of its points."""
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
@@ -382,7 +411,7 @@ class _Search:
         return f"{claim}; {proof}" + (f"; {believed}" if believed else "")
 
     def _verdict(self) -> str:
-        """Return whether the bracket is narrow, and whether the claimed values are inside."""
+        """Return a warning if the bracket is wide or if a value of the solver is outside, or ""."""
         tol = self._tol
         if self.gap > tol:
             return f"; that is wider than tol = {tol:g}, so do not use the solver's value"
@@ -402,14 +431,21 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the part of the game that is not polyhedral, or None if it is a linear program."""
+    """Return a name for the part of the game that is not polyhedral.
+
+    None means a linear program.
+    """
     if game.linear_form is None:
         return "this f"
     return None if game.over.linear else f"over={game.over!r}"
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    """Return the numbers of all columns, or of some with large edges at the centre of f."""
+    """Return the numbers of the columns for the first problem.
+
+    These are all columns of a small matrix, and otherwise columns with large edges. The edges are
+    those for the distribution `f.center(m)`, at which the relaxation f is finite.
+    """
     n = game.n
     assert n is not None
     if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):
@@ -421,7 +457,10 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return columns outside of `columns` whose edges exceed all edges inside."""
+    """Return the numbers of columns that are not in use, and whose edges exceed all edges in use.
+
+    At most `COLUMNS_PER_ROUND` / 2 columns with large edges are chosen.
+    """
     outside = prices.copy()
     outside[columns] = -np.inf
     candidates = np.flatnonzero(outside > prices[columns].max())

@@ -1,4 +1,4 @@
-"""The restricted linear program of column generation, which HiGHS keeps with its basis."""
+"""The restricted linear program of column generation. HiGHS solves it and keeps its basis."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from relaxboost.relaxations import LinearForm
 
 
 class ProgramError(Exception):
-    """HiGHS could not solve a restricted program."""
+    """An error that says that HiGHS could not solve the restricted linear program."""
 
 
 class RestrictedMaster:
-    """The program min f(d) + r v over distributions d, with <column, d> <= v for each known column.
+    """The linear program that gives the best distribution d for some columns of the margin matrix.
 
-    f is a polyhedral relaxation, and r the size of the atoms of the domain. This is SS09, Eq. 13,
-    for β → 0. The multipliers of the rows are the weights w, whose sum is r. If the domain holds
-    w = 0, the program also has v >= 0, and the sum is at most r.
+    The program minimises f(d) + r v over the distributions d over the examples and the numbers v
+    such that <column, d> <= v for each of these columns. f is a polyhedral relaxation, and r is the
+    size of the atoms of the domain. This is SS09, Eq. 13, for β → 0. The multipliers of the
+    constraints are the weights w of the columns, and their sum is r. If the domain contains w = 0,
+    the program also requires v >= 0, and the sum is at most r.
 
-    A new column is a new row of the program. The old basis stays dual feasible, and a few dual
-    simplex pivots restore optimality.
+    A new column adds a constraint. The old basis stays dual feasible, and a few pivots of the dual
+    simplex method make it optimal again.
 
     Parameters
     ----------
     form : LinearForm
-        The costs, bounds and rows of f, for d and the auxiliary variables of f.
+        The linear program that computes f(d): its costs, bounds and rows.
     m : int
         The number of examples.
     over : AtomicSet
@@ -67,16 +69,20 @@ class RestrictedMaster:
         )
 
     def add(self, columns: NDArray[Any]) -> None:
-        """Add the row <column, d> <= v for each column of an array."""
+        """Add the constraint <column, d> <= v to the program for each column of an array."""
         if not self._program.add(columns, self._edge):
             raise ProgramError("HiGHS refused a column")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the present basis, with the columns whose constraints are active.
 
-        `keys` has the (number, sign) of each column of the program. A column whose constraint is
-        not active has no weight. It is left out, so that columns do not accumulate in a program
-        that many runs continue.
+        A column whose constraint is not active has no weight, so it is left out. Otherwise a
+        sequence of runs that continue from each other would collect more and more columns.
+
+        Parameters
+        ----------
+        keys : list of pairs
+            The number and the sign of each column of the program.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.
@@ -90,9 +96,17 @@ class RestrictedMaster:
         return Basis(tuple(key for key, _ in active), head + "".join(side for _, side in active))
 
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
-        """Continue from the basis of another program; `keys` are the columns of this program.
+        """Continue from the basis of another program.
 
-        A basis of a program with another form is ignored.
+        A basis is ignored if the other program has another number of variables or rows besides
+        those of columns.
+
+        Parameters
+        ----------
+        basis : Basis
+            The basis of the other program.
+        keys : list of pairs
+            The number and the sign of each column of this program.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
@@ -102,12 +116,12 @@ class RestrictedMaster:
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
-        """Return the optimal d, and one multiplier >= 0 for each column.
+        """Return the optimal distribution d, and the non-negative multiplier of each column.
 
         Raises
         ------
         InputError
-            If f is infinite on every distribution.
+            If f is infinite at every distribution.
         ProgramError
             If HiGHS cannot solve the program.
         TimeUp
