@@ -1,4 +1,4 @@
-"""The stopping rule of all methods: it compares a bracket with the requested accuracy.
+"""The stopping rule of all methods. It compares the gap of a run with the requested accuracy.
 
 The value ρ of a game lies in the bracket [lower, upper]. The gap is upper − lower.
 """
@@ -9,37 +9,39 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without progress that every run may take before it counts as stalled."""
+"""The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""The patience of the rule, as a multiple of the number of rounds up to the smallest gap.
-
-A run that then takes more rounds without a smaller gap counts as stalled."""
+"""A run may take this many times the rounds that led to its smallest gap, before it counts as
+stalled."""
 
 RESOLUTION = 1e-9
-"""Two numbers with a relative difference below this may differ by rounding alone."""
+"""If the relative difference of two numbers is smaller than this, it may be a rounding error."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The gap that a user requests, in absolute terms and as a fraction of the value ρ.
+    """The gap that a user requests, as a number and as a fraction of the value ρ of the game.
+
+    The gap is the difference upper − lower of the bounds on ρ.
 
     Parameters
     ----------
     tol : float
         The requested gap, > 0.
     rtol : float
-        The gap may also be this fraction of |ρ|, in [0, 1). With 0 only `tol` counts.
+        A fraction in [0, 1). A gap of this fraction of |ρ| is accepted too. If it is 0, only `tol`
+        counts.
     """
 
     tol: float
     rtol: float = 0.0
 
     def allowed(self, lower: float, upper: float = math.inf) -> float:
-        """Return the largest gap upper − lower at which a run with this bracket may end.
+        """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
 
-        The end of the bracket that is nearer to zero is a lower bound on |ρ|. The method uses it
-        in place of |ρ|, so the bracket itself proves the relative accuracy.
+        The bound that is nearer to zero is a lower bound on |ρ|, if both bounds have the same sign.
+        It replaces |ρ|, which is not known. The bracket itself then proves the relative accuracy.
         """
         if not self.rtol:
             return self.tol
@@ -48,18 +50,19 @@ class Tolerance:
 
 
 class StoppingRule:
-    """Decide after each round whether a run continues. Every method uses this rule.
+    """The rule that decides after each round whether a run continues. Every method uses it.
 
-    The bounds of a round are estimates: they are computed in floating point from stored margins.
-    The rule requests the certified bracket only if the estimated gap is small enough, because
-    certification costs a pass over the game matrix.
+    The bounds of a round are estimates, because they are computed in floating point from stored
+    margins. The certified bounds cost a pass over the margin matrix. The rule therefore requests
+    them only if the estimated gap is small enough.
 
     Parameters
     ----------
     goal : Tolerance
         The accuracy that the user requested.
     size : float
-        The size of the terms in the bounds. Rounding is judged in relation to this size.
+        The magnitude of the terms in the bounds. Gaps that are tiny compared with it may be
+        rounding errors.
     """
 
     def __init__(self, goal: Tolerance, size: float) -> None:
@@ -70,15 +73,15 @@ class StoppingRule:
         self._progress_round = 0
 
     def should_certify(self, lower: float, upper: float) -> bool:
-        """Return whether the estimated bracket is narrow enough to be worth a certification."""
+        """Return whether the estimated bounds are close enough to compute the certified bounds."""
         allowed = self.goal.allowed(lower, upper)
         # Certified gaps exceed estimated ones by roundings, which earlier certifications measured.
         return upper - lower <= max(allowed - self._rounding, 0.5 * allowed)
 
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
-        """Return "optimal" or "stalled" for a certified bracket, or "" if the run continues.
+        """Return "optimal" or "stalled" for certified bounds, or "" if the run continues.
 
-        `estimate` is the gap that the rounds had computed before the certification.
+        `estimate` is the estimated gap before the certification.
         """
         gap = upper - lower
         allowed = self.goal.allowed(lower, upper)
@@ -94,10 +97,11 @@ class StoppingRule:
         return ""
 
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
-        """Return "stalled" if rounding keeps the gap from shrinking, or "" if the run continues.
+        """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        `number` is the number of rounds of this run. A gap that may be due to rounding gets five
-        times the rounds that led to it, and at least `PATIENCE_ROUNDS` more.
+        A run counts as stalled only if its gap is so small that it may be a rounding error. In
+        addition, the gap must not have shrunk for four times the rounds that led to it, and for at
+        least `PATIENCE_ROUNDS` rounds. `number` is the number of rounds of this run.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
