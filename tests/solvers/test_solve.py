@@ -183,6 +183,14 @@ def test_bound_and_beta(game):
         assert bound == pytest.approx(64 * math.log(30) / 0.01)
     assert math.isnan(rb.solve(game, 0.1).bound)  # no theorem counts the rounds of all phases
     assert math.isnan(rb.solve(game, 0.1, Corrective(beta=0.01)).bound)
+    # Steps 2/(t + 2) need five rounds here, and the bound for the steps of Fig. 1 is two.
+    single = rb.Game([[1.0]])
+    assert rb.solve(single, 0.1, Corrective(step="classic")).rounds > 2
+    for step in ("classic", "away", "pairwise"):
+        assert math.isnan(rb.solve(single, 0.1, Corrective(step=step)).bound)
+    for step in ("fig1", "line-search"):
+        found = rb.solve(single, 0.1, Corrective(step=step))
+        assert found.rounds <= found.bound == 2.0
     # A β far too large never gets there: its smoothing error alone exceeds tol.
     blurred = rb.solve(game, 1e-4, Corrective(step="pairwise", beta=1.0), max_rounds=300)
     assert blurred.gap > 1e-4  # a run that rounding brings to a halt ends as "stalled"

@@ -20,7 +20,7 @@ class Corrective(SmoothedMethod):
     """SS09 Fig. 1: each round moves w by a step η towards the best column.
 
     The update is w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the best column j.
-    So a round adds one column to w and shrinks all other weights alike.
+    A round adds one column to w and multiplies all other weights by the same factor.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Corrective(SmoothedMethod):
         and moves away from the worst column in use if that direction is steeper. ``"pairwise"``
         moves weight from the worst column in use to the best column (Lacoste-Julien & Jaggi
         2015); it is the fastest rule. The last two rules drop columns again, and need a domain
-        with atoms.
+        with atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
     stopping : {"certified", "smoothed"}
         ``"smoothed"`` is the test of Fig. 1: the run ends when the gap of the smoothed problem at
         w_t is at most tol, and returns this w_t. The test does not bound the error by tol; errors
