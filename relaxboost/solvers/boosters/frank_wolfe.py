@@ -30,15 +30,16 @@ SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
 
 The search ends when the derivative is at most this fraction of the derivative at the beginning. The
-number of rounds hardly depends on it."""
+number of rounds hardly depends on this fraction."""
 
 
 class CorrectiveRun(Booster):
     """Frank–Wolfe steps that maximise the smoothed relaxed margin D(w).
 
     D(w) is the minimum over d of <d, Aw> + f(d) + β h(d), where h is the entropy or another
-    smoothing function. The d_t of a round is the minimiser at w_t. The weak learner answers d_t
-    with an atom of the domain, or with a dense w over a Euclidean set, and the step goes there.
+    smoothing function. The distribution d_t of round t is the minimiser at w_t. The weak learner
+    answers d_t with an atom of the domain, or with a dense w over a Euclidean set. The step moves
+    w_t towards this answer.
 
     If the domain has a penalty g* on w, the method is the generalised conditional gradient method:
     the answer maximises <Aᵀd_t, w> − g*(w), and the steps increase D − g*.
@@ -55,13 +56,13 @@ class CorrectiveRun(Booster):
     active : ActiveSet, optional
         The combined hypothesis to move. By default it is the start point of all runs.
     target : float
-        The gap of the smoothed problem at which the run ends by itself. With 0 it never does.
+        The gap of the smoothed problem at which the run ends. With 0 the run ignores this gap.
     """
 
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the atoms in use at d, or None if nothing has computed them yet."""
+    """The edges of the atoms in use at d, or None if they have not been computed yet."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class CorrectiveRun(Booster):
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start. Its d is not used, because w determines d."""
+        """Load the w of a start. The d of the start is not used, because w determines d."""
         if start.w is not None:
             # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
             self._round = start.rounds
@@ -100,7 +101,10 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the answer to d_t. If steps exchange atoms, the same pass computes their edges."""
+        """Return the best column for d, or the best dense w over a Euclidean set.
+
+        If the steps exchange atoms, the same pass over A computes the edges of the atoms in use.
+        """
         if self._rule not in EXCHANGING:
             return super().ask(game)
         best, self.edges = self.atoms.priced(self.d)
@@ -111,7 +115,7 @@ class CorrectiveRun(Booster):
         self._round += 1
         if self._is_idle():
             return None
-        # A run with a target is a phase of a portfolio, which then leaves the game to the next one.
+        # A run with a target is a phase of `auto`. At the target the next phase continues.
         if self._target and self.active.gap(self.d, best) <= self._target:
             return None
         # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
@@ -126,8 +130,9 @@ class CorrectiveRun(Booster):
     def _is_idle(self) -> bool:
         """Count a round; return whether too many rounds in a row have left w as it was.
 
-        The margins stand for w. A round in which a column left w counts as a change: columns with
-        weights below rounding leave one at a time, and the steps go on when all of them have left.
+        The method compares margins instead of w. A round in which a column left w counts as a
+        change: columns with weights below rounding leave one at a time, and only after all of them
+        have left do the steps change the margins again.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -160,14 +165,14 @@ class CorrectiveRun(Booster):
         active = self.active
         v, size = active.direction(best)
         bend = active.bend(best)
-        # The penalty on the segment is a η + b η²/2. The gap counts the whole way to `best`, so it
-        # is the slope at η = 0 less b/2.
+        # The penalty on the segment is a η + b η²/2, (a, b) = `bend`. The gap counts the penalty
+        # at η = 1, so the gap is the slope at η = 0 less b/2.
         slope = active.gap(self.d, best) + 0.5 * bend[1]
         if self._rule in ("fig1", "classic"):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
                 eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
-            # Projections that follow a line know d at its end without a search from the start.
+            # A projection that follows the segment finds d at its end without a new search.
             u, d, _, product = arrival(self._project, active.u, v, eta)
             found = Step(eta, u, d, product=product)
         else:
@@ -182,8 +187,8 @@ class CorrectiveRun(Booster):
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
-        # Both edges come from different passes. If they differ by rounding only, the best atom can
-        # be the worst one as well, and there is nothing to exchange.
+        # The two edges come from different passes. If they differ by rounding only, the best atom
+        # can also be the worst atom, and then no weight can move.
         if slot == worst:
             self._finish("exchange", Step(0.0))
             return
@@ -208,7 +213,7 @@ class CorrectiveRun(Booster):
         if active.gap(self.d, best) >= slope or weight >= scale:
             self.towards(best)
             return
-        # The direction is w less the worst atom. If w = 0 is the worst point, it is w itself.
+        # The direction is w minus the worst atom, which is w itself if the worst point is 0.
         v = active.u.copy()
         if worst is not None:
             v -= scale * active.column(worst)
@@ -235,7 +240,7 @@ class CorrectiveRun(Booster):
         active = self.atoms
         weights = active.weights[: len(active)]
         edges = self.edges
-        # Without any weight the domain's w = 0 is in use, and no edge matters.
+        # If all weights are 0, only the point w = 0 is in use, and no edge is needed.
         if edges is None:
             edges = active.edges(self.d) if weights.any() else weights
         over = active.over
@@ -265,8 +270,8 @@ class CorrectiveRun(Booster):
 def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether f is so strongly convex that about eight steps reach a gap of `tol`.
 
-    If μ is the modulus of strong convexity of f, Frank–Wolfe steps leave a gap of about 8/(μ t)
-    after t rounds, for margins in [−1, 1] (Jaggi 2013, Thm 1). Cone solvers fail on such f, because
-    its numbers differ by many orders of magnitude.
+    Let μ be the modulus of strong convexity of f, and let the margins lie in [−1, 1]. Then the gap
+    is about 8/(μ t) after t Frank–Wolfe steps (Jaggi 2013, Thm 1). Cone solvers fail on such f,
+    because the numbers in their programs differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= 1.0

@@ -31,15 +31,15 @@ class FullyCorrectiveRun(Booster):
     weights within the hull. Between the corners the hull replaces f by the mean of its values,
     which is an upper bound since f is convex.
 
-    The g of a ball of radius r is not smooth at 0. There g(v) = r sqrt(‖v‖² + δ²) with
-    r δ = tol/2 replaces it, which exceeds g by at most tol/2. Its best w may lie inside the ball,
-    as the optimum does if A w = 0 is best.
+    The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
+    by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. Its best w
+    may lie inside the ball. The optimal w also lies inside the ball if A w = 0 is optimal.
 
-    If f is strongly convex, the first hulls say little about f, and their best w jumps. Then w
-    moves towards the new answer only as far as F rises. Let Φ be the relaxed margin that the hull
-    believes in. Φ is concave, at least F, equal to F at the present w, and largest at the answer,
-    so the slope of F towards the answer is at least the gap. Hence a round gains at least as much
-    as a step of Frank–Wolfe.
+    If f is strongly convex, the first hulls approximate f badly, and the best w of the hull jumps.
+    Then w moves towards this answer only as far as F(A w) rises. Let Φ(w) be the relaxed margin if
+    d may only be a mean of the distributions in the hull. Φ is concave, at least F, equal to F at
+    the present w, and largest at the answer. So the slope of F towards the answer is at least the
+    gap, and a round gains at least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"
@@ -58,7 +58,7 @@ class FullyCorrectiveRun(Booster):
         self._hull = Hull(game)
         self._hull.include(self.d)
         self._hull.give_all_weight_to_last()
-        # The first answer to the center should already meet the worst distribution for w = 0.
+        # The slope of the first line search needs the distribution that is worst for the start.
         self._worst = self.d
         if self._project is not None:
             self._join(self._project(self.active.u))
@@ -80,7 +80,7 @@ class FullyCorrectiveRun(Booster):
         The method returns None if neither w nor the weights of the hull have changed.
         """
         self._clock.check()
-        # `best` belongs to g. This turns it into the best w of the smoothed g.
+        # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
         _, curve, base = self._bent
         bend = math.sqrt(curve * best.edge * best.edge + base)
         w = best.w if curve == 0.0 else best.w * (best.edge / bend)
@@ -92,16 +92,16 @@ class FullyCorrectiveRun(Booster):
         # The edges of the new distribution and the margins of the new w are two passes over A.
         self.work += 2.0 + steps * hull.used / work.entries(self._game)
         if np.array_equal(before, hull.weights[: hull.used]):
-            # A new w deserves a round even if d stays, since the bracket of the pair is new.
+            # If d stays but w is new, another round is needed, since w may raise the lower bound.
             return None if np.array_equal(margins, self.active.u) else self
         # The mean of feasible distributions is feasible up to rounding.
         self.d = self._game.relaxation.repair(hull.point())
         return self
 
     def _towards(self, best: Dense) -> None:
-        """Move w towards `best`, and let the distribution that is worst for the new w join.
+        """Move w towards `best`, and add the distribution that is worst for the new w to the hull.
 
-        If f is strongly convex, a line search finds the step. Otherwise w moves the whole way.
+        If f is strongly convex, a line search finds the step. Otherwise `best` is the next w.
         """
         active = self.active
         v, size = active.direction(best)

@@ -23,12 +23,12 @@ from relaxboost.solvers.stopping import Tolerance
 MEAN_GROWTH = 1.1
 """The factor by which the number of answers grows between two rounds that show the mean of d.
 
-The mean proves the upper bound, and a round that shows it learns nothing."""
+The mean of d proves the upper bound. In a round that shows the mean, d does not change."""
 
 Temperature = Callable[[int, float], float]
 """A function from the number t of answers and the sum of their squared half ranges to β.
 
-The half range of an answer is half of the largest margin less half of the smallest."""
+The half range of an answer is half of the difference between its largest and smallest margin."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,12 @@ class Hedge(Method):
         """Accept every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, and the rounds that learn nothing.
+        """Return 2 R (L/tol)² rounded up, plus the number of rounds that do not change d.
 
-        Those are the rounds that show the mean, and one that evaluates the last w.
+        These are the rounds that show the mean of d, and a last round that evaluates w.
+        The result is nan if the weak learner may miss the best hypothesis.
         """
+        # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
             return math.nan
         ratio = game.over.reach(game.n) / (tol * (1.0 - ROUNDING_SHARE))
@@ -79,6 +81,9 @@ class Hedge(Method):
 
 def rounds_with_means(answers: float) -> float:
     """Return the rounds of a run with a number of answers, rounds that show the mean included."""
+    # The numbers of answers before rounds that show the mean grow by more than MEAN_GROWTH each
+    # time. So among n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The
+    # other 1 is the last round. Doubles beyond 2^52 are integers already.
     looks = max(0.0, math.log(max(answers, 1.0)) / math.log(MEAN_GROWTH))
     return 2.0 + math.ceil(answers + looks) if answers < 2.0**52 else answers
 
@@ -89,8 +94,7 @@ class HedgeRun(Booster):
     After the answers w_1, ..., w_t the next d minimises
     <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy. Divided by
     t + 1 this is the problem of `Relaxation.distribution`, at t/(t + 1) times the margins of the
-    mean. Some rounds show the mean of all d so far instead. The run learns nothing from their
-    answers.
+    mean. Some rounds show the mean of all d so far instead, and the run ignores their answers.
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ class HedgeRun(Booster):
 
     def advance(self, best: Any) -> Booster:
         """Learn from the answer `best`, unless it is the answer to the mean."""
-        # This round showed the mean.
+        # The present round showed the mean, and the regret does not count its answer.
         if self.d is not self._next:
             self.d = self._next
             return self
@@ -131,7 +135,7 @@ class HedgeRun(Booster):
         self.step = 1.0 / t
         active.move(best, self.step, active.u + self.step * v)
         self._beta = self._temperature(t, self.account.squares)
-        # The mean of d takes each d once, and proves the upper bound of the theorem.
+        # The mean of all d, each counted once, proves the upper bound of the theorem.
         self._mean = self._mean + (self.d - self._mean) / t
         # The common factor 1/(t + 1) leaves the minimiser, and keeps the numbers bounded.
         share = 1.0 / (t + 1)

@@ -74,6 +74,7 @@ class LPBoost(Method):
             )
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
+        # HiGHS keeps its basis between the rounds, so "auto" prefers the linear program.
         is_linear = self.program != "conic" and game.linear_form is not None
         run = LPBoostRun(game, clock, active_set(game), is_linear)
         return run.named(f"lpboost ({run.inner})")
@@ -94,7 +95,7 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d, the w and the basis of a start; its d is the first one that is shown."""
+        """Load the d, the w and the basis of a start. The first round shows this d."""
         if start.d is not None:
             self.d = start.d
         if start.w is not None:
@@ -110,13 +111,13 @@ class LPBoostRun(Booster):
         """Add the column `best` and solve again; return None if the program has it already."""
         program = self.program
         slot = self.active.slot(best)
-        # The best of all columns was in the program, so d is optimal for the whole game.
+        # The program already has the best of all columns, so d is optimal for the whole game.
         if slot in program.slots:
             return None
         if program.slots:
             program.include([slot])
         else:
-            # The first program has the columns with weight and those of the start's basis too.
+            # The first program also has the columns with weight and those of the start's basis.
             program.include([*self._known_slots(), slot])
             program.continue_from(self._start_basis)
         # The solver meets the constraints of f only up to its own tolerance.
@@ -132,6 +133,6 @@ class LPBoostRun(Booster):
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return column generation that begins with the columns that have weight in `before`."""
-    # Over w without slots, as interior points have, the first answers bring the columns.
+    # An interior point has no slots of columns, so a run after it begins without any column.
     active = before if isinstance(before, ActiveSet) else active_set(game)
     return LPBoostRun(game, clock, active, game.linear_form is not None)

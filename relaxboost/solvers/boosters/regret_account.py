@@ -11,22 +11,23 @@ from relaxboost._core.arrays import Vector
 class RegretAccount:
     """An upper bound of the regret of d: β_{t−1} R + Σ_s r_s²/(2 β_{s−1}).
 
-    The sum runs over the answers w_1, ..., w_t. The half range r_s of an answer is half of the
-    largest entry of A w_s less half of the smallest. β_{s−1} is the weight of the entropy with
-    which the d was made that w_s answers.
+    The sum runs over the answers w_1, ..., w_t of the weak learner. The half range r_s of the
+    answer w_s is half of the difference between the largest and the smallest entry of A w_s. The
+    answer w_s is the best response to a distribution d, and β_{s−1} is the weight of the entropy
+    in the problem whose solution is this d.
     """
 
     range: float
     """The range R of the relative entropy over the distributions that f allows."""
     beta: float
-    """The number β_{t−1}, which belongs to the last answer."""
+    """The weight β_{t−1} of the entropy that belongs to the last answer."""
     squares: float = 0.0
     """The sum of the squared half ranges."""
     spent: float = 0.0
     """The sum of the squared half ranges, each divided by twice the β of its answer."""
 
     def add(self, margins: Vector, beta: float) -> None:
-        """Add the answer to a d that was made with β; `margins` are those of the answer."""
+        """Add an answer with the given margins; `beta` is the entropy weight of its d."""
         # A constant added to all margins changes no distribution, so only their range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.squares += square

@@ -18,9 +18,9 @@ from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
 
 MAX_ENTRIES = 50_000_000
-"""The most numbers that the columns of a restricted program may have.
+"""The largest number of entries that the columns of a restricted program may have in all.
 
-HiGHS takes 83 bytes for each number, so the largest program takes 4 GB."""
+HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 
 
 class RestrictedProgram(ABC):
@@ -41,7 +41,7 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The slots of the columns in the active set, in the order of the program."""
+        """The slots in the active set of the columns of the program, in its order."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
@@ -72,8 +72,9 @@ class RestrictedProgram(ABC):
                 f"{MAX_ENTRIES:.0e} numbers; use a larger tol"
             )
         while new:
-            # HiGHS copies the columns that it is given, and the program that it has. As many new
-            # columns as it has make few copies, and none is larger than the program.
+            # Each call copies the whole program and the new columns. If a call adds as many columns
+            # as the program has, there are few calls, and no copy of new columns is larger than
+            # the program.
             share = max(1, len(self.slots))
             self._add(self._active.columns[:, new[:share]])
             self.slots += new[:share]
@@ -111,7 +112,7 @@ class RestrictedLinearProgram(RestrictedProgram):
 
     def continue_from(self, basis: Basis) -> None:
         """Start HiGHS at the basis of another program with the same rows for f."""
-        # The basis of a cone program has columns only.
+        # The basis of a cone program lists columns only, so HiGHS cannot start from it.
         if basis.sides:
             self._master.go_on(basis, self.keys)
 

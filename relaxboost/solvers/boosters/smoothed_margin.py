@@ -38,7 +38,7 @@ class SmoothedMargin:
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())
-        # If f allows one distribution only, `default_beta` is huge and h is constant. The product
-        # would hide the other terms.
+        # If f allows one distribution only, then `default_beta` is huge and h is constant. The
+        # product β h would make the other terms vanish in rounding.
         smoothing = self.beta * h if self._f.entropy_range(d.size) > 0.0 else 0.0
         return float(d @ u) + self._f.penalty(d) + smoothing

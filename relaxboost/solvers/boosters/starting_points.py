@@ -44,8 +44,8 @@ def active_set(game: Game) -> ActiveSet:
 class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
-    Its only round shows the start point and the center of f, so that the run has a bracket. The
-    update of this round raises the error that kept the method from starting.
+    The only round of this run evaluates the start point and the center of f, so that the run has a
+    bracket of the value. The update of this round raises the error that prevented the start.
     """
 
     inner = "lost"
@@ -56,5 +56,5 @@ class Unbegun(Booster):
         self._error = error
 
     def advance(self, best: object) -> Booster:
-        """Raise the error that kept the method from starting."""
+        """Raise the error that prevented the start of the method."""
         raise self._error
