@@ -46,7 +46,7 @@ class Factor:
                 gram[place, place] = diagonal + addition * scale
                 if self._factorise(gram):
                     return
-        raise np.linalg.LinAlgError("Newton's equations are singular")
+        raise np.linalg.LinAlgError("Newton's matrix has no Cholesky factor")
 
     def _factorise(self, gram: Array) -> bool:
         """Factorise a copy of the matrix, and return whether the matrix is positive definite."""
@@ -96,7 +96,7 @@ def symmetric_factor(matrix: Any) -> Any:
             )
         except RuntimeError:  # SciPy's, for a singular matrix
             continue
-    raise np.linalg.LinAlgError("the sparse part of Newton's equations is singular")
+    raise np.linalg.LinAlgError("the sparse part of Newton's matrix is singular")
 
 
 def add_outer(matrix: Array, left: Vector, right: Vector) -> None:
