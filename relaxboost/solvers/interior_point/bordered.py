@@ -1,10 +1,10 @@
 """The matrix K of a relaxation f with rows or cones, as a sparse matrix with a border.
 
-K is the part of Newton's equations that belongs to f. Unknowns that share an entry of K with many
-other unknowns form the border of K. Without the border, K is often block diagonal, and each small
-block contains at most one entry of the distribution d. The inverse of K on d is then a diagonal
-matrix plus a matrix of low rank. The page Mathematics, "Rows, and the border", derives the
-equations.
+K is the part of Newton's equations that belongs to f. An unknown belongs to the border if its row
+of K has more than √m entries, where m is the number of examples. Without the border, K is often
+block diagonal, and each small block contains at most one entry of the distribution d. The part of
+K⁻¹ that belongs to d is then a diagonal matrix plus a matrix of low rank. The page Mathematics,
+"Rows, and the border", derives the equations.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 class Layout:
     """Which unknowns form the border of the matrix K of f in Newton's equations.
 
-    The other unknowns are the inner unknowns. If they do not fall into blocks with at most one
-    entry of the distribution d each, the border is empty.
+    The other unknowns are the inner unknowns. Their part of K should be block diagonal, with at
+    most one entry of the distribution d in each block. If it is not, all unknowns are inner
+    unknowns, and the border is empty.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether the inner unknowns fall into blocks that K does not connect to each other, with
-        at most one entry of the distribution d in each block."""
+        """Whether K without its border is block diagonal, with at most one entry of the
+        distribution d in each block."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])
@@ -61,9 +62,8 @@ class Layout:
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
     """Return which rows of a sparse matrix are long, which means more than √m entries.
 
-    The unknowns of long rows belong to the border of a matrix in Newton's equations. The
-    elimination of a row with √m entries would fill a square block of m entries, as many entries as
-    the diagonal has.
+    The elimination of an unknown with √m entries in its row would fill a square block of m entries.
+    The diagonal of the matrix for the m examples has as many entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 

@@ -33,7 +33,7 @@ UNSOLVED = "Newton's equations have no solution in doubles"
 
 
 class Move(NamedTuple):
-    """A solution of Newton's equations, with its products with the game matrix A."""
+    """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
     """The step of the variables of the relaxation f. Its first m entries are the step Δd of the
@@ -54,8 +54,8 @@ class Right(NamedTuple):
     """The four right-hand sides of Newton's equations.
 
     The vector h belongs to the variables of the relaxation f, and the vector q to the weights w of
-    the columns. The number s belongs to the bound v on all edges, and `sigma` to the equation Σd =
-    1.
+    the columns. The number s belongs to the bound v on all edges, and `sigma` to the equation
+    Σd = 1.
     """
 
     h: Vector
@@ -91,7 +91,7 @@ class ColumnScaling(NamedTuple):
 
 
 class Normal(ABC):
-    """Newton's equations, prepared so that several right-hand sides can be solved."""
+    """Newton's equations in a form that can be solved for several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -143,7 +143,7 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The number of conjugate gradient iterations of the hardest right-hand side so far.
+        """The largest number of conjugate gradient iterations that a right-hand side took so far.
 
         It is 0 if the equations are solved with a Cholesky factor.
         """

@@ -95,7 +95,7 @@ class Part(ABC):
         """Return the complementarity of f after two steps along the direction `change`.
 
         The complementarity is the sum of slack times multiplier. The slacks move by `step` times
-        their entries of the direction, and the multipliers move by `dual_step` times theirs.
+        their entries of the direction, and the multipliers move by `dual_step` times their entries.
         """
 
     @abstractmethod
@@ -120,5 +120,5 @@ class Part(ABC):
         """Move along the direction `change`.
 
         The variables and slacks move by `step` times their entries of the direction. The
-        multipliers move by `dual_step` times theirs.
+        multipliers move by `dual_step` times their entries.
         """

@@ -32,7 +32,8 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The signs of a variable in the slack of its lower bound and in the slack of its upper bound."""
+"""The coefficient of a variable in the slack of its lower bound (+1) and in the slack of its upper
+bound (−1)."""
 
 
 class Polyhedron(Part):

@@ -116,14 +116,17 @@ class SmoothWeights:
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of w and v in the solution `move` of Newton's equations."""
+        """Return the steps of the weights w and of the multiplier of the ball ‖w‖ <= radius.
+
+        The argument `move` is a solution of Newton's equations and contains these steps.
+        """
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of v and the room (radius² − ‖w‖²)/2 after two steps.
+        """Return the product of slack and multiplier of the ball ‖w‖ <= radius after two steps.
 
-        The number v is the multiplier of the ball ‖w‖ <= radius. It moves by `step` times the
-        argument `v`, and w moves by `dual_step` times the argument `y`.
+        The slack is (radius² − ‖w‖²)/2. The multiplier moves by `step` times the argument `v`, and
+        w moves by `dual_step` times the argument `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
@@ -141,8 +144,8 @@ class SmoothWeights:
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
         """Move the weights w by `dual_step` times their entries of `change`.
 
-        The arguments `d` and `v` are the vector d and the multiplier of the ball after their own
-        step.
+        The arguments `d` and `v` are the new vector d and the new multiplier of the ball ‖w‖ <=
+        radius.
         """
         self.w = self.w + dual_step * change.y
         self.v = v
@@ -169,10 +172,10 @@ def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
 
 
 def step_to_sphere(w: Vector, y: Vector, room: float) -> float:
-    """Return the step t for which w + t y is on the sphere ‖w + t y‖ = radius.
+    """Return the step t after which the weights w + t y are on the sphere of a Euclidean ball.
 
-    The result is inf if no positive step reaches the sphere. The argument `room` is (radius² −
-    ‖w‖²)/2.
+    The result is inf if no step reaches the sphere. The argument `room` is (radius² − ‖w‖²)/2,
+    where `radius` is the radius of the ball.
     """
     a, b = float(y @ y), float(w @ y)
     # At the sphere a t²/2 + b t = room. The form of the root avoids cancellation.
