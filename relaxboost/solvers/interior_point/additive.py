@@ -89,10 +89,11 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write the sum above each cut minus the sum below the cut to `out`.
+    """Write a sum of the entries of `levels` for each cut to the array `out`.
 
-    The summands are the entries of `levels`, which has an entry for each level of each feature. A
-    level is the interval between two neighbouring cuts.
+    A level is the interval between two neighbouring cuts of a feature, and `levels` has an entry
+    for each level. The result for a cut is the sum of the entries above the cut minus the sum of
+    those below it. Both sums are over the levels of the feature of the cut.
     """
     for f in range(offsets.size - 1):
         a = offsets[f]
@@ -188,7 +189,11 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
-    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature."""
+    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature.
+
+    The right-hand side is the old value of g[first : last + 1]. The matrix is L D Lᵀ. The array
+    `pivots` contains the diagonal of D, and `below` contains the entries below the diagonal of L.
+    """
     # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]

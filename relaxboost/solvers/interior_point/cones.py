@@ -44,8 +44,9 @@ class Cones(ABC):
         Points near which the slacks start. They may lie outside the cones. A point that is not well
         inside its cone is moved into it.
     least : float
-        A lower bound on the size of a slack at the start. A larger size moves the slack further
-        into its cone.
+        The size of a slack is its largest absolute entry, or `least` if all entries are smaller. At
+        the start, each slack has a distance from the boundary of its cone that is proportional to
+        this size.
     mult : array of shape (number,)
         The size of the multipliers at the start.
 
@@ -85,13 +86,15 @@ class Cones(ABC):
     def polar(self) -> Array:
         """Return −∇F(s) at the slack s of each cone, where F is the barrier function of the cone.
 
-        If the multiplier of a slack is −∇F(s), both are on the central path with the parameter μ =
-        1.
+        If the multiplier of a slack is −∇F(s), both are on the central path with the parameter 1.
         """
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its present slack s and multiplier z."""
+        """Compute the scaling matrix H of each cone from its present slack s and multiplier z.
+
+        The symmetric matrix H satisfies H s = z.
+        """
 
     @abstractmethod
     def times(self, x: Array) -> Array:
@@ -137,7 +140,10 @@ class Cones(ABC):
         return step
 
     def curvature(self) -> Curvature:
-        """Return the scaling matrix H of all cones as a sparse matrix plus outer products."""
+        """Return the scaling matrix H of all cones as a sparse matrix plus outer products.
+
+        H is block diagonal, with the scaling matrix of a cone in each block.
+        """
         from scipy import sparse
 
         number, size = self.s.shape

@@ -36,8 +36,8 @@ class EdgeBounds:
 
     The vector d is the distribution over the examples. Only columns in the restricted problem have
     bounds. The multipliers of the two signs of a column are w_j⁺ and w_j⁻, and the weight of the
-    column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, each column has only the sign
-    +.
+    column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, each column has only the
+    sign +.
 
     If W is the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. The bound of
     this column is 0 <= v, and its multiplier is the radius minus the sum of the weights. All slacks
