@@ -1,10 +1,11 @@
 """Newton's equations for stumps, solved by conjugate gradients without a matrix.
 
-A stump is a cut of a feature at a threshold. The matrix is that of a penalised additive model with
-a function u_f for each feature f. The function u_f is constant between the cuts of the feature.
-These intervals are the levels of the feature. The product of the matrix and a vector takes two
-passes over the levels of all examples. The page Mathematics, "Cuts are an additive model", derives
-the matrix and its preconditioner.
+A stump is a cut of a feature at a threshold. The matrix of the equations is that of a penalised
+additive model: the sum over all features f of a function u_f of the feature. The cuts divide the
+values of a feature into intervals, which are the levels of the feature. The function u_f is
+constant on each level. The product of the matrix and a vector takes two passes over the levels of
+all examples. The page Mathematics, "Cuts are an additive model", derives the matrix and its
+preconditioner.
 
 References
 ----------
@@ -28,26 +29,26 @@ from relaxboost.solvers.interior_point.factor import Factor
 from relaxboost.solvers.work import MULTIPLICATIONS_PER_ENTRY
 
 MAX_CG_ITERATIONS = 1000
-"""The largest number of conjugate gradient iterations. Well-conditioned equations take ten to a
-hundred."""
+"""The largest number of conjugate gradient iterations for one right-hand side. Well-conditioned
+equations take ten to a hundred iterations."""
 
 
 def factor_work(features: int, m: int, n: int) -> float:
-    """Return the work to form and factorise Newton's matrix for n stumps (cuts of features).
+    """Return the work to compute and factorise Newton's matrix for n stumps (cuts of features).
 
-    The unit is the work to read an entry of the game matrix. The matrix takes a histogram of the
-    examples for each pair of features.
+    The unit is the work to read an entry of the game matrix. For each pair of features, the
+    computation of the matrix reads all m examples once.
     """
     return m * features**2 + n**3 / 3.0 / MULTIPLICATIONS_PER_ENTRY
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work of an interior point step with conjugate gradients.
+    """Return the work to solve the equations of a step by conjugate gradients.
 
     The unit is the work to read an entry of the game matrix. An iteration reads the levels of all
     examples twice, and solves equations with the factor of the preconditioner. A step has four
     right-hand sides: the one for the step of the bound v on all edges, the predictor, the
-    corrector, and the refinement.
+    corrector, and the refinement. Each of them takes `iterations` iterations.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -55,18 +56,21 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 
 def _cuts_together(entries: int) -> int:
-    """Return the order of a matrix whose factor costs as much as ten passes over all levels.
+    """Return the order of a matrix whose factorisation takes as much work as ten passes over A.
 
-    The preconditioner uses a matrix of about this order.
+    The argument `entries` is the number of entries that a pass over the game matrix A reads. The
+    preconditioner uses a matrix of about this order.
     """
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return the value of each function u_f at the levels of its feature.
+    """Return the value of the function u_f of each feature f at each level of the feature.
 
-    The function jumps by 2 y_j at cut j. Its values at the first and the last level sum to 0.
+    A level is the interval between two neighbouring cuts. The function jumps by 2 y_j at cut j. Its
+    values at the first and the last level sum to 0. The cuts of feature f are those from
+    `offsets[f]` to `offsets[f + 1] − 1`.
     """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
@@ -85,7 +89,12 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write the sum of `levels` above each cut minus the sum of `levels` below it to `out`."""
+    """Write a sum of the entries of `levels` for each cut to the array `out`.
+
+    A level is the interval between two neighbouring cuts of a feature, and `levels` has an entry
+    for each level. The result for a cut is the sum of the entries above the cut minus the sum of
+    those below it. Both sums are over the levels of the feature of the cut.
+    """
     for f in range(offsets.size - 1):
         a = offsets[f]
         b = offsets[f + 1]
@@ -98,7 +107,13 @@ def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
-    """Return Bᵀ diag(inverse) B y, for the game matrix A and B = [A, −1]."""
+    """Return the vector Bᵀ diag(inverse) B y, where B = [A, −1].
+
+    A is the game matrix, whose columns are stumps, and −1 is a column in which all entries are −1.
+    The number `codes[f, i]` is the level of feature f at example i. The cuts of feature f are those
+    from `offsets[f]` to `offsets[f + 1] − 1`. The vector `signs` contains the labels of the
+    examples.
+    """
     features, m = codes.shape
     n = offsets[features]
     values = _level_values(offsets, y)
@@ -124,7 +139,11 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse` over the examples at each level, for all features in order."""
+    """Return the sum of `inverse` over the examples at each level of each feature.
+
+    A level is the interval between two neighbouring cuts of the feature. The levels of feature 0
+    come first, then those of feature 1, and so on.
+    """
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
     for f in range(features):
@@ -136,10 +155,12 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the factors of the tridiagonal matrices of all features.
+    """Return the factors L D Lᵀ of the tridiagonal matrices of all features.
 
-    The first two results are the pivots of the factors and the entries below them. The third result
-    is the solution for a right-hand side of 1 at the first and the last level of each feature.
+    The unknowns of the matrix of a feature are the values of a function at its levels. The first
+    two results are the diagonal entries of the factors D, and the entries below the diagonal of the
+    factors L. The third result is the solution of the equations with the right-hand side 1 at the
+    first and the last level of each feature, and 0 at all other levels.
     """
     features = offsets.size - 1
     pivots = mass.copy()
@@ -168,7 +189,11 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 
 @njit(error_model="numpy", inline="always")
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
-    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature."""
+    """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature.
+
+    The right-hand side is the old value of g[first : last + 1]. The matrix is L D Lᵀ. The array
+    `pivots` contains the diagonal of D, and `below` contains the entries below the diagonal of L.
+    """
     # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
         g[k + 1] -= below[k] * g[k]
@@ -181,7 +206,8 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
     """Return the solution for the cuts of each feature if all other features are ignored.
 
-    The argument `factors` is the result of `_factorise`, and r is the right-hand side.
+    The argument `factors` contains the factors of the tridiagonal matrices of the features, as
+    `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
     """
     pivots, below, ends = factors
     features = offsets.size - 1
@@ -209,18 +235,18 @@ def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -
 class Additive:
     """Conjugate gradients for the matrix M = Bᵀ diag(inverse) B + diag(1/D, 0) + ρ e eᵀ.
 
-    B is [A, −1] for the game matrix A.
+    B is [A, −1], where A is the game matrix and −1 is a column in which all entries are −1.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with a game matrix A whose columns are stumps.
+        The game matrix A, whose columns are n stumps (cuts of a feature at a threshold).
     inverse : array of shape (m,)
         A positive entry for each example.
     D : array of shape (n,)
         A positive entry for each stump.
     e : array of shape (n + 1,)
-        The vector of the outer product.
+        The vector e of the outer product e eᵀ.
     rho : float
         The weight ρ of the outer product.
     """
@@ -238,8 +264,8 @@ class Additive:
         # and a third of the digits would leave gaps of 1e-4 to 1e-6. Half of them cost little.
         digits = 1.0 / 2.0 if (e[:-1] == 1.0).all() else 1.0 / 3.0
         self._tolerance = float(np.finfo(np.float64).eps) ** digits
-        """The size of the final residual divided by that of the right-hand side, both in the norm
-        of the preconditioner."""
+        """The size of the residual at which conjugate gradients stop, divided by the size of the
+        right-hand side. Both sizes are measured in the norm of the preconditioner."""
         self._by_feature = _factorise(offsets, _masses(codes, offsets, inverse), D)
         chosen = _largest(offsets, D, _cuts_together(codes.size))
         self._chosen = np.append(chosen, bulk.n)
@@ -253,7 +279,7 @@ class Additive:
         """The largest number of iterations that a right-hand side has taken so far."""
 
     def _times(self, y: Vector) -> Vector:
-        """Return the product M y of the matrix M and the vector y."""
+        """Return the product M y of the matrix M of this object and the vector y."""
         out: Vector = _product(*self._levels, self._inverse, y)
         out[:-1] += y[:-1] / self._D
         return out + self._rho * float(self._e @ y) * self._e
@@ -261,17 +287,18 @@ class Additive:
     def _precondition(self, r: Vector) -> Vector:
         """Return the sum of two approximate solutions for the right-hand side r.
 
-        The first solution treats each feature without the other features. The second solution
-        couples the features by some of their cuts.
+        The first solution treats each feature as if there were no other features. The second
+        solution couples the features by some of their cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
         return out
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution for the right-hand side h up to the tolerance.
+        """Return the solution x of M x = h up to the tolerance.
 
-        If the largest number of iterations is reached, return the last iterate.
+        M is the matrix of this object. If conjugate gradients reach the largest number of
+        iterations, return their last iterate.
 
         Raises
         ------
@@ -301,7 +328,11 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return about `most` cuts: the cut with the largest D of each group of neighbouring cuts."""
+    """Return about `most` cuts of features, in increasing order.
+
+    The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
+    cut with the largest entry of D in each group.
+    """
     # Each feature has a share of the cuts, and each cut stands for its neighbours.
     chosen = []
     for a, b in pairwise(offsets.tolist()):

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The fraction of the step to the boundary that the method takes. 0.995 is a usual value (Wright
-1997, Section 10.4)."""
+"""The length of a step, divided by the length at which a slack or a multiplier becomes zero. 0.995
+is a usual value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack. The square of a multiplier divided by such a slack is a finite double."""
+"""The smallest slack. A multiplier of ordinary size divided by such a slack is about 1e77, and the
+square of this quotient is still a finite double."""
 
 
 class Barrier:
@@ -27,7 +28,8 @@ class Barrier:
     centre : float or array
         The product of slack and multiplier of every inequality at the start.
     live : boolean array
-        True for entries that are inequalities. False for other entries, such as infinite bounds.
+        True for entries that are inequalities. False for other entries, such as infinite bounds of
+        variables.
     """
 
     def __init__(self, slack: Array, centre: Array | float, live: NDArray[np.bool_]) -> None:
@@ -44,9 +46,9 @@ class Barrier:
 
     @property
     def ratio(self) -> Array:
-        """The multipliers divided by the slacks.
+        """The multiplier of each inequality divided by its slack.
 
-        The inequalities add these numbers to Newton's matrix.
+        Newton's matrix contains these quotients.
         """
         ratio: Array = self.mult / self.slack
         return ratio
@@ -54,14 +56,16 @@ class Barrier:
     def missing(self, centre: Array | float) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The slacks do not change. Entries that are not inequalities have a step of 0.
+        The formula assumes that the slacks do not change. Entries that are not inequalities have a
+        step of 0.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
         """Return the complementarity after a step in the slacks and a step in the multipliers.
 
-        The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
+        The complementarity is the sum of slack times multiplier. The slacks move by `step` times
+        `dslack`, and the multipliers by `dual_step` times `dmult`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
@@ -71,10 +75,10 @@ class Barrier:
     ) -> Array:
         """Return corrections of the products of slack and multiplier that are far from `centre`.
 
-        The products are those after a step of length `step` along `dslack` and of length
-        `dual_step` along `dmult`. Products between `centre` / 10 and 10 · `centre` need no
-        correction (Gondzio 1996, β = 0.1). A correction lowers a larger product by at most 10 ·
-        `centre`.
+        The products are those after the slacks move by `step` times `dslack` and the multipliers by
+        `dual_step` times `dmult`. A product between `centre` / 10 and 10 · `centre` needs no
+        correction (Gondzio 1996, β = 0.1), so its entry is 0. A larger product has a negative
+        correction of at most 10 · `centre` in size. A smaller product has a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -82,15 +86,21 @@ class Barrier:
         return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the largest steps, each at most 1, with nonnegative slacks and multipliers.
+        """Return the longest steps, each at most 1, with nonnegative slacks and multipliers.
 
-        The first step is that of the slacks, and the second is that of the multipliers.
+        The first result is the step of the slacks along `dslack`. The second result is the step of
+        the multipliers along `dmult`.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return _step_to_boundary(self.slack, dslack), _step_to_boundary(self.mult, dmult)
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
-        """Replace the slacks by the recomputed `slack`, and move the multipliers along `dmult`."""
+        """Set the slacks to `slack`, and move the multipliers by `dual_step` times `dmult`.
+
+        The caller computes the new slacks from the new variables. Because of rounding, a new slack
+        may be too small. It is then replaced by `SMALLEST_SLACK` or by 0.5 % of the earlier slack,
+        whichever is larger.
+        """
         # A step leaves at least this part of a slack. A smaller slack is an effect of rounding.
         kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack
         least = np.maximum(kept, SMALLEST_SLACK)
@@ -99,6 +109,6 @@ class Barrier:
 
 
 def _step_to_boundary(x: Array, dx: Array) -> float:
-    """Return the largest step of at most 1 with x + step · dx >= 0."""
+    """Return the largest step of at most 1 for which x + step · dx has no negative entry."""
     # Entries that grow never reach zero. Those that are no inequalities do not change.
     return -float(np.where(dx < 0.0, x / dx, -1.0).max(initial=-1.0))

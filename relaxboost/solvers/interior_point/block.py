@@ -1,8 +1,8 @@
-"""The matrix K that the relaxation f contributes to Newton's equations.
+"""The matrix K that the relaxation f adds to Newton's equations.
 
-The unknowns of K are the Newton steps of d, of the further variables z of the program of f, and of
-the multipliers of its equations. The entries of d are always first. If the program of f has no
-rows, K is a diagonal matrix.
+The unknowns of these equations are the Newton steps of the distribution d, of the further variables
+z of the program of f, and of the multipliers of its equations. The entries of d are always first.
+If bounds on single variables are the only constraints of the program, K is a diagonal matrix.
 """
 
 from __future__ import annotations
@@ -16,46 +16,75 @@ from relaxboost.matrices.bulk import Bulk
 
 
 class Block(ABC):
-    """The symmetric matrix K of f, with the operations by which Newton's equations are reduced."""
+    """The symmetric matrix K that the relaxation f adds to Newton's equations.
+
+    The methods reduce Newton's equations to a smaller matrix. The equations with the matrix K are
+    K t = h, where the vector t is the Newton step of the unknowns of f.
+    """
 
     written = False
-    """Whether `gram` needs the game matrix A as a dense array."""
+    """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """The size of the terms that cancelled in each diagonal entry of the last result of `gram`. It
-    is None if no terms cancelled."""
+    """The size of the numbers whose sum is a diagonal entry of the last result of `gram`, for each
+    diagonal entry. If these numbers cancel, their size determines the rounding error of the entry.
+    The value is None if no numbers cancelled."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return K t from the data of f, without the rounding errors of a factor of K."""
+        """Return the product K t, computed from the data of f.
+
+        It does not contain the rounding errors of a factor of K, the matrix of f in Newton's
+        equations.
+        """
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return the solution t of K t = h."""
+        """Return the solution t of the equations K t = h, where K is the matrix of f."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B.
+        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix of f in Newton's equations.
 
         The matrix B is [A, −1] in the rows of d and 0 in all other rows. A is the game matrix.
         """
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side for d after all other unknowns are eliminated from K t = h."""
+        """Return the right-hand side of the equations for the step of d alone.
+
+        These equations remain after all other unknowns are eliminated from K t = h. The first m
+        entries of the unknown t are the step of the distribution d.
+        """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the full solution of K t = h from its first m entries `t`, the step of d."""
+        """Return the full solution of K t = h from its first m entries, the argument `t`.
+
+        These entries are the step of the distribution d. K is the matrix of f in Newton's
+        equations.
+        """
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add the Schur complement of K for the unknowns of d to the lower triangle of `gram`."""
+        """Add the Schur complement of K to the lower triangle of `gram`.
+
+        K is the matrix of f in Newton's equations. Its Schur complement is the matrix that remains
+        for the distribution d after all other unknowns are eliminated.
+        """
 
 
 class Diagonal(Block):
-    """The diagonal matrix K of a relaxation f whose program bounds its variables and has no rows.
+    """The matrix K of a relaxation f whose program has only bounds on single variables.
 
-    The diagonal entry Θ of a variable is the sum of multiplier divided by slack over its bounds.
+    K is diagonal. The entry of a variable is the sum of multiplier divided by slack over the lower
+    and the upper bound of this variable.
+
+    Parameters
+    ----------
+    theta : array
+        The diagonal of K.
+    m : int
+        The number of entries of the distribution d, which are the first variables of f.
     """
 
     def __init__(self, theta: Vector, m: int) -> None:
@@ -64,7 +93,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the entries of the diagonal that belong to d, shape (m,)."""
+        """The reciprocals of the diagonal entries of K that belong to d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:
@@ -89,7 +118,11 @@ class Diagonal(Block):
 
 
 def diagonal_gram(bulk: Bulk, inverse: Vector) -> Array:
-    """Return the lower triangle of Bᵀ diag(inverse) B, for the game matrix A and B = [A, −1]."""
+    """Return the lower triangle of Bᵀ diag(inverse) B, where B = [A, −1].
+
+    A is the game matrix of `bulk`, and −1 is a column in which all entries are −1. The vector
+    `inverse` has a positive entry for each example.
+    """
     n = bulk.n
     # The matrix is allocated once and filled in parts, since it may take most of the memory.
     gram = np.zeros((n + 1, n + 1))

@@ -1,8 +1,10 @@
-"""The part of Newton's matrix that belongs to an f with rows or cones, as a sparse matrix K.
+"""The matrix K of a relaxation f with rows or cones, as a sparse matrix with a border.
 
-Unknowns that are tied to many others form the border of K. Without the border, K often falls apart
-into small blocks with one entry of d each. The inverse of K on d is then a diagonal matrix plus a
-matrix of low rank. The page Mathematics, "Rows, and the border", derives the equations.
+K is the part of Newton's equations that belongs to f. An unknown belongs to the border if its row
+of K has more than √m entries, where m is the number of examples. Without the border, K is often
+block diagonal, and each small block contains at most one entry of the distribution d. The part of
+K⁻¹ that belongs to d is then a diagonal matrix plus a matrix of low rank. The page Mathematics,
+"Rows, and the border", derives the equations.
 """
 
 from __future__ import annotations
@@ -21,14 +23,18 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """Which unknowns form the border of K, and whether the rest falls apart by examples.
+    """Which unknowns form the border of the matrix K of f in Newton's equations.
+
+    The other unknowns are the inner unknowns. Their part of K should be block diagonal, with at
+    most one entry of the distribution d in each block. If it is not, all unknowns are inner
+    unknowns, and the border is empty.
 
     Parameters
     ----------
     K : sparse matrix
-        A matrix with an entry wherever K may have one, all of them positive.
+        A matrix with a positive entry at each place where K may have an entry.
     m : int
-        The number of entries of d, which are the first unknowns.
+        The number of entries of the distribution d, which are the first unknowns.
     """
 
     def __init__(self, K: Any, m: int) -> None:
@@ -45,7 +51,8 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether no two entries of d are tied together inside the border."""
+        """Whether K without its border is block diagonal, with at most one entry of the
+        distribution d in each block."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])
@@ -53,24 +60,27 @@ class Layout:
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return which rows of a sparse matrix belong to the border.
+    """Return which rows of a sparse matrix are long, which means more than √m entries.
 
-    A row with √m entries fills a square block of m entries, as many as the diagonal has.
+    The elimination of an unknown with √m entries in its row would fill a square block of m entries.
+    The diagonal of the matrix for the m examples has as many entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
 
 class Bordered(Block):
-    """K as a sparse matrix with a border.
+    """The matrix K of f in Newton's equations, as a sparse matrix with a border.
 
     Parameters
     ----------
     layout : Layout
-        The border, which is the same at all points of a run.
+        The unknowns of the border, which are the same at all points of a run.
     K : sparse matrix
-        The matrix. The unknowns of f come first. The right-hand sides of the others are 0.
+        The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
+        auxiliary unknowns, whose right-hand sides are 0.
     times : callable
-        Multiplies the unknowns of f by the exact matrix, without the rounding errors of `K`.
+        A function that multiplies the unknowns of f by the exact matrix, without the rounding
+        errors of `K`.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -79,20 +89,23 @@ class Bordered(Block):
         self._layout = layout
         self._K = sparse.csr_array(K)
         if not np.isfinite(self._K.data).all():
-            raise np.linalg.LinAlgError("a slack is so small that its curvature is no double")
+            raise np.linalg.LinAlgError("a multiplier divided by its slack is not finite")
         self._times = times
         # A multiplier near infinity or a slack near 0 would spoil all digits of a factor.
         self.written = not layout.is_apart
 
     @cached_property
     def _inside(self) -> Any:
-        """The factor of K without its border."""
+        """A sparse factor of the matrix K without the rows and columns of its border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
     @cached_property
     def _border(self) -> tuple[Array, Array]:
-        """Y and T of the formula for the inverse of a bordered matrix."""
+        """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
+
+        The matrix K is [F, V; Vᵀ, C], where F belongs to the inner unknowns and C to the border.
+        """
         inner = self._layout.inner
         outer = self._layout.outer
         V = self._K[inner][:, outer].toarray()
@@ -101,7 +114,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """The factor of K without the rows and columns of d."""
+        """A sparse factor of the matrix K without the rows and columns of the distribution d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 
@@ -128,7 +141,7 @@ class Bordered(Block):
             inverse = self._inside.solve(unit)[:m]
             if not (inverse >= 0.0).all():
                 raise np.linalg.LinAlgError(
-                    "rounding errors leave no correct digit in Newton's matrix"
+                    "Newton's matrix is not positive definite because of rounding errors"
                 )
             gram = diagonal_gram(bulk, inverse)
         else:

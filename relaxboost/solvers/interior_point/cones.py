@@ -1,8 +1,9 @@
-"""Cones of one kind and dimension. Each cone has a slack s and a multiplier z in its interior.
+"""Cones of one kind and dimension, each with a slack s and a multiplier z.
 
-More exactly, z is in the interior of the dual cone. Each cone adds the equations dz + H ds = r to
-Newton's equations, where ds and dz are the steps of s and z. The scaling matrix H is symmetric and
-satisfies H s = z. The page Mathematics, "Cones", describes H for each kind of cone.
+The slack s is in the interior of its cone, and the multiplier z is in the interior of the dual
+cone. Each cone adds the equations dz + H ds = r to Newton's equations, where ds and dz are the
+steps of s and z. The scaling matrix H is symmetric and satisfies H s = z. The page Mathematics,
+"Cones", describes H for each kind of cone.
 """
 
 from __future__ import annotations
@@ -19,27 +20,33 @@ from relaxboost._core.arrays import Array, Vector
 class Curvature(NamedTuple):
     """The scaling matrix H of several cones, as a sparse matrix plus outer products.
 
-    H is `inside` plus the sum of sign · r rᵀ over the rows r of `outer`.
+    H is the sum of `inside` and the products sign · r rᵀ. The vectors r are the rows of `outer`,
+    and the signs are the entries of `signs`.
     """
 
     inside: Any
-    """A sparse matrix with a diagonal block for each cone."""
+    """The sparse part of the scaling matrix H. It has a diagonal block for each cone."""
     outer: Any
-    """A sparse matrix with the rows r, whose outer products r rᵀ are added to or taken from H."""
+    """A sparse matrix. Each row r stands for an outer product r rᵀ in the scaling matrix H, which
+    has the sign + or −."""
     signs: Vector
 
 
 class Cones(ABC):
-    """Cones of the same kind and dimension. Row k of the arrays s and z belongs to cone k.
+    """Cones of the same kind and dimension, each with a slack s and a multiplier z.
 
-    The degree ν of a cone defines its central path: on the path with parameter μ, s·z = ν μ.
+    Row k of the arrays s and z belongs to cone k. The complementarity of a cone is s·z. On the
+    central path with parameter μ, it is ν μ, where ν is the degree of the cone.
 
     Parameters
     ----------
     s : array of shape (number, dimension)
-        Points near which the slacks start. They may lie outside the cones.
+        Points near which the slacks start. They may lie outside the cones. A point that is not well
+        inside its cone is moved into it.
     least : float
-        The smallest size of a slack at the start.
+        The size of a slack is its largest absolute entry, or `least` if all entries are smaller. At
+        the start, each slack has a distance from the boundary of its cone that is proportional to
+        this size.
     mult : array of shape (number,)
         The size of the multipliers at the start.
 
@@ -51,7 +58,7 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """An interior point of the cone whose size is about 1."""
+    """A point in the interior of the cone. Its largest entry is about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
@@ -77,36 +84,47 @@ class Cones(ABC):
 
     @abstractmethod
     def polar(self) -> Array:
-        """Return −∇F(s) at the slacks s, where F is the barrier function of the cone.
+        """Return −∇F(s) at the slack s of each cone, where F is the barrier function of the cone.
 
-        These are the multipliers for which the slacks s are on the central path with μ = 1.
+        If the multiplier of a slack is −∇F(s), both are on the central path with the parameter 1.
         """
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its present slack s and multiplier z."""
+        """Compute the scaling matrix H of each cone from its present slack s and multiplier z.
+
+        The symmetric matrix H satisfies H s = z.
+        """
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return H x, with the scaling matrix H of each cone and one row of x for each cone."""
+        """Return the product H x for each cone, where H is the scaling matrix of the cone.
+
+        Each row of the argument is the vector x of one cone.
+        """
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations dz + H ds = r of the cones.
+        """Return the right-hand side r of the equations dz + H ds = r of each cone.
 
-        The steps ds and dz aim at the point of the central path with parameter `centre`. If the
-        steps of a predictor are given as `ds` and `dz`, its second-order terms correct r.
+        H is the scaling matrix of the cone. The steps ds of the slack and dz of the multiplier aim
+        at the point of the central path with the parameter `centre`. If the arguments `ds` and `dz`
+        are given, they are the steps of a predictor, and its second-order terms correct r.
         """
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of s·z over all cones."""
+        """The complementarity, which is the sum of s·z over all cones.
+
+        The vector s is the slack of a cone, and z is its multiplier.
+        """
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 that stays inside the cones, or up to 5 % less.
+        """Return a step of at most 1 after which all slacks and multipliers are inside the cones.
 
-        The slacks move by the step times `ds`, and the multipliers by the step times `dz`.
+        The slacks move by the step times `ds`, and the multipliers by the step times `dz`. The
+        result is the largest possible step, or less than that by up to 5 %.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -122,7 +140,10 @@ class Cones(ABC):
         return step
 
     def curvature(self) -> Curvature:
-        """Return the scaling matrix H of all cones as a sparse matrix plus outer products."""
+        """Return the scaling matrix H of all cones as a sparse matrix plus outer products.
+
+        H is block diagonal, with the scaling matrix of a cone in each block.
+        """
         from scipy import sparse
 
         number, size = self.s.shape
@@ -130,30 +151,37 @@ class Cones(ABC):
         return Curvature(inside, sparse.csr_array((0, number * size)), np.zeros(0))
 
     def matrices(self) -> Array:
-        """Return the matrix H of each cone as an array of shape (number, dimension, dimension)."""
+        """Return the scaling matrix H of each cone, shape (number, dimension, dimension)."""
         number, size = self.s.shape
         columns = [self.times(np.tile(unit, (number, 1))) for unit in np.eye(size)]
         return np.stack(columns, axis=2)
 
 
 def _det(x: Array) -> Array:
-    """Return x_0² − |x_1|² for each row x = (x_0, x_1), without cancellation."""
+    """Return x_0² − |x_1|² for each row x = (x_0, x_1), without cancellation.
+
+    The number x_0 is the first entry of the row, and the vector x_1 contains all other entries.
+    """
     length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
     return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
 
 
 def _flip(x: Array) -> Array:
-    """Return (x_0, −x_1) for each row x = (x_0, x_1), where x_1 has all further entries."""
+    """Return (x_0, −x_1) for each row x = (x_0, x_1).
+
+    The number x_0 is the first entry of the row, and the vector x_1 contains all other entries.
+    """
     flipped = -x
     flipped[:, 0] = x[:, 0]
     return flipped
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= |s_1| of vectors s = (s_0, s_1). A cone of dimension 1 is a half line.
+    """The cones s_0 >= |s_1| of vectors s = (s_0, s_1), where s_0 is the first entry of s.
 
-    The scaling matrix is H = (2 q qᵀ − J)/η², with a vector q, a number η for each cone, J =
-    diag(1, −1, …, −1), and qᵀJ q = 1.
+    A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
+    J is the diagonal matrix diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1, and a
+    number η.
     """
 
     degree = 1.0
@@ -169,9 +197,10 @@ class SecondOrderCones(Cones):
         return _flip(self.s) / _det(self.s)[:, None]
 
     def scale(self) -> None:
-        """Compute the scaling matrix W of Nesterov and Todd for each cone.
+        """Compute the scaling of Nesterov and Todd for each cone.
 
-        W is defined by W z = W⁻¹ s. The matrix H is W⁻².
+        The scaling is a symmetric matrix W with W z = W⁻¹ s, where s is the slack of the cone and z
+        is the multiplier. The scaling matrix H in the equations of the cone is W⁻².
         """
         s_size = np.sqrt(_det(self.s))[:, None]
         z_size = np.sqrt(_det(self.z))[:, None]
@@ -188,7 +217,10 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 with slacks and multipliers in the cones."""
+        """Return the largest step of at most 1 with all slacks and multipliers in the cones.
+
+        The slacks move by the step times `ds`, and the multipliers by the step times `dz`.
+        """
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
@@ -218,9 +250,10 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return vectors u and v with H = 1/η² + u uᵀ − v vᵀ, shape (number, 2, dimension).
+        """Return vectors u and v with H = I/η² + u uᵀ − v vᵀ, shape (number, 2, dimension).
 
-        H is the scaling matrix of a cone, and η is the number of the cone in H = (2 q qᵀ − J)/η².
+        H = (2 q qᵀ − J)/η² is the scaling matrix of a cone, with a vector q, a number η and the
+        diagonal matrix J = diag(1, −1, …, −1). I is the identity matrix.
         """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
@@ -232,9 +265,10 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return the product of a symmetric matrix, given by w, and each row x.
+        """Return the product of a symmetric matrix and each row x.
 
-        For w = (w_0, w_1), the matrix is [w_0, w_1ᵀ; w_1, 1 + w_1 w_1ᵀ/(1 + w_0)].
+        The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w = (w_0, w_1) is the row of
+        `w`, w_0 is its first entry, and I is the identity matrix.
         """
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
@@ -254,13 +288,17 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return the Jordan product (x·y, x_0 y_1 + y_0 x_1) of each row of x with that of y."""
+    """Return the Jordan product of each row x and the row y with the same index.
+
+    The Jordan product of x = (x_0, x_1) and y = (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers
+    x_0 and y_0 are the first entries of the rows.
+    """
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
 
 
 class ExponentialCones(Cones):
-    """The cones y exp(x/y) <= z with y > 0, of vectors s = (x, y, z).
+    """The cones y exp(x/y) <= z with y > 0, where the slack is the vector s = (x, y, z).
 
     The barrier function is F(s) = −log(y log(z/y) − x) − log y − log z.
     """
@@ -274,7 +312,10 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row (u, v, w) whether −u exp(v/u) < e w and u < 0."""
+        """Return for each row (u, v, w) whether it is in the interior of the dual cone.
+
+        The conditions are −u exp(v/u) < e w and u < 0.
+        """
         good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
         with np.errstate(all="ignore"):
             return np.asarray(good & (np.log(-z[:, 0] / z[:, 2]) + z[:, 1] / z[:, 0] < 1.0))
@@ -289,8 +330,8 @@ class ExponentialCones(Cones):
     def _dual_polar(self) -> Array:
         """Return the point s with −∇F(s) = z for each multiplier z.
 
-        F is the barrier function of the cone. The point s is −∇F*(z), where F* is the conjugate
-        barrier function.
+        F is the barrier function of the cone. The point s is also −∇F*(z), where F* is the
+        conjugate of F.
         """
         from scipy.special import wrightomega
 
@@ -314,10 +355,12 @@ class ExponentialCones(Cones):
         return np.asarray(H)
 
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone.
+        """Compute the scaling matrix H of each cone from its slack s and its multiplier z.
 
-        H satisfies H s = z and H s̃ = z̃. With the barrier function F and its conjugate F*, s̃ is
-        −∇F*(z) and z̃ is −∇F(s). Among all such matrices, H is nearest to μ∇²F(s).
+        H satisfies H s = z and H s̃ = z̃. The vector s̃ is −∇F*(z) and the vector z̃ is −∇F(s),
+        where F is the barrier function and F* is its conjugate. Let μ be s·z/3. Among all such
+        matrices, H is nearest to μ∇²F(s). Close to the central path, the formula for H would cancel
+        digits. There H is μ∇²F(s).
         """
         s = self.s
         z = self.z
@@ -351,10 +394,11 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations dz + H ds = r of the cones.
+        """Return the right-hand side r of the equations dz + H ds = r of each cone.
 
-        The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. F is the barrier function, and
-        z̃ is −∇F(s). The last term is the correction by a predictor (ds, dz), if one is given.
+        The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The vector s is the slack of
+        the cone, z is the multiplier, F is the barrier function, and z̃ is −∇F(s). The last term is
+        the correction by the predictor (`ds`, `dz`). If there is no predictor, this term is 0.
         """
         aim = centre * self.polar() - self.z
         if ds is None or dz is None:

@@ -33,18 +33,19 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks s, with an entry for each row of G."""
+    """The step of the slacks s of the constraints G x + s = h, with an entry for each row of G."""
     mult: Vector
-    """The step of the multipliers ζ of the rows of G."""
+    """The step of the multipliers ζ of the constraints G x + s = h, with an entry for each row of
+    G."""
 
 
 class Conic(Part):
     """A relaxation f that is the minimum of cost·x + x·P x/2 over the points of a cone program.
 
     The constraints are E x = e and G x + s = h, where the slacks s are in cones. The variables are
-    x = (d, z), where d is the distribution and z are further variables. Let H be the scaling matrix
-    of the cones and η the multipliers of E x = e. Then the matrix of f in Newton's equations is K =
-    [P + GᵀHG, Eᵀ; E, 0], for the unknowns (x, η).
+    x = (d, z), where d is the distribution and z are further variables. The unknowns of f in
+    Newton's equations are the steps of x and of the multipliers of E x = e. Their matrix is
+    K = [P + GᵀHG, Eᵀ; E, 0], where H is the scaling matrix of the cones.
 
     Parameters
     ----------
@@ -91,17 +92,21 @@ class Conic(Part):
 
     @property
     def proof(self) -> ConeProof:
-        """The multipliers of the rows of the cone program that was given, and its point (d, z)."""
+        """The multipliers of the rows of the cone program that defines f, and its point (d, z).
+
+        The vector d is the distribution, and z contains the further variables of the program.
+        """
         zero, size = self._given
         # The equations and half lines that `_lifted` adds stand between those of the form.
         later = self._z[self._z.size - (size[0] - zero) :]
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G the largest number of rows that share a variable z with the row.
+        """Return for each row of G the largest number of rows that share one of its variables z.
 
-        The multipliers of these rows add up in the equation of that variable. So each multiplier
-        must be smaller at the start.
+        The constraints with G are G x + s = h, where x = (d, z). If many rows contain a variable,
+        their multipliers add up in the equation of this variable. Each of these multipliers must
+        therefore be smaller at the start.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -109,7 +114,10 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for which the constraints nearly hold at the distribution `center`."""
+        """Return variables z for which the constraints nearly hold at the distribution `center`.
+
+        The variables z are those of the cone program that defines f(d) as a minimum over z.
+        """
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -141,10 +149,10 @@ class Conic(Part):
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
-        """Return the matrix K of f in Newton's equations.
+        """Return the matrix K that the relaxation f adds to Newton's equations.
 
-        If `is_pattern`, return a matrix with a positive entry at each place where K may have an
-        entry.
+        If `is_pattern` is True, return instead a matrix of the same shape with a positive entry at
+        each place where K may have an entry.
         """
         from scipy import sparse
 
@@ -230,13 +238,13 @@ class Conic(Part):
 
 
 def _ones(matrix: Any) -> Any:
-    """Return a sparse matrix in which every stored entry is replaced by 1."""
+    """Return a copy of a sparse matrix in which every stored entry is replaced by 1."""
     pattern = matrix.tocsr()
     return type(pattern)((np.ones(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield the kind, dimension and number of equal cones, in the order of their rows."""
+    """Yield the kind, the dimension and the number of equal cones, in the order of their rows."""
     # A half line is the second-order cone of dimension 1.
     yield SecondOrderCones, 1, form.half
     for size, equal in groupby(form.second):
@@ -248,10 +256,12 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 def _lifted(form: ConeForm, m: int) -> ConeForm:
     """Return an equal cone program with d >= 0 as its first half lines, and no long rows in cones.
 
-    A row of G with many entries would fill the matrix GᵀHG, where H is the scaling matrix of the
-    cones. Such a row becomes an equation that defines a new variable, and this variable replaces
-    the row in the cone. If an equation already fixes d_i, then d_i >= 0 would have no interior, and
-    the inequality is left out.
+    The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks s
+    are in cones. A row is long if it has more than √m entries. A long row of G would fill the
+    matrix GᵀHG, where H is the scaling matrix of the cones. Such a row becomes an equation that
+    defines a new variable, and this variable replaces the row in the cone. If an equation with one
+    entry fixes d_i, the inequality d_i >= 0 is left out, because no point would satisfy it
+    strictly.
     """
     from scipy import sparse
 

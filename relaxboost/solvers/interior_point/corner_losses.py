@@ -1,4 +1,8 @@
-"""The least sum of losses that have one corner each, as a game without the equation Σd = 1."""
+"""Minimises a sum of losses with one corner each, as a game whose d need not sum to 1.
+
+The losses are functions of the predictions A w. The weights w are the variables, and the vector d
+contains multiples of the slopes of the losses.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,11 @@ from relaxboost.solvers.interior_point.smooth_weights import SmoothWeights
 
 
 class CornerLosses(NamedTuple):
-    """Losses of predictions f that have a corner at f_n = at_n, as four arrays of shape (N,).
+    """Losses of predictions f, as four arrays of shape (N,) for N examples.
 
-    The sum of the losses over the N examples is Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)).
+    The sum of the losses is Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)). The graph of loss n
+    is two half lines that meet in a corner at f_n = at_n. The slopes of the half lines are p_n
+    low_n and p_n high_n.
     """
 
     p: Vector
@@ -32,18 +38,20 @@ class CornerLosses(NamedTuple):
 
 
 class LossIterate(Iterate):
-    """The least sum of corner losses at the predictions f = A w, and a point of its program.
+    """A point of the program that minimises the sum of corner losses at the predictions f = A w.
 
-    The point is strictly inside the inequalities of the program. The slopes z of the losses are
-    dual variables between `low` and `high`. With d = −p z, the dual program is a game: the minimum
-    over d of −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩, where each d_n is between two bounds.
+    The point is strictly inside the inequalities of the program. The slope z_n of the loss of
+    example n is between `low_n` and `high_n`, and it is a dual variable of the program. With d_n =
+    −p_n z_n, the dual program is a game. Its value is the minimum over d of −⟨at, d⟩ plus the
+    maximum over w of ⟨d, A w⟩, where each d_n is between two bounds. The step of this game is that
+    of the class `Iterate`.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with A, whose columns are the outputs of the hypotheses.
+        The matrix A, whose columns are the outputs of the hypotheses.
     losses : CornerLosses
-        The losses of the predictions.
+        The losses of the predictions, with the arrays p, low, high and at.
     w : array of shape (n,)
         Weights near which the method starts. They must be in `over` if a domain is given.
     over : AtomicSet or L2Ball, optional
@@ -86,10 +94,10 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """The slopes z of the losses, between `low` and `high`.
+        """The slope z_n of the loss of each example n, between the bounds `low_n` and `high_n`.
 
-        They are clipped, because lower bounds on the sum of losses are valid only for slopes that
-        are not outside by a rounding error.
+        The slopes are clipped to these bounds, because rounding may move them outside. Lower bounds
+        on the sum of losses are valid only for slopes between the bounds.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
@@ -98,7 +106,8 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a step. Return False if no step was possible or if there is no more progress.
 
-        There is progress if `gap`, the complementarity or the infeasibility decreases.
+        There is no more progress if neither `gap`, nor the mean product of slack and multiplier,
+        nor the infeasibility has decreased in the last iterations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -1,4 +1,8 @@
-"""The inequalities of a game: the edge of each column is at most v."""
+"""The inequalities of a game: the edge of each column is at most the bound v.
+
+The edge of a column a_j is ⟨a_j, d⟩, where d is the distribution over the examples. If the weights
+of columns may be negative, the negative of the edge is also at most v.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +19,34 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 
 
 class BoundsChange(NamedTuple):
-    """A step in the slacks and the multipliers of the bounds on edges."""
+    """A step in the slacks and the multipliers of the bounds on the edges of the columns.
+
+    The arrays `slack` and `mult` have the shape (1, size) or (2, size), with a row for each sign of
+    the columns.
+    """
 
     slack: Array
-    """The step of the slacks, of shape (1, size) or (2, size), with a row for each sign of the
-    columns."""
+    """The step of the slacks. A slack is the bound v minus the edge, for each sign of each
+    column."""
     mult: Array
 
 
 class EdgeBounds:
     """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j, and their multipliers.
 
-    Only columns in the restricted problem have bounds. The multipliers of the two signs of a column
-    are w_j⁺ and w_j⁻, and the weight w_j is w_j⁺ − w_j⁻. If W is a simplex, each column has only
-    the sign +. If W is the full simplex, a column of zeros is appended. The bound of this column is
-    0 <= v, and its multiplier is the radius of W minus the sum of the weights. All slacks are
-    positive from the start, because the first v is greater than all edges.
+    The vector d is the distribution over the examples. Only columns in the restricted problem have
+    bounds. The multipliers of the two signs of a column are w_j⁺ and w_j⁻, and the weight of the
+    column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, each column has only the
+    sign +.
+
+    If W is the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. The bound of
+    this column is 0 <= v, and its multiplier is the radius minus the sum of the weights. All slacks
+    are positive from the start, because the first v is greater than all edges.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with the columns in the restricted problem.
+        The columns in the restricted problem.
     over : AtomicSet
         The set W of the weights w.
     d : array of shape (m,)
@@ -47,8 +58,8 @@ class EdgeBounds:
     """
 
     is_linear = True
-    """Whether the slacks are linear in d and v. If they are linear, the primal and the dual step
-    may have different lengths."""
+    """Whether the slacks are linear in the distribution d and the bound v. If they are linear, the
+    primal and the dual step may have different lengths."""
 
     def __init__(
         self, bulk: Bulk, over: AtomicSet, d: Vector, v: float, w: Vector | None = None
@@ -59,11 +70,12 @@ class EdgeBounds:
         self._signs = np.array([[1.0], [-1.0]] if over.two_sided else [[1.0]])
         # Over the ball both signs of a column can share the weight that w leaves out.
         self._zeros = np.zeros(int(over.holds_zero and not over.two_sided))
-        """The edge of the appended column of zeros, or an empty array if there is no such
-        column."""
+        """The array [0], which is the edge of the appended column of zeros. It is an empty array if
+        there is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds, with a row for each sign of the columns."""
+        """The slacks and the multipliers of all bounds on edges, with a row for each sign of the
+        columns."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -71,11 +83,21 @@ class EdgeBounds:
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
-        """Return the slacks of all bounds, which are v minus the edge of each column and sign."""
+        """Return the slacks of all bounds on edges, with a row for each sign of the columns.
+
+        A slack is the bound v minus the edge of the column for the sign +, and v plus the edge for
+        the sign −.
+        """
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
-        """Move all multipliers by 99 % of the distance to the multipliers of the weights w in W."""
+        """Move all multipliers by 99 % of the distance to the multipliers of the weights w.
+
+        The weights w are in the set W of the game. The multipliers of a column are the positive and
+        the negative part of its weight. If the sum of all multipliers is less than the radius of W,
+        the rest is added to the multiplier of the column of zeros. If there is no column of zeros,
+        the rest is added in equal parts to all multipliers.
+        """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
         if self._zeros.size:
@@ -91,9 +113,10 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for columns in use, which have a multiplier greater than its slack.
+        """True for columns in use, which are those with a multiplier greater than its slack.
 
-        Near the end of a run, these are the columns that the optimum uses.
+        The slack is the bound v on all edges minus the edge of the column. Near the end of a run,
+        the columns in use are those that the optimum uses.
         """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
@@ -114,12 +137,11 @@ class EdgeBounds:
         return atom_scaling(self._columns(self.pairs.ratio), floor)
 
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
-        """Return the steps after which slack times multiplier is `centre`.
+        """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The steps are those of the multipliers, while the slacks do not change.
-
-        If a predictor is given, the products of its slack steps and multiplier steps are subtracted
-        from `centre`, because the linearised equations neglect these products.
+        The formula assumes that the slacks do not change. If a predictor is given, the products of
+        its slack steps and multiplier steps are subtracted from `centre`, because the linearised
+        equations neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -127,10 +149,11 @@ class EdgeBounds:
         return self.pairs.missing(centre)
 
     def right_side(self, target: Array) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of Newton's equations for a `target`.
+        """Return the right-hand sides q and s of two of Newton's equations.
 
         The vector q has an entry for each column, and the number s belongs to the bound v on all
-        edges.
+        edges. The argument `target` contains the steps of the multipliers that the method `target`
+        returns.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -140,7 +163,12 @@ class EdgeBounds:
         return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
     def change(self, target: Array, move: Move) -> BoundsChange:
-        """Return the steps of slacks and multipliers for a solution of Newton's equations."""
+        """Return the steps of the slacks and multipliers that follow from a Newton step.
+
+        The slacks and multipliers are those of the bounds on edges. The argument `move` is a
+        solution of Newton's equations. The argument `target` contains the steps of the multipliers
+        that the method `target` returns.
+        """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
         if len(mult) == 2:
@@ -155,7 +183,10 @@ class EdgeBounds:
         return BoundsChange(slack, mult)
 
     def go(self, step: float, dual_step: float, change: BoundsChange, d: Vector, v: float) -> None:
-        """Move the multipliers by `dual_step`, and recompute the slacks for the new d and v."""
+        """Move the multipliers by `dual_step` times their entries of `change`.
+
+        The slacks are computed from the new distribution d and the new bound v on all edges.
+        """
         self.v = v
         self.edges = self.bulk.edges(d)
         self.pairs.move(self._slacks(), dual_step, change.mult)
@@ -165,10 +196,13 @@ class EdgeBounds:
         """Return which columns are idle, which means that they hardly influence the method.
 
         The curvature of a column is its multiplier divided by its slack. An idle column has a
-        curvature less than `part` times the median curvature of the columns in use. It also has a
-        weight of at most a thousandth of the mean weight. The second condition protects columns in
-        use that are not yet close to the central path. Near the end of a run the curvatures of the
-        columns differ by many orders of magnitude, and such a column would look idle.
+        curvature less than `part` times the median curvature of the columns in use. These are the
+        columns with a multiplier greater than its slack. An idle column also has a weight of at
+        most a thousandth of the radius of W divided by the number of columns.
+
+        The condition on the weight protects columns in use that are not yet close to the central
+        path. Near the end of a run the curvatures of the columns differ by many orders of
+        magnitude, and the curvature of such a column may be far below the median.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
@@ -179,11 +213,12 @@ class EdgeBounds:
         return np.asarray(is_light & (curvature < part * usual))
 
     def drop(self, bulk: Bulk, stays: NDArray[np.bool_], d: Vector) -> None:
-        """Remove the columns for which `stays` is False.
+        """Remove the columns for which `stays` is False from the restricted problem.
 
         If the columns are stumps (cuts of a feature at a threshold), the weight of a removed cut
-        moves to the following cut that is not removed, or to the last cut. The weight of any other
-        removed column is lost.
+        moves to the following cut that is not removed. If there is no following cut, the weight
+        moves to the last cut that is not removed. The weight of any other removed column is lost.
+        The argument `bulk` contains the columns that are not removed.
         """
         kept = np.append(stays, self._zeros == 0.0)
         mult = self.pairs.mult[:, kept]
@@ -199,10 +234,11 @@ class EdgeBounds:
         self.admit(bulk, np.arange(bulk.n), d)
 
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
-        """Replace the columns by those of `bulk`, which include all old columns.
+        """Replace the columns of the restricted problem by those of `bulk`.
 
-        The old columns keep their slacks and multipliers. The array `place` contains the positions
-        of the old columns among those of `bulk`.
+        The new columns include all old columns. The old columns keep their slacks and multipliers.
+        The array `place` contains the positions of the old columns among those of `bulk`. The
+        argument `d` is the present distribution over the examples.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -233,8 +269,13 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
     ratio : array of shape (1, n) or (2, n)
         The multiplier divided by the slack of each bound, with a row for each sign of the columns.
     floor : float
-        The multiplier divided by the slack of the bound 0 <= v of the column of zeros, or 0 if
-        there is no such column.
+        The multiplier divided by the slack of the bound 0 <= v of the appended column of zeros, or
+        0 if there is no such column.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the multipliers of a column are so small that they are rounded to 0.
     """
     D = ratio.sum(axis=0)
     if not D.all():

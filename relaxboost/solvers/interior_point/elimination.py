@@ -25,28 +25,37 @@ class Elimination:
     """The choice between three ways to solve Newton's equations.
 
     The first way factorises a matrix for the columns, of order n + 1 for n columns. The second way
-    factorises a matrix for the m examples, of order m. The smaller matrix is selected. If the
-    columns are stumps (cuts of a feature at a threshold), the third way uses conjugate gradients.
-    They need no matrix and make passes over the examples. The third way is selected if it takes
-    less work than the matrix for the columns.
+    factorises a matrix for the m examples, of order m. The third way exists if the columns are
+    stumps (cuts of a feature at a threshold) and if bounds on single variables are the only
+    constraints of the relaxation f. It solves the equations for the columns by conjugate gradients,
+    which make passes over the examples and need no matrix.
+
+    Usually the smaller matrix is selected. If this is the matrix for the columns, the third way
+    replaces it if conjugate gradients take less work or if the matrix is too large.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
-        """The largest number of conjugate gradient iterations that a right-hand side took in the
-        last step that used them. Its start value is typical of well-conditioned equations. The
+        """The number of conjugate gradient iterations from which the work of the next step is
+        predicted. It is the largest number that a right-hand side took in the last step with
+        conjugate gradients. The value at the start is typical of well-conditioned equations. The
         value is inf if conjugate gradients did not converge."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
         """Return Newton's equations in a form that is ready to be solved.
 
+        `bulk` contains the columns, `block` is the matrix of the relaxation f, and `scaling`
+        contains the terms that belong to the weights of the columns.
+
         Raises
         ------
         numpy.linalg.LinAlgError
             If the matrix is not positive definite because of rounding errors.
+        TimeUp
+            If the time limit of the run is over.
         """
         seconds_left()
         if self._prefers_examples(bulk, block, scaling):
@@ -70,7 +79,10 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations the equations of this step took."""
+        """Record how many conjugate gradient iterations Newton's equations `normal` took.
+
+        The method `factorise` uses this number in the next step.
+        """
         self.is_by_passes = normal.iterations > 0
         if self.is_by_passes:
             # Equations that do not converge are solved with a matrix in the next step.

@@ -1,4 +1,4 @@
-"""Factors of Newton's matrices, which are nearly singular at the end of a run."""
+"""Cholesky factors and sparse factors of Newton's matrices, which become nearly singular."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from relaxboost._core.arrays import Array, Vector
 from relaxboost._core.blas import threads_for
 
 ADDITIONS = tuple(10.0**-digits for digits in (14, 12, 10, 8))
-"""The fractions of the diagonal that are added to the diagonal. They are tried in turn until the
-matrix has a factor. An addition of 1e-14 leaves 14 of the 16 digits of the diagonal unchanged."""
+"""The fractions of the diagonal of a matrix that are added to its diagonal. They are tried in turn
+until the matrix has a factor. An addition of 1e-14 leaves 14 of the 16 digits of the diagonal
+unchanged."""
 
 
 class Factor:
@@ -24,7 +25,8 @@ class Factor:
     Parameters
     ----------
     gram : array of shape (order, order)
-        The matrix in its lower triangle. The diagonal is changed.
+        An array whose lower triangle contains the matrix. The constructor changes the diagonal of
+        this array.
     size : array of shape (order,), optional
         The size of the terms of each diagonal entry, if these terms cancelled. The rounding errors
         in the diagonal are then proportional to `size`.
@@ -44,7 +46,7 @@ class Factor:
                 gram[place, place] = diagonal + addition * scale
                 if self._factorise(gram):
                     return
-        raise np.linalg.LinAlgError("Newton's equations are singular")
+        raise np.linalg.LinAlgError("Newton's matrix has no Cholesky factor")
 
     def _factorise(self, gram: Array) -> bool:
         """Factorise a copy of the matrix, and return whether the matrix is positive definite."""
@@ -56,7 +58,7 @@ class Factor:
         return not failed
 
     def solve(self, h: Vector) -> Vector:
-        """Return the solution of the equations for the right-hand side h."""
+        """Return the solution x of `gram` x = h, where `gram` is the matrix of this factor."""
         from scipy.linalg.blas import dtrsv
 
         # For one vector BLAS is several times faster than LAPACK, which expects a matrix.
@@ -66,16 +68,17 @@ class Factor:
 
 
 def symmetric_factor(matrix: Any) -> Any:
-    """Return a sparse factor of a symmetric matrix. Its `solve` accepts vectors and matrices.
+    """Return a sparse LU factor of a symmetric sparse matrix.
 
-    The minimum degree ordering for symmetric matrices keeps pivots on the diagonal. Rows with many
-    entries then cause few additional entries in the factor. SuperLU's default ordering is made for
-    unsymmetric matrices, and its factor has up to five hundred times as many entries.
+    The method `solve` of the factor accepts vectors and matrices. The minimum degree ordering for
+    symmetric matrices keeps pivots on the diagonal. Rows with many entries then cause few
+    additional entries in the factor. SuperLU's default ordering is made for unsymmetric matrices,
+    and its factor has up to five hundred times as many entries.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the matrix is singular.
+        If the matrix is singular even with the largest addition to its diagonal.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -93,7 +96,7 @@ def symmetric_factor(matrix: Any) -> Any:
             )
         except RuntimeError:  # SciPy's, for a singular matrix
             continue
-    raise np.linalg.LinAlgError("the sparse part of Newton's equations is singular")
+    raise np.linalg.LinAlgError("the sparse part of Newton's matrix is singular")
 
 
 def add_outer(matrix: Array, left: Vector, right: Vector) -> None:

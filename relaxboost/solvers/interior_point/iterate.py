@@ -1,4 +1,7 @@
-"""A point strictly inside all inequalities of a game, and the step of Mehrotra from this point."""
+"""A point strictly inside all inequalities of a game, and the step of Mehrotra from this point.
+
+The inequalities are those of the relaxation f and the bounds on the edges of the columns.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 class _Centre(NamedTuple):
-    """The products of slack and multiplier at which a direction aims.
+    """The products of slack and multiplier at which a step in all variables of the game aims.
 
     The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
     edges. Each field is one number for all products, or an array with a number for each product.
@@ -34,7 +37,11 @@ class _Centre(NamedTuple):
 
 
 class _Equations(NamedTuple):
-    """The right-hand side of Newton's equations, and the targets from which it was computed."""
+    """The right-hand sides of Newton's equations, and the targets from which they were computed.
+
+    The field `aim` contains the targets for the inequalities of the relaxation f. The field
+    `bounds` contains the targets for the bounds on edges.
+    """
 
     right: Right
     aim: Aim
@@ -42,7 +49,12 @@ class _Equations(NamedTuple):
 
 
 class _Direction(NamedTuple):
-    """A direction, which is a step in all variables, slacks and multipliers of the game."""
+    """A direction, which is a step in all variables, slacks and multipliers of the game.
+
+    The field `move` is the solution of Newton's equations, and `equations` contains their
+    right-hand sides. The field `bounds` is the step in the slacks and multipliers of the bounds on
+    edges.
+    """
 
     equations: _Equations
     move: Move
@@ -52,9 +64,9 @@ class _Direction(NamedTuple):
 
 
 class Outsiders(Protocol):
-    """Columns that are not in the restricted problem.
+    """Columns of the game that are not in the restricted problem.
 
-    The edge of these columns may also not be greater than the bound v on all edges.
+    The edges of these columns must also be at most the bound v on all edges.
     """
 
     def block(
@@ -62,10 +74,13 @@ class Outsiders(Protocol):
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
-        `direction` is the direction of the distribution d. For a step of length 1, the bound v on
-        all edges rises by `rise`. If columns limit the step, the best of them enter the restricted
-        problem. The second result then contains all columns of the restricted problem, and the
-        positions of the earlier ones among them. Otherwise the second result is None.
+        The argument `v` is the bound on the edges of all columns. In a step of length 1, the
+        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
+        with the largest prices enter the restricted problem.
+
+        If columns entered, the second result is a pair. It contains all columns of the restricted
+        problem, and the positions of the earlier columns among them. If no columns entered, the
+        second result is None.
         """
 
 
@@ -73,23 +88,24 @@ class Iterate:
     """The program of a game and a point strictly inside its inequalities.
 
     The program minimises f(d) + r v, where d is the distribution over examples, v is a bound on all
-    edges, and r is the radius of the set of weights. The constraints are Σd = 1, the bounds on the
-    edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All inequalities hold
-    strictly from the start. The equations need not hold at the start, and their residuals converge
-    to zero. The page Mathematics, "The interior point method", derives the equations.
+    edges, and r is the radius of the set W of the weights w. The constraints are Σd = 1, the bounds
+    on the edges in `EdgeBounds`, and the constraints of the relaxation f in `Part`. All
+    inequalities hold strictly from the start. The equations need not hold at the start, and their
+    residuals converge to zero. The page Mathematics, "The interior point method", derives the
+    equations.
 
     Parameters
     ----------
     form : LinearForm or ConeForm
         The program that defines the relaxation f.
     bulk : Bulk
-        The products with the columns in the restricted problem.
+        The columns in the restricted problem.
     over : AtomicSet
         The set W of the weights w.
     center : array of shape (m,)
         The distribution d near which the method starts.
     whole : Pricing, optional
-        The edges of all columns, if only some columns are in the restricted problem.
+        All columns of the game, if only some columns are in the restricted problem.
 
     References
     ----------
@@ -98,8 +114,8 @@ class Iterate:
     """
 
     has_correctors = True
-    """Whether the step may use Gondzio's centrality correctors. They are useful if a corrector
-    costs much less than the factor of Newton's matrix."""
+    """Whether a step may use Gondzio's centrality correctors. They are useful if a corrector takes
+    much less work than the factor of Newton's matrix."""
 
     def __init__(
         self,
@@ -123,25 +139,32 @@ class Iterate:
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
 
     def _begin(self, part: Part, bounds: EdgeBounds, has_sum: bool = True) -> None:
-        """Set the starting point. If `has_sum`, the equation Σd = 1 is part of the program."""
+        """Set the starting point of the program.
+
+        The argument `part` contains the variables of the relaxation f, and `bounds` contains the
+        bounds on edges. If `has_sum` is True, the equation Σd = 1 is part of the program.
+        """
         self.part = part
         self.bounds = bounds
         self._has_sum = has_sum
         self._multiplier = 0.0
         """The multiplier λ of the equation Σd = 1."""
         self.infeasibility = 1.0
-        """An upper bound on the size of the residual of each equation, divided by that at the
-        start. Rounding errors are not included."""
+        """An upper bound on the size of the residual of each equation of the program, divided by
+        the size of this residual at the start. Rounding errors are not included."""
         self.elimination = Elimination()
 
     @property
     def bulk(self) -> Bulk:
-        """The products with the columns in the restricted problem."""
+        """The columns of the game matrix that are in the restricted problem."""
         return self.bounds.bulk
 
     @property
     def d(self) -> Vector:
-        """The distribution d. Its entries are positive, and their sum converges to 1."""
+        """The distribution d over the examples, shape (m,).
+
+        Its entries are positive, and their sum converges to 1.
+        """
         return self.part.x[: self.bulk.m]
 
     @property
@@ -151,7 +174,7 @@ class Iterate:
 
     @property
     def v(self) -> float:
-        """The bound v on all edges."""
+        """The bound v, which is greater than the edges of all columns."""
         return self.bounds.v
 
     @property
@@ -163,7 +186,8 @@ class Iterate:
     def product(self) -> float:
         """The complementarity, which is the sum of slack times multiplier over all inequalities.
 
-        If all equations of the program hold, the complementarity is the gap of the point.
+        If all equations of the program hold at the point, the complementarity is the duality gap:
+        the primal objective minus the dual objective.
         """
         return self.part.product + self.bounds.pairs.product
 
@@ -171,8 +195,8 @@ class Iterate:
         """Take a predictor-corrector step, and return the longer of the primal and the dual length.
 
         If `outsiders` are given, the step ends before the edge of any of them is greater than the
-        bound v on all edges. The columns that limit the step enter the restricted problem. The
-        bounds on edges therefore hold for all columns of the game.
+        bound v on all edges. Some of the columns that limit the step enter the restricted problem.
+        The bounds on edges therefore hold for all columns of the game.
 
         Raises
         ------
@@ -201,7 +225,8 @@ class Iterate:
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
         """Return Newton's equations, ready to be solved, and the corrected direction of Mehrotra.
 
-        If correctors are cheap, the direction also contains the centrality correctors of Gondzio.
+        If the correctors of Gondzio take little work, they are added to the direction. They bring
+        the products of slack and multiplier closer to each other.
         """
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
@@ -218,10 +243,11 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector assumes a primal and a dual step that are longer by 0.2. It brings the
-        products of slack and multiplier after these steps closer to `mu`. The corrector is accepted
-        if the sum of the two lengths grows by at least 0.02. (Gondzio assumes steps that are longer
-        by 0.1. The run then takes about a tenth more steps.)
+        Each corrector assumes that the primal and the dual step are longer by 0.2 than the present
+        direction allows. It brings the products of slack and multiplier after these longer steps
+        closer to `mu`. The corrector is accepted if the sum of the two step lengths grows by at
+        least 0.02. Gondzio assumes steps that are longer by 0.1. With 0.1, a run takes about a
+        tenth more steps.
         """
         # Each corrector changes the products at which the one before aimed.
         centre = _Centre(mu, mu)
@@ -245,8 +271,9 @@ class Iterate:
     def _centring(self, predictor: _Direction) -> float:
         """Return the product of slack and multiplier at which the corrector aims.
 
-        The product is σ μ, where μ is the mean of slack times multiplier at the present point. The
-        centring parameter of Mehrotra is σ = (μ after the predictor / μ)³.
+        The product is σ μ, where μ is the mean of slack times multiplier at the present point. Let
+        q be the sum of slack times multiplier after the predictor, divided by the sum at the
+        present point. The centring parameter σ of Mehrotra is q³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -257,7 +284,8 @@ class Iterate:
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
         """Return the direction towards the products of slack and multiplier in `centre`.
 
-        If a predictor is given, its second-order terms correct the direction.
+        The argument `normal` contains Newton's equations at the present point. If a predictor is
+        given, its second-order terms correct the direction.
         """
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian that do not belong to f.
@@ -269,7 +297,11 @@ class Iterate:
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction in all variables from a solution of the reduced Newton equations."""
+        """Return the direction in all variables that belongs to a solution of Newton's equations.
+
+        The solution `move` contains the steps of the unknowns that remain in the equations. The
+        steps of the slacks and of the other multipliers follow from it.
+        """
         # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():
             raise np.linalg.LinAlgError(UNSOLVED)
@@ -280,7 +312,7 @@ class Iterate:
     def _longest(self, direction: _Direction) -> tuple[float, float]:
         """Return the longest primal step and the longest dual step, each at most 1.
 
-        No slack and no multiplier leaves its cone or becomes negative in these steps.
+        After these steps, no slack and no multiplier is outside its cone or negative.
         """
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)

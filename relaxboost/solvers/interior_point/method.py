@@ -15,17 +15,19 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class InteriorPoint(Method):
-    """A primal-dual interior point method that uses all columns in every step.
+    """A primal-dual interior point method for games whose optimum uses many columns.
 
-    If an optimum uses hundreds of columns, a booster needs a round for each of them. This method
-    needs ten to thirty rounds. Each round factorises a dense matrix. The order of this matrix is
-    the number of columns or the number of examples, whichever is smaller.
+    If an optimum uses hundreds of columns, a method that adds one column in each round needs
+    hundreds of rounds. This method needs ten to thirty rounds. Each round factorises a dense
+    matrix. The order of this matrix is the number of columns or the number of examples, whichever
+    is smaller.
 
     If the columns are stumps (cuts of a feature at a threshold), the method does not store them as
-    an array. If the program of the relaxation f also has no rows, stumps enter and leave the matrix
-    during the run, and the method needs thirty to a hundred rounds. If both the examples and the
-    stumps are many, conjugate gradients replace the matrix by passes over the examples. The page
-    Mathematics derives the equations.
+    an array. The relaxation f is often a linear program whose only constraints are bounds on its
+    variables. In this case the matrix contains only some of the stumps. Stumps enter and leave the
+    matrix during the run, and the method needs thirty to a hundred rounds. If both the examples and
+    the stumps are many, conjugate gradients replace the matrix by passes over the examples. The
+    page Mathematics derives the equations.
 
     References
     ----------
@@ -35,11 +37,20 @@ class InteriorPoint(Method):
     name = "interior-point"
 
     def check(self, game: Game) -> None:
-        """Raise InputError if A is too large, or if f needs cones that are not supported."""
+        """Raise InputError if the method does not support the game.
+
+        The method does not support games whose weights w have a domain without atoms. It needs to
+        know the number of columns. The game matrix A must not be too large, and a relaxation f that
+        is not polyhedral must be a cone program with half lines, second-order cones and exponential
+        cones.
+        """
         reason = unfit(game)
         if reason:
             raise InputError(f'{reason}; use method="auto"')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run that starts at the distribution `f.center(m)` inside the domain of f."""
+        """Return a run whose first round uses the distribution `f.center(m)`.
+
+        This distribution is a point at which the relaxation f of the game is finite.
+        """
         return Opening(game, goal.tol).named("interior-point")

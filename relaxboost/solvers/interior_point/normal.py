@@ -1,14 +1,19 @@
 """Newton's equations of a game, reduced to one matrix: of the columns, or of the examples.
 
-The unknowns are the changes t of the variables of f, y of the weights w, Δv of the bound v on all
-edges, and Δλ of the multiplier of Σd = 1. The page Mathematics, "Newton's equations", derives
+The unknowns are the Newton steps t of the variables of the relaxation f, y of the weights w, Δv of
+the bound v on all edges, and Δλ of the multiplier λ of the equation Σd = 1. The page Mathematics,
+"Newton's equations", derives the equations
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
-and the matrices below, with the symbols of this code. Near a vertex each matrix would be singular
-in one direction. One of the equations in the last line fixes this direction, and is added to the
-matrix with a weight ρ. The solutions therefore keep the accuracy of doubles until the end.
+K is the matrix of f, and A is the game matrix. A and 1 multiply only the entries of t that belong
+to the distribution d. The diagonal matrix D, the vector ε and the number κ belong to the weights w
+and to the bound v. The right-hand sides are h, q, s and σ.
+
+Near a vertex the reduced matrix would be singular in one direction. One of the two equations in the
+last line fixes this direction. This equation is added to the matrix with a weight ρ. The solutions
+therefore keep the accuracy of doubles until the end of the run.
 """
 
 from __future__ import annotations
@@ -28,24 +33,30 @@ UNSOLVED = "Newton's equations have no solution in doubles"
 
 
 class Move(NamedTuple):
-    """A solution of Newton's equations, with the products of its parts and A."""
+    """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The change of the variables of f, whose first m entries are that of d."""
+    """The step of the variables of the relaxation f. Its first m entries are the step Δd of the
+    distribution d."""
     y: Vector
-    """The change of the weights w."""
+    """The step y of the weights w of the columns."""
     v: float
-    """The change of v, the upper bound that holds for all edges."""
+    """The step of v, which is the upper bound on the edges of all columns."""
     total: float
-    """The change of the multiplier λ of Σd = 1."""
+    """The step of the multiplier λ of the equation Σd = 1."""
     margins: Vector
-    """The change A y of the margins."""
+    """The step A y of the margins A w, where y is the step of the weights w."""
     edges: Vector
-    """The change Aᵀ Δd of the edges."""
+    """The step Aᵀ Δd of the edges Aᵀ d, where Δd is the step of the distribution d."""
 
 
 class Right(NamedTuple):
-    """The four right-hand sides of Newton's equations."""
+    """The four right-hand sides of Newton's equations.
+
+    The vector h belongs to the variables of the relaxation f, and the vector q to the weights w of
+    the columns. The number s belongs to the bound v on all edges, and `sigma` to the equation
+    Σd = 1.
+    """
 
     h: Vector
     q: Vector
@@ -54,22 +65,33 @@ class Right(NamedTuple):
 
 
 class ColumnScaling(NamedTuple):
-    """The terms of Newton's equations that the bounds on edges contribute."""
+    """The terms that the weights w and the bound v on all edges add to Newton's equations.
+
+    With the game matrix A, the equations with these terms are
+
+        Aᵀ t − D⁻¹ y − ε Δv = q        κ Δv − εᵀ y = s
+
+    Here t is the step of the distribution d, y is the step of w, and Δv is the step of v.
+    """
 
     D: Vector
-    """The sum of multiplier / slack over the signs of each column."""
+    """The diagonal of the matrix D, shape (n,). If the bounds are bounds on edges, an entry is the
+    sum of multiplier / slack over the signs of the column."""
     E: Vector
-    """The difference of multiplier / slack of the two signs. ε is E / D."""
+    """The vector E with the entries ε_j D_j, shape (n,). If the columns have two signs, an entry is
+    multiplier / slack of the sign + minus multiplier / slack of the sign −."""
     kappa: float
-    """The coefficient κ of Δv."""
+    """The coefficient κ of the step Δv of the bound v on all edges."""
     total: float | None = None
-    """κ + Σ ε² D; by default ΣD, as for columns of two signs."""
+    """The number κ + Σ ε_j² D_j. None stands for Σ D_j. If the columns have two signs and there are
+    no other bounds, the two numbers are equal."""
     has_sum: bool = True
-    """Whether 1ᵀ t = σ is an equation. Without it Δλ is zero."""
+    """Whether Σd = 1 is an equation of the program. If it is not, the step of its multiplier λ is
+    zero."""
 
 
 class Normal(ABC):
-    """Newton's equations in a form that is solved for several right-hand sides."""
+    """Newton's equations in a form that can be solved for several right-hand sides."""
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         self._bulk = bulk
@@ -79,17 +101,27 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return the solution with the roundings of the factor."""
+        """Return the solution of Newton's equations for the right-hand sides `right`.
+
+        The solution contains the rounding errors of a factor or the errors of conjugate gradients.
+        """
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return the solution after one step of iterative refinement."""
+        """Return the solution `first` after one step of iterative refinement.
+
+        The step solves Newton's equations for the residual of `first`, and adds the result to
+        `first`.
+        """
         # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the right-hand side minus the left-hand side at a solution."""
+        """Return the residuals of Newton's equations at the solution `first`.
+
+        A residual is the right-hand side of an equation minus its left-hand side.
+        """
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -102,17 +134,27 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return what the sum of t lacks of σ."""
+        """Return the residual of the equation 1ᵀ t = σ, which is σ minus the sum of t.
+
+        The vector t is the step of the distribution d. If Σd = 1 is not an equation of the program,
+        return 0.
+        """
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of iterations of a right-hand side so far, or 0 with a factor."""
+        """The largest number of conjugate gradient iterations that a right-hand side took so far.
+
+        It is 0 if the equations are solved with a Cholesky factor.
+        """
         return 0
 
 
 class ByColumns(Normal):
-    """Equations with a matrix of order n + 1, for the unknowns z = (y, Δλ)."""
+    """Newton's equations reduced to a matrix of order n + 1, where n is the number of columns.
+
+    The unknowns are the step y of the weights w and the step Δλ of the multiplier λ of Σd = 1.
+    """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)
@@ -134,10 +176,12 @@ class ByColumns(Normal):
         return Factor(gram, self._block.uncancelled)
 
     def _weight(self, corner: float) -> float:
-        """Return the weight ρ of the equation κ Δv − εᵀ y = s in the matrix.
+        """Return the weight ρ with which the equation κ Δv − εᵀ y = s is added to the matrix.
 
-        The weight 1/κ eliminates Δv. If 1/κ is larger than the last entry of the diagonal, the
-        `corner`, then it would cancel digits of other entries, and ρ is the corner.
+        Here y is the step of the weights w, and Δv is the step of the bound v on all edges. The
+        argument `corner` is the last diagonal entry of the matrix. If 1/κ is at most `corner`, ρ is
+        1/κ, and Δv is eliminated. A larger ρ would cancel digits of other entries of the matrix, so
+        ρ is otherwise equal to `corner`.
         """
         # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa
@@ -172,7 +216,11 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """The equations by columns without their matrix, if the columns are cuts and K is diagonal."""
+    """Newton's equations reduced to the columns, solved by conjugate gradients without a matrix.
+
+    The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
+    must be diagonal.
+    """
 
     @property
     def iterations(self) -> int:
@@ -187,7 +235,10 @@ class ByPasses(ByColumns):
 
 
 class ByExamples(Normal):
-    """Equations with a matrix of order m, for the unknown Δd."""
+    """Newton's equations reduced to a matrix of order m, where m is the number of examples.
+
+    The unknown is the step Δd of the distribution d over the examples.
+    """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
         super().__init__(bulk, block, columns)

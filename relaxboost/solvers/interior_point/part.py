@@ -1,8 +1,8 @@
 """The interface of the relaxation f: its variables, inequalities and equations.
 
-The interior point method minimises f(d) over distributions d, plus terms of the game. Newton's
-equations contain a symmetric matrix K for f. The vector t contains the Newton step in all unknowns
-of f, and K multiplies t.
+The interior point method minimises f(d) plus other terms of the game over distributions d. In each
+iteration it solves Newton's equations. One part of these equations is K t = h. The symmetric matrix
+K belongs to f, and the vector t is the Newton step of all unknowns of f.
 """
 
 from __future__ import annotations
@@ -16,30 +16,42 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The right-hand side of the equations K t = h, which Newton's equations contain for f."""
+    """The right-hand side of K t = h, which is the part of Newton's equations that belongs to f.
+
+    K is the matrix of the relaxation f, and t is the Newton step of the unknowns of f.
+    """
 
     h: Vector
-    """The right-hand side h."""
+    """The right-hand side h of the equations K t = h."""
     wanted: Any
-    """The numbers from which `Part.change` computes the steps of the eliminated variables."""
+    """The numbers from which `Part.change` computes the steps of the eliminated slacks and
+    multipliers."""
 
 
 class Part(ABC):
     """The variables of f, with the slacks and multipliers of its inequalities and equations.
 
-    The value f(d) is the minimum of a program over further variables z. A direction is a step in
-    all variables of f. Each subclass defines its own type for directions. The method `change`
-    returns a direction, and the methods `product_after`, `longest`, `outliers` and `go` accept it.
+    The value f(d) of the relaxation is the minimum of a program over further variables z. A
+    direction is a step in all variables, slacks and multipliers of this program. Each subclass
+    defines its own type for directions. The method `change` returns a direction, and the methods
+    `product_after`, `longest`, `outliers` and `go` accept it.
     """
 
     x: Vector
-    """The variables of f in one vector. Its first m entries are the distribution d."""
+    """The variables of the program of f in one vector. Its first m entries are the distribution
+    d."""
     count: float
-    """The degree of the barrier of f. In a linear program it is the number of inequalities."""
+    """The number by which the complementarity of f is divided to get its mean. In a linear program
+    it is the number of inequalities. In a cone program it is the sum of the degrees of the
+    cones."""
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of f and the point (d, z), or None if f has no rows."""
+        """The multipliers of the rows of f and the point (d, z), or None if f has no rows.
+
+        The rows are the linear constraints of the program of f, apart from bounds on single
+        variables. The vector z contains the further variables of this program.
+        """
         return None
 
     @property
@@ -52,7 +64,7 @@ class Part(ABC):
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K of f in Newton's equations at the present point."""
+        """Return the matrix K that f adds to Newton's equations at the present point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
@@ -61,8 +73,9 @@ class Part(ABC):
         Parameters
         ----------
         pull : array of shape (m,)
-            The vector A w − λ, with the weights w and the multiplier λ of the equation Σd = 1. It
-            is the gradient in d of the terms of the Lagrangian that do not belong to f.
+            The vector A w − λ. A is the game matrix, w contains the weights of the columns, and λ
+            is the multiplier of the equation Σd = 1. The vector is the gradient in d of the terms
+            of the Lagrangian that do not belong to f.
         centre : float or array
             The target for the product of each slack and its multiplier.
         first : direction, optional
@@ -71,32 +84,41 @@ class Part(ABC):
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction in all variables of f, computed from the solution t of K t = h."""
+        """Return the direction in all variables of f that belongs to the Newton step t.
+
+        The vector t solves K t = h, where K is the matrix of f in Newton's equations and `aim`
+        contains the right-hand side h. The steps of the slacks and multipliers follow from t.
+        """
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
         """Return the complementarity of f after two steps along the direction `change`.
 
-        The slacks move by `step`, and the multipliers move by `dual_step`.
+        The complementarity is the sum of slack times multiplier. The slacks move by `step` times
+        their entries of the direction, and the multipliers move by `dual_step` times their entries.
         """
 
     @abstractmethod
     def longest(self, change: Any) -> tuple[float, float]:
         """Return the longest step of the slacks and that of the multipliers, each at most 1.
 
-        A step is at most so long that no slack, or no multiplier, leaves its cone. In a linear
-        program all of them remain nonnegative.
+        In a linear program, all slacks and multipliers remain nonnegative after these steps. In a
+        cone program, they remain in their cones.
         """
 
     def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
         """Return corrections of the products of slack and multiplier that are far from `centre`.
 
         The products are those after a step of length `step` in the slacks and of length `dual_step`
-        in the multipliers. The result is None if `aim` accepts only one number as the target of all
-        products, as for cones.
+        in the multipliers. Each correction is added to the target of a product. The result is None
+        for cones, because `aim` then accepts only one number as the target of all products.
         """
         return None
 
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:
-        """Move the variables and slacks by `step`, and the multipliers by `dual_step`."""
+        """Move along the direction `change`.
+
+        The variables and slacks move by `step` times their entries of the direction. The
+        multipliers move by `dual_step` times their entries.
+        """

@@ -20,9 +20,11 @@ class _Change(NamedTuple):
     """A step in all variables, slacks and multipliers of the linear program that defines f."""
 
     x: Vector
-    """The steps of d, z and y = R(d, z), where R contains the rows of the linear program."""
+    """The steps of the variables d, z and y = R(d, z). The vector d is the distribution, z contains
+    the further variables of the linear program, and R is the matrix of its rows."""
     eta: Vector
-    """The steps of the multipliers η of the equations y = R(d, z)."""
+    """The steps of the multipliers η of the equations y = R(d, z), where R is the matrix of the
+    rows of the linear program."""
     slack: Array
     mult: Array
     """The steps of the slacks and of the multipliers of all bounds. Both arrays have the shape (2,
@@ -30,16 +32,17 @@ class _Change(NamedTuple):
 
 
 SIGNS = np.array([[1.0], [-1.0]])
-"""The signs of a variable in the slack of its lower bound and in the slack of its upper bound."""
+"""The coefficient of a variable in the slack of its lower bound (+1) and in the slack of its upper
+bound (−1)."""
 
 
 class Polyhedron(Part):
-    """A relaxation f that is the minimum of a linear program over bounded variables.
+    """A relaxation f that is the minimum of a linear program whose variables have bounds.
 
-    The variables are the distribution d, the further variables z, and y = R(d, z), where R contains
-    the rows of the linear program. Each variable has a lower and an upper bound, which may be
-    infinite. The bounds hold strictly from the start. The equations y = R(d, z) need not hold at
-    the start, and their residuals converge to zero.
+    The variables are the distribution d, the further variables z, and y = R(d, z), where R is the
+    matrix of the rows of the linear program. Each variable has a lower and an upper bound, which
+    may be infinite. The bounds hold strictly from the start. The equations y = R(d, z) need not
+    hold at the start, and their residuals converge to zero.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ class Polyhedron(Part):
     center : array of shape (m,)
         The distribution d near which the method starts.
     centre : float or array of shape (2, size)
-        The products of slack and multiplier of the lower and upper bounds at the start.
+        The products of slack and multiplier at the start, for the lower and the upper bound of each
+        variable.
     """
 
     def __init__(self, form: LinearForm, center: Vector, centre: Array | float) -> None:
@@ -61,7 +65,8 @@ class Polyhedron(Part):
         lower = np.append(form.lower, form.row_lower)
         upper = np.append(form.upper, form.row_upper)
         self._is_free = lower < upper
-        """False for variables whose two bounds are equal."""
+        """True for variables whose lower bound is less than the upper bound. False for variables
+        whose two bounds are equal."""
         bounds = np.stack([lower, upper])
         live = np.isfinite(bounds) & self._is_free
         self._bounds = np.where(np.isfinite(bounds), bounds, 0.0)
@@ -81,7 +86,11 @@ class Polyhedron(Part):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of f and the point (d, z), or None if f has no rows."""
+        """The multipliers of the rows of f and the point (d, z), or None if f has no rows.
+
+        The rows are the constraints of the linear program that defines f, apart from bounds on
+        single variables. The vector d is the distribution, and z contains the further variables.
+        """
         return ConeProof(self._eta, self.x[: self._size]) if self._eta.size else None
 
     @property
@@ -91,9 +100,10 @@ class Polyhedron(Part):
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
-        The distance of a variable to a bound is at least 1 / (10 m), or a tenth of the distance
-        between its two bounds if that is less. The distance 1 / (10 m) is multiplied by the largest
-        entry of the row for y = R(d, z), if this entry is greater than 1.
+        The argument x is (d, z), and R is the matrix of the rows of the linear program. The
+        distance of a variable to a bound is afterwards at least 1 / (10 m), or a tenth of the
+        distance between its two bounds if that is less. For the variables R(d, z), 1 / (10 m) is
+        multiplied by the largest entry of the row of R if this entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)
@@ -110,7 +120,12 @@ class Polyhedron(Part):
         return np.where(live, SIGNS * (self.x - self._bounds), 1.0)
 
     def _curvature(self) -> Vector:
-        """Return the diagonal that the bounds on d, z and y = R(d, z) add to Newton's matrix."""
+        """Return for each variable the sum of multiplier divided by slack over its two bounds.
+
+        Newton's equations are computed from these numbers. The variables are d, z and y = R(d, z),
+        where R is the matrix of the rows of the linear program. If the two bounds of a variable are
+        equal, the result is a very large number, so the variable does not move.
+        """
         # A variable with equal bounds must not move, not even by a rounding of its size.
         fixed = np.finfo(np.float64).eps ** -2
         return np.where(self._is_free, self._box.ratio.sum(axis=0), fixed)

@@ -6,9 +6,10 @@ import numpy as np
 
 
 class Progress:
-    """Detects that the gap, the complementarity and the infeasibility no longer decrease.
+    """Detects that an interior point method no longer makes progress.
 
-    An iteration makes progress if one of these numbers is below 0.9 of its least value so far.
+    An iteration makes progress if its gap, its complementarity or its infeasibility is below 0.9 of
+    the least value at the earlier iterations that made progress.
 
     Parameters
     ----------
@@ -24,7 +25,10 @@ class Progress:
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
         """Record an iteration, and return whether the run is stuck.
 
-        A run is stuck after `patience` iterations without progress.
+        A run is stuck after `patience` iterations in sequence without progress. The argument `gap`
+        is the upper bound minus the lower bound. The argument `complementarity` is the mean product
+        of a slack and its multiplier. The argument `infeasibility` is the size of the residuals of
+        the equations.
         """
         now = np.array([gap, complementarity, infeasibility])
         if (now < 0.9 * self._least).any():

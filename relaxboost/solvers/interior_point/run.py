@@ -1,4 +1,4 @@
-"""A run of the interior point method, the games that it fits, and its predicted work."""
+"""The rounds of the interior point method, the games that it supports, and its predicted work."""
 
 from __future__ import annotations
 
@@ -20,31 +20,41 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.warm_start import WarmStart
 
 MAX_ENTRIES = 200_000_000
-"""The largest number of entries of A that a run stores as a dense array, 8 bytes each."""
+"""The largest number of entries of the game matrix A that a run stores as a dense array. An entry
+takes 8 bytes."""
 
 MAX_CONE_EXAMPLES = 100_000
-"""The largest number of examples for which an f that is not polyhedral is written as a cone
-program. A row of it takes some hundred bytes."""
+"""The largest number of examples for which a relaxation f that is not polyhedral is written as a
+cone program. A row of this program takes some hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
-"""Columns that every game may have in play. A sieve would save little for so few columns, and a run
-that may not have as many in play is not worth beginning."""
+"""The number of stumps for which column generation would save little work. A game with at most this
+number of stumps has all of them in the restricted problem. If the columns are stored and the
+restricted problem may only contain fewer columns than this number, the method does not support the
+game."""
 
 ITERATIONS = 15
-"""Iterations that a run is predicted to take, the usual number (Wright 1997, Ch. 1)."""
+"""The predicted number of iterations of a run. 15 is a usual number (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""Passes over A in an iteration, besides the cost of its equations: those of a predictor, a
-corrector, their refinement, and the bounds."""
+"""The number of passes over the game matrix A in an iteration. These passes belong to the
+predictor, the corrector, their refinement, and the bounds. The solution of Newton's equations takes
+further work."""
 
 
 def unfit(game: Game) -> str:
-    """Return why no interior point method is for a game, or "" if it is for the game."""
+    """Return why the interior point method does not support a game.
+
+    If it supports the game, return an empty string.
+    """
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return why the weights w or the matrix A of a game do not fit the method, or ""."""
+    """Return why the method does not support the domain of the weights w or the matrix A of a game.
+
+    If it supports both, return an empty string.
+    """
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}"
@@ -62,7 +72,10 @@ def _unfit_matrix(game: Game) -> str:
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return why the f of a game does not fit the method, or ""."""
+    """Return why the method does not support the relaxation f of a game.
+
+    If it supports the relaxation, return an empty string.
+    """
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
@@ -79,16 +92,21 @@ def _unfit_relaxation(game: Game) -> str:
 
 
 def _has_no_rows(game: Game) -> bool:
-    """Return whether f is a linear program that only bounds its variables.
+    """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    The equations for the columns can then be formed without writing A down.
+    For such a relaxation f, the method computes the matrix of Newton's equations for the columns
+    without a dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether only some columns are in play, and others enter and leave."""
+    """Return whether a run uses column generation.
+
+    If it does, only some columns of the game are in the restricted problem. Columns enter and leave
+    this problem during the run.
+    """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -97,7 +115,7 @@ def _has_sieve(game: Game) -> bool:
 
 
 def _max_in_play(game: Game) -> int:
-    """Return how many columns may be in play."""
+    """Return the largest number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
     if game.m <= MAX_FACTOR_ORDER:
@@ -111,11 +129,13 @@ def _max_in_play(game: Game) -> int:
 
 
 def predict_passes(game: Game) -> float:
-    """Return how many passes over A a run to a narrow gap is predicted to take.
+    """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
-    An iteration forms a matrix of the order of the columns in play or of the examples, and
-    factorises it. With a sieve an optimum uses some sixth of the columns that may be in play, and a
-    run takes four times as many iterations, in which columns enter and leave.
+    In each iteration, the method computes and factorises a matrix. Its order is the number of
+    columns in the restricted problem or the number of examples. If a run uses column generation,
+    the prediction makes two assumptions. The restricted problem contains a sixth of the columns
+    that it may contain. The run takes four times as many iterations as other runs, because columns
+    enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
@@ -135,7 +155,11 @@ def predict_passes(game: Game) -> float:
 
 
 class InteriorRun(Booster):
-    """A run whose rounds are steps of an `Iterate` and show the nearest feasible pair (d, w)."""
+    """A run of the interior point method, in which a round takes one or more steps of an `Iterate`.
+
+    After each round, the run shows a feasible pair (d, w) near the point of the `Iterate`. The
+    vector d is the distribution over the examples, and w contains the weights of the columns.
+    """
 
     inner = "interior"
     active: FullWeights
@@ -158,7 +182,8 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The gap of the pair (d, w) that is shown."""
+        """The upper bound minus the lower bound of the value, computed from the pair (d, w) that
+        the run shows."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -170,13 +195,19 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether bounds take a cone program that a run need not solve after every step."""
+        """Whether the bounds on the value take a cone program for the relaxation f.
+
+        If they do, the run need not compute the bounds after every step.
+        """
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or self._game.relaxation.from_solver
         return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
-        """Take a step, or several if bounds are expensive; return None if no step is possible."""
+        """Take one step, or several steps if the bounds on the value are expensive.
+
+        Return this run, or None if no step is possible or if the steps make no more progress.
+        """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
         product = self._iterate.product
@@ -192,7 +223,12 @@ class InteriorRun(Booster):
         return self
 
     def _polish(self, is_enough: bool) -> None:
-        """Take more steps until the columns in use prove the gap without the other columns."""
+        """Take more steps until the columns in use prove the gap without the other columns.
+
+        A column is in use if its multiplier is greater than its slack. The argument `is_enough` is
+        True if the columns in use already prove the gap. If rounding makes the gap larger than the
+        tolerance, the run shows the previous pair (d, w) again.
+        """
         active = self.active
         while not is_enough and self._step():
             shown = self.d, self.witness, active.columns, active.w, active.u, self.evaluated
@@ -203,7 +239,10 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a step, and return False if there is no progress or no possible step."""
+        """Take a step of the interior point method.
+
+        Return False if no step was possible or if the steps make no more progress.
+        """
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
@@ -218,16 +257,23 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the d of the iterate."""
+        """Return the largest price of all columns at the distribution d of the iterate.
+
+        The price of a column is its edge, or the absolute value of its edge if weights may be
+        negative.
+        """
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Show the nearest feasible pair (d, w), with as few columns as prove the gap.
+        """Show a feasible pair (d, w) near the iterate, with few columns, and compute its bounds.
 
-        The columns in use are tried first. If they are not enough, columns whose weights sum to
-        tol/4 are left out. Return False if the gap is small enough only with these columns.
+        The first try uses only the columns in use, which are those with a multiplier greater than
+        its slack. If their weights w do not prove a gap of at most the tolerance `tol`, the second
+        try uses all columns except the lightest. The weights of the omitted columns sum to at most
+        `tol` / 4. Return False if only the second try proves the gap. In this case more steps may
+        help.
         """
         over = self._over
         w = self._iterate.w
@@ -256,7 +302,10 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Show the nearest d at which f is finite, and return f(d) or an upper bound of f(d)."""
+        """Show a distribution d near the iterate at which the relaxation f is finite.
+
+        Return f(d) or an upper bound on f(d).
+        """
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if f.from_solver and self._has_proof and proof is not None:
@@ -269,10 +318,15 @@ class InteriorRun(Booster):
         return f.penalty(self.d)
 
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
-        """Bound F(A w) from below for the weights w that are shown; return whether it was possible.
+        """Compute a lower bound on F(A w) for the weights w that the run shows, and store the gap.
 
-        A quick bound is that of the multipliers, which may prove none. Other bounds are exact and
-        may take a cone program. They are left to the caller of the run as long as it `is_early`.
+        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
+        `is_quick` is True, the bound is computed from the multipliers of the iterate. Return False
+        if the multipliers prove no bound. If `is_quick` is False, the bound is exact, and its
+        computation may solve a cone program. If `is_early` is True, this computation is left to the
+        caller of the run.
+
+        The argument `penalty` is f(d), and `upper` is the upper bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -292,8 +346,10 @@ class InteriorRun(Booster):
 def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
     """Return the program that defines f, and whether its multipliers prove bounds on F.
 
-    An f without closed forms is defined by its cone form, or by the linear program with the same
-    rows, since `Relaxation.near_witness` accepts the multipliers of these rows.
+    F is the relaxed margin, which is the minimum over d of ⟨d, u⟩ + f(d). If f has a closed form
+    and is a linear program, the result is this program and False. Otherwise the result is the cone
+    form of f and True. If the cones of this form are half lines, it is returned as a linear program
+    with the same rows. `Relaxation.near_witness` accepts the multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
     if cones is not None:
@@ -304,10 +360,11 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 
 
 class Opening(Booster):
-    """The round before an `InteriorRun`, at the distribution `f.center(m)` of the relaxation f.
+    """The round before an `InteriorRun`, at the distribution `f.center(m)` over the m examples.
 
-    If the user interrupts the run while it prepares its matrix, this round has already given lower
-    and upper bounds on the value.
+    This distribution is a point at which the relaxation f of the game is finite. The round gives
+    lower and upper bounds on the value. They are available even if the user interrupts the run
+    while it prepares its matrix.
     """
 
     inner = "interior"
@@ -320,13 +377,14 @@ class Opening(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Use the d of the start, if it has one, for the first round only.
+        """Use the distribution d of `start`, if it contains one, for the first round only.
 
-        The `InteriorRun` that follows begins at `f.center(m)`.
+        The `InteriorRun` that follows does not use `start`. It starts near `f.center(m)`, a point
+        at which the relaxation f is finite.
         """
         self.d = self.d if start.d is None else start.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` after its first step."""
+        """Return an `InteriorRun` after its first round, or None if it cannot take a step."""
         return InteriorRun(self._game, self._tol).advance(best)

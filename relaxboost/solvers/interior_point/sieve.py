@@ -14,21 +14,22 @@ from relaxboost.solvers.interior_point.iterate import Iterate
 class Sieve:
     """All columns of a game, of which only some are in the restricted problem at a time.
 
-    The steps of the method use the columns in the restricted problem. Columns enter and leave this
-    problem during the run. Every step ends with a pass over all columns. The bracket [lower, upper]
-    of the value is therefore valid for the whole game.
+    The interior point method computes its steps from the columns in the restricted problem. Columns
+    enter and leave this problem during the run. Every step ends with a pass over all columns. The
+    bracket [lower, upper] of the value is therefore valid for the whole game.
 
     A step ends before the edge of any column is greater than the bound v on all edges. The columns
-    that limit the step then enter the restricted problem. If the columns are stumps (cuts of a
-    feature at a threshold), at most one cut for each sign enters between two neighbouring cuts of
-    the restricted problem. All other columns have large slacks, and they hardly change the
-    direction. A column that left and returned does not leave again, so the number of changes is
-    bounded.
+    that limit the step then enter the restricted problem. Between two columns with neighbouring
+    indices in the restricted problem, at most one column of each sign enters in a step. If the
+    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar.
+
+    All other columns have large slacks, and they hardly change the direction of the step. A column
+    that left and returned does not leave again, so the number of changes is bounded.
 
     Parameters
     ----------
     whole : Pricing
-        The edges of all columns.
+        All columns of the game, with a method that computes their edges.
     over : AtomicSet
         The set W of the weights w.
     most : int
@@ -57,12 +58,16 @@ class Sieve:
         """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _put_in_play(self, columns: Whole) -> None:
-        """Set the columns of the restricted problem, whose indices increase."""
+        """Use the columns with these indices as the restricted problem. The indices increase."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
     def price(self, d: Vector) -> float:
-        """Return the largest price of all columns at the distribution d."""
+        """Return the largest price of all columns at the distribution d, and store their edges.
+
+        The price of a column is its edge, or the absolute value of its edge if weights may be
+        negative.
+        """
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
 
@@ -71,13 +76,14 @@ class Sieve:
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
-        `direction` is the direction of the distribution d. For a step of length 1, the bound v on
-        all edges rises by `rise`. If a step of `length` would make the edge of a column greater
-        than v, the column may enter the restricted problem. Columns with the largest prices enter
-        first.
+        The argument `v` is the bound on the edges of all columns. In a step of length 1, the
+        distribution d moves by `direction`, and v rises by `rise`. If a step of `length` would make
+        the edge of a column greater than v, the column may enter the restricted problem. Columns
+        with the largest prices enter first.
 
-        If columns entered, the second result contains all columns of the restricted problem, and
-        the positions of the earlier ones among them. Otherwise the second result is None.
+        If columns entered, the second result is a pair. It contains all columns of the restricted
+        problem, and the positions of the earlier columns among them. If no columns entered, the
+        second result is None.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
@@ -99,8 +105,9 @@ class Sieve:
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
-        """Remove columns with little weight and influence from the restricted problem.
+        """Remove idle columns from the restricted problem.
 
+        A column is idle if its weight is small and if Newton's equations hardly change without it.
         The columns are removed only if they are more than a tenth of the restricted problem.
         """
         # If a column has less than this part of the usual curvature, Newton's equations hardly

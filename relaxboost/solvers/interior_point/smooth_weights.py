@@ -1,4 +1,7 @@
-"""Weights w with a quadratic term, which are any vectors or vectors in a Euclidean ball."""
+"""Weights w for games in which w may be any vector or any vector in a Euclidean ball.
+
+The objective of these games may contain a quadratic term in w.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,17 @@ class _Change(NamedTuple):
 
 
 class SmoothWeights:
-    """The maximum over w of ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2, where ‖w‖ <= radius.
+    """The weights w that maximise ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2 over all w with ‖w‖ <= radius.
 
-    The room of w is (radius² − ‖w‖²)/2. It is nonnegative in the ball, and v is its multiplier. The
-    equation Aᵀd = (quadratic + v) w need not hold at the start, and its residual converges to zero.
+    A is the game matrix, and d is the vector of the other player. The room of w is (radius² −
+    ‖w‖²)/2. It is positive inside the ball, and v is the multiplier of room >= 0. At the optimum,
+    Aᵀd = (quadratic + v) w. This equation need not hold at the start, and its residual converges to
+    zero.
 
     Parameters
     ----------
     bulk : Bulk
-        The products with A.
+        The game matrix A.
     d : array of shape (m,)
         The vector d at the start.
     w : array of shape (n,)
@@ -67,7 +72,10 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the product of v and the room (radius² − ‖w‖²)/2."""
+        """The complementarity, which is the product of the multiplier v and (radius² − ‖w‖²)/2.
+
+        The multiplier v belongs to the inequality ‖w‖ <= radius of the ball.
+        """
         return self.v * self._room(self.w)
 
     @property
@@ -75,11 +83,11 @@ class SmoothWeights:
         return self._quadratic + self.v
 
     def scaling(self) -> ColumnScaling:
-        """Return the terms that the weights add to Newton's equations.
+        """Return the terms that the weights w add to Newton's equations.
 
         They are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v.
-        D⁻¹ is quadratic + v, and κ is the room (radius² − ‖w‖²)/2 divided by v. If w may be any
-        vector, E is 0 and κ is 1.
+        The number v is the multiplier of the ball ‖w‖ <= radius. D⁻¹ is quadratic + v, and κ is
+        (radius² − ‖w‖²)/2 divided by v. If w may be any vector, E is 0 and κ is 1.
         """
         with np.errstate(divide="ignore"):
             D = 1.0 / self._curvature
@@ -90,7 +98,8 @@ class SmoothWeights:
     def target(self, centre: float, predictor: _Change | None) -> float:
         """Return the product of v and the room (radius² − ‖w‖²)/2 at which a direction aims.
 
-        If a predictor is given, its second-order terms correct the product `centre`.
+        The number v is the multiplier of the ball ‖w‖ <= radius. If a predictor is given, its
+        second-order terms are added to `centre`. Otherwise the result is `centre`.
         """
         if predictor is not None:
             y = predictor.y
@@ -98,31 +107,46 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the two Newton equations that belong to w and to v."""
+        """Return the right-hand sides of the two Newton equations that belong to w and to v.
+
+        The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the
+        product of v and (radius² − ‖w‖²)/2 at which the direction aims.
+        """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of w and v in the solution `move` of Newton's equations."""
+        """Return the steps of the weights w and of the multiplier of the ball ‖w‖ <= radius.
+
+        The argument `move` is a solution of Newton's equations and contains these steps.
+        """
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
-        """Return the product of v and the room after two steps.
+        """Return the product of slack and multiplier of the ball ‖w‖ <= radius after two steps.
 
-        The multiplier v moves by `step`, and w moves by `dual_step`. The room is (radius² −
-        ‖w‖²)/2.
+        The slack is (radius² − ‖w‖²)/2. The multiplier moves by `step` times the argument `v`, and
+        w moves by `dual_step` times the argument `y`.
         """
         return self._room(self.w + dual_step * y) * (self.v + step * v)
 
     def longest(self, y: Vector, v: float) -> tuple[float, float]:
-        """Return the step of v to 0 and the step of w to the sphere, each at most 1."""
+        """Return the longest step of the multiplier v and that of the weights w, each at most 1.
+
+        The multiplier of the ball ‖w‖ <= radius moves along the argument `v` and remains
+        nonnegative. The weights move along `y` and remain in the ball.
+        """
         if not self.count:
             return 1.0, 1.0
         end = step_to_sphere(self.w, y, self._room(self.w))
         return (min(1.0, -self.v / v) if v < 0.0 else 1.0), min(1.0, end)
 
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
-        """Move w by `dual_step`. The arguments `d` and `v` are the values after their step."""
+        """Move the weights w by `dual_step` times their entries of `change`.
+
+        The arguments `d` and `v` are the new vector d and the new multiplier of the ball ‖w‖ <=
+        radius.
+        """
         self.w = self.w + dual_step * change.y
         self.v = v
         self.edges = self.bulk.edges(d)
@@ -130,10 +154,11 @@ class SmoothWeights:
 
 
 def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
-    """Return the terms that the weights w in a ball add to Newton's equations.
+    """Return the terms that weights w in a Euclidean ball add to Newton's equations.
 
-    They are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v. κ is
-    `room` divided by v, where `room` is (radius² − ‖w‖²)/2 and v is its multiplier.
+    The terms are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v.
+    The argument `room` is (radius² − ‖w‖²)/2, where `radius` is the radius of the ball, and v is
+    the multiplier of room >= 0. The coefficient κ is `room` / v.
 
     Raises
     ------
@@ -147,9 +172,10 @@ def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
 
 
 def step_to_sphere(w: Vector, y: Vector, room: float) -> float:
-    """Return the step from w along y to the sphere, or inf if the sphere is never reached.
+    """Return the step t after which the weights w + t y are on the sphere of a Euclidean ball.
 
-    The `room` of w is (radius² − ‖w‖²)/2, which is 0 on the sphere.
+    The result is inf if no step reaches the sphere. The argument `room` is (radius² − ‖w‖²)/2,
+    where `radius` is the radius of the ball.
     """
     a, b = float(y @ y), float(w @ y)
     # At the sphere a t²/2 + b t = room. The form of the root avoids cancellation.
