@@ -59,18 +59,21 @@ class _Features(NamedTuple):
     """
 
     codes: NDArray[Any]
-    """The level of each example for each feature, as an array of shape (features, m)."""
+    """The level of each example for each feature, as an array of shape (features, m). The level is
+    the number of cuts of the feature that lie below the example."""
     offsets: Whole
-    """The index of the first level of each feature in arrays over all levels. The last entry is the
-    number of levels of all features."""
+    """The index of the first level of each feature in arrays over all levels. A feature with k cuts
+    has k + 1 levels. The last entry is the number of levels of all features."""
     counts: NDArray[np.uint32]
-    """The number of examples at each level of each feature."""
+    """The number of examples at each level of each feature. The levels are the ranges of values
+    between neighbouring cuts."""
 
 
 def _arrange(levels: CutLevels) -> _Features:
     """Return the levels of the examples for all features that have cuts.
 
-    A feature with k cuts has k + 1 levels.
+    The level of an example for a feature is the number of cuts of the feature that lie below the
+    example. A feature with k cuts has k + 1 levels.
     """
     # A feature without cuts has one level and no stump.
     cuts = np.diff(levels.offsets)
@@ -170,8 +173,9 @@ class TautStringSteps:
     def weights(self) -> tuple[Whole, Vector]:
         """Return the column numbers of the stumps that have weight, and their weights w.
 
-        A stump is a cut of a feature. It has weight if the taut string of the feature bends at this
-        cut in the last step.
+        A stump is a cut of a feature. The function of a feature, which the last step has computed,
+        consists of the slopes of a taut string. A stump has weight if the string bends at its cut,
+        so that the function jumps there.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -202,7 +206,8 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     Parameters
     ----------
     of : _Features
-        The levels of the examples.
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
@@ -231,7 +236,8 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
     Parameters
     ----------
     of : _Features
-        The levels of the examples.
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
     part : pair of int
         The first example that this call computes, and the example before which it ends.
     strings : array
@@ -255,7 +261,8 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     Parameters
     ----------
     of : _Features
-        The levels of the examples.
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     pull : float
@@ -332,23 +339,27 @@ def find_end_pull(
 ) -> float:
     """Return the end pull, a number that is added to the first and last sum of each feature.
 
-    The end pull solves an equation. Add half of the first slope and half of the last slope of every
-    taut string to the number o. This sum must be zero. The sum increases with the end pull and is
-    piecewise linear. Therefore a few Newton steps suffice, within a bracket [low, high] of the
-    solution.
+    The function of a feature f is a number o_f plus the slopes of a taut string. A taut string is
+    the shortest path through a tube around the cumulative sums of a feature. The first and the last
+    value of each function have to sum to zero. Therefore the number o plus half of the first and
+    half of the last slope of every string must be zero, where o is the sum of all o_f. The end pull
+    solves this equation.
+
+    The left-hand side of the equation increases with the end pull, and it is piecewise linear.
+    Therefore a few Newton steps within a bracket [low, high] of the solution suffice.
 
     Parameters
     ----------
     offsets : array of int
         The index of the first level of each feature, and the number of all levels.
     counts : array of int
-        The number of examples at each level.
+        The number of examples at each level of each feature.
     sums : array
-        One sum for each level of each feature.
+        One sum over the examples of each level of each feature, as `gather` computes it.
     tube : float
-        Half the width of the tube around the cumulative sums.
+        Half the width of the tube.
     o : float
-        The sum of the numbers o_f of all features, as in the docstring of this module.
+        The sum of the numbers o_f of all features.
     guess : float
         The end pull of the previous step.
     """

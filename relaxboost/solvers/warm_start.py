@@ -57,23 +57,27 @@ class WarmStart:
     note: str = ""
     """A remark about the start, which becomes a part of `Solution.message`, or ""."""
     lower: float = -math.inf
-    """The lower bound on the value of the game that w proves."""
+    """The lower bound on the value of the game that the weights w of the hypotheses prove, or minus
+    infinity if the start has no w."""
     upper: float = math.inf
-    """The upper bound on the value of the game that d proves."""
+    """The upper bound on the value of the game that the distribution d over the examples proves, or
+    infinity if the start has no d."""
     rounds: int = 0
     """The number of rounds before the checkpoint from which the run continues, or 0."""
     seconds: float = 0.0
     """The number of seconds before the checkpoint from which the run continues, or 0."""
     relay: Relay | None = None
-    """The `Relay` of the path to which the game belongs, or None."""
+    """The object that carries results from game to game if the game belongs to a `path`, or
+    None."""
     near: Solution | None = None
-    """The solution from which the points come, or None. Its attribute `game` is the game that it
-    solves."""
+    """The solution of an earlier game from which the points come, or None."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return a copy of the start, with the bounds that d and w prove for the given game.
+        """Return a copy of the start, with the bounds that its points prove for the given game.
 
-        If d or w is missing, the bound that it would prove does not change.
+        The distribution d over the examples proves the upper bound on the value of the game. The
+        weights w of the hypotheses prove the lower bound. If d or w is missing, its bound does not
+        change.
         """
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
@@ -87,10 +91,10 @@ class WarmStart:
     def merge(self, other: WarmStart) -> WarmStart:
         """Return a start with the better d and the better w of this start and the other one.
 
-        The better d proves the smaller upper bound, and the better w proves the larger lower bound.
-        If two bounds are equal, the point of this start is taken. The notes of both starts are
-        joined. The basis is that of the other start if it has one. All other data come from the
-        other start.
+        d is a distribution over the examples, and w are weights of the hypotheses. The better d
+        proves the smaller upper bound, and the better w proves the larger lower bound. If two
+        bounds are equal, the point of this start is taken. The notes of both starts are joined. The
+        basis is that of the other start if it has one. All other data come from the other start.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -126,10 +130,10 @@ def read_start(game: Game, given: Any) -> WarmStart:
 
 
 def _read_pair(game: Game, given: Any) -> WarmStart:
-    """Return a warm start from a pair (d, w), of which one may be None.
+    """Return a warm start from a pair (d, w) of a distribution and weights. One may be None.
 
-    The points are moved to feasible points. If this changes them by more than rounding, the note of
-    the start reports the change.
+    The points are moved to feasible points of the game. If this changes them by more than rounding,
+    the note of the start reports the change.
     """
     # A pair of numbers is rather a d than a pair of points, so it gets the same message.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
@@ -160,9 +164,13 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
     """Return a warm start with the d and w of a solution, moved to feasible points of the game.
 
-    The game of the solution must have the same hypotheses. Otherwise the function raises an
-    InputError. The start gets d only if both games have the same number of examples. It gets w only
-    if the domain of the game has a point near w.
+    The start gets the distribution d only if the game has the same number of examples. It gets the
+    weights w only if the domain of the game has a point near w.
+
+    Raises
+    ------
+    InputError
+        If the game of the solution has other hypotheses.
     """
     old = solution.game
     # Column numbers of a weak learner that finds its hypotheses mean nothing to another learner.

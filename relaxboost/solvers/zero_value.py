@@ -44,9 +44,10 @@ class ZeroValueRun(Booster):
     """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
     If there is such a d, the value of the game is zero, and w = 0 is optimal. The relaxation f of
-    the game is 0 for every d between given bounds. The run looks for the d that is nearest to c =
-    `f.center(m)`, a distribution between these bounds. This d is c − A w + λ, clipped to the
-    bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the multiplier of Σd = 1.
+    the game is 0 for every d between given bounds. The run looks for the d that is nearest to the
+    distribution c, where c is `f.center(m)` and lies between these bounds. This d is c − A w + λ,
+    clipped to the bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the
+    multiplier of Σd = 1.
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
     they have a solution, semismooth Newton steps find it in three to eight rounds. Each step is a
@@ -93,9 +94,9 @@ class ZeroValueRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
-        The residual is the vector (Aᵀd, 1 − Σd). It is the gradient of the dual problem. Return
-        None if the last step has not reduced the residual enough, or if this step gives no valid d.
-        The answer `best` of the weak learner is not used.
+        A is the margin matrix. The residual of the step is the vector (Aᵀd, 1 − Σd). Return None if
+        the last step has not reduced the residual enough, or if this step gives no valid d. The
+        answer `best` of the weak learner is not used.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -119,12 +120,18 @@ class ZeroValueRun(Booster):
         return self
 
     def _apply(self, x: Vector) -> Vector:
-        """Return A w − λ for a vector x that contains the multipliers w and, as last entry, λ."""
+        """Return A w − λ for a vector x that consists of w and, as its last entry, λ.
+
+        A is the margin matrix, w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd = 1.
+        """
         self.work += 1.0
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return the vector of the edges Aᵀd with −Σd as an additional last entry."""
+        """Return the vector of the edges Aᵀd with −Σd as an additional last entry.
+
+        A is the margin matrix, and d is a vector with one entry for each example.
+        """
         self._clock.check()
         self.work += 1.0
         return np.append(self._bulk.edges(d), -d.sum())
@@ -132,10 +139,10 @@ class ZeroValueRun(Booster):
     def _newton_step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
         """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
 
-        The step solves the normal equations of the examples whose d is strictly between its bounds.
-        The array `inside` marks these examples. The method of conjugate gradients computes the
-        step. If it needs too many iterations, a factorisation of the matrix computes the step
-        instead.
+        A is the margin matrix, and d is a distribution over the examples. The step solves the
+        normal equations of the examples whose d is strictly between its bounds. The array `inside`
+        marks these examples. The method of conjugate gradients computes the step. If it needs too
+        many iterations, a factorisation of the matrix of these equations computes the step instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 

@@ -45,12 +45,14 @@ TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why the kernel `follow` returned."""
+    """The reason why `follow` returned. This kernel pivots while the parameter t of the linear
+    program decreases."""
 
     DONE = 0
     """The parameter t of the linear program has reached 0."""
     FULL = 1
-    """The block of pending updates is full. They have to be applied before the next pivot."""
+    """The tableau has no space for another pending update. The pending updates have to be applied
+    before the next pivot."""
     NO_COLUMN = 2
     """A basic variable has to leave the basis, and no nonbasic variable in the tableau can replace
     it."""
@@ -90,7 +92,10 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Add the pending updates to the table, and return the table with all entries."""
+        """Add the pending updates to the table, and return the table with all entries.
+
+        Each pending update is a rank-one matrix that belongs to a pivot.
+        """
         k = int(self.pending[0])
         if k:
             # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
@@ -122,10 +127,11 @@ class SimplexState(NamedTuple):
     """A number for each variable: 1 if it is nonbasic at its lower bound, -1 if it is nonbasic at
     its upper bound, and 0 if it is fixed."""
     x: Array
-    """The values of all variables, and their slopes in the parameter t."""
+    """The values of all variables at t = 0, and their slopes in the parameter t of the linear
+    program."""
     z: Array
-    """The reduced costs of all variables, and their slopes in the parameter t. They are 0 for basic
-    variables."""
+    """The reduced costs of all variables at t = 0, and their slopes in the parameter t of the
+    linear program. They are 0 for basic variables."""
     lower: Array
     upper: Array
 
@@ -136,7 +142,11 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row r of the tableau, including the updates that were not applied yet."""
+    """Return row r of the tableau, including the pending updates.
+
+    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
+    table yet.
+    """
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -147,7 +157,11 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column q of the tableau, including the updates that were not applied yet."""
+    """Return column q of the tableau, including the pending updates.
+
+    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
+    table yet.
+    """
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]
@@ -162,7 +176,8 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 
     The arrays `row` and `column` are this row and this column of the tableau. The pivot adds the
     rank-one matrix (column + e_r)(e_q − row) / row[q] to the tableau, where e_r and e_q are unit
-    vectors.
+    vectors. The pending updates are rank-one matrices that were not added to the table of the
+    tableau yet.
     """
     k = tableau.pending[0]
     for i in range(column.size):
@@ -178,8 +193,9 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
     """Follow the optimum from the parameter t down to 0, with a pivot at each breakpoint.
 
-    A breakpoint is a number t at which a basic variable reaches a bound or a reduced cost changes
-    its sign. The kernel stops at t = 0, if the block of pending updates is full, or if no pivot is
+    The bounds and costs of the linear program change linearly with the parameter t. A breakpoint is
+    a number t at which a basic variable reaches a bound or a reduced cost changes its sign. The
+    kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
     possible. Return the reason, and the t that was reached. The kernel modifies the arrays of
     `tableau` and `state`.
     """
@@ -222,8 +238,9 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 def _breakpoint(value: float, slope: float, best: float) -> float:
     """Return the t at which value + t slope becomes negative while t decreases.
 
-    If this t is not larger than `best`, or if the number is not negative at t = 0, return `best`.
-    Numbers above minus the feasibility tolerance do not count as negative.
+    The bounds and costs of the linear program change linearly with the parameter t. If the t of the
+    result would not be larger than `best`, or if the number is not negative at t = 0, return
+    `best`. Numbers above minus the feasibility tolerance do not count as negative.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -234,8 +251,9 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
     """Return the largest t at which a basic variable reaches a bound, with its row and its bound.
 
-    The second result is the row of this variable in the tableau, or -1 if no variable reaches a
-    bound. The third result is True if the bound is the upper bound.
+    The bounds and costs of the linear program change linearly with the parameter t. The second
+    result is the row of the variable in the tableau, or -1 if no variable reaches a bound at a t
+    above 0. The third result is True if the bound is the upper bound.
     """
     best = 0.0
     row = -1
@@ -260,8 +278,9 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
     """Return the largest t at which a reduced cost changes its sign, and its column.
 
-    The column is that of the nonbasic variable in the tableau. It is -1 if no reduced cost changes
-    its sign.
+    The bounds and costs of the linear program change linearly with the parameter t. The column is
+    the column of a nonbasic variable in the tableau. It is -1 if no reduced cost changes its sign
+    at a t above 0.
     """
     best = 0.0
     column = -1
@@ -302,8 +321,8 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
     """Return the column that enters the basis in a dual simplex step, or -1 if there is none.
 
     `row` is the tableau row of the basic variable that leaves the basis. This variable moves to its
-    upper bound if `to_upper` is True. The entering column is chosen so that all reduced costs keep
-    their signs at the present t.
+    upper bound if `to_upper` is True. The entering column is chosen in such a way that all reduced
+    costs keep their signs for the present parameter t.
     """
     rates = np.empty(row.size)
     rooms = np.empty(row.size)
@@ -350,8 +369,9 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
     """Move a nonbasic variable by `step`, and the basic variables with it.
 
-    The values at t = 0 move if k is 0, and the slopes in t move if k is 1. `entering` is the number
-    of the nonbasic variable, and `column` is its column in the tableau.
+    The values of the variables change linearly with the parameter t of the linear program. If k is
+    0, their values at t = 0 move. If k is 1, their slopes in t move. `entering` is the number of
+    the nonbasic variable, and `column` is its column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]

@@ -26,8 +26,8 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
 MAX_ENTRIES = 10_000_000
-"""The largest number of entries of a tableau, and of a margin matrix that has to be stored as a
-dense array. Ten million doubles take 80 MB."""
+"""The largest number of entries of a simplex tableau, and of a margin matrix that has to be stored
+as a dense array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
 """The error that is raised if the simplex method cannot continue, or has used up its budget of
@@ -54,11 +54,12 @@ def linear_program(game: Game) -> LinearForm | None:
 def near_vertex(solution: Solution) -> bool:
     """Return whether few pivots of the simplex method lead from a solution to a vertex.
 
-    The vertex is a vertex of the linear program of the game. At a vertex, the examples whose d lies
-    strictly between its bounds are about as many as the hypotheses with weight. A solution that is
-    not a vertex has more such examples. Each of them takes about one pivot, and a row and a column
-    of the tableau. The result is True if the tableau is small enough, and if the pivots are
-    predicted to cost at most a third of the work of the interior point method.
+    The vertex is a vertex of the linear program of the game, and d is the distribution over the
+    examples. At a vertex, the number of examples whose d lies strictly between its bounds is about
+    the number of hypotheses with weight. A solution that is not a vertex has more such examples.
+    Each of them takes about one pivot, and it takes a row and a column of the tableau. The result
+    is True if the tableau is small enough, and if the pivots are predicted to cost at most a third
+    of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)
@@ -77,9 +78,10 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
     """Return the distance of each example from the threshold price, and from its nearer bound.
 
     The first array contains the price of each example minus the threshold price. The second array
-    contains the distance of its d from the nearer of its two bounds. The threshold price belongs to
-    the cheapest distribution. In this distribution, examples with lower prices are at their upper
-    bounds, and examples with higher prices are at their lower bounds.
+    contains the distance of the entry of d from the nearer of its two bounds. The threshold price
+    belongs to the cheapest distribution within the bounds. In this distribution, examples with
+    lower prices are at their upper bounds, and examples with higher prices are at their lower
+    bounds.
 
     Parameters
     ----------
@@ -120,7 +122,8 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of columns of B, which has the columns of A and, over a ball, those of −A."""
+        """The number of columns of the matrix B. B has the columns of the margin matrix A and, over
+        a ball, also those of −A."""
         self.total = self.m + 1 + self.signed
         """The number of the last variable of the linear program, which is the sum Σd."""
 

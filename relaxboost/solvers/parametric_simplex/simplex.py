@@ -120,7 +120,8 @@ class ParametricSimplex:
     def _violation(self) -> float:
         """Return the largest violation of a bound by a variable, or of a sign by a reduced cost.
 
-        The result belongs to t = 0.
+        The values of the variables, the bounds and the reduced costs are those at the parameter
+        t = 0, where the linear program is that of the game.
         """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
@@ -191,7 +192,10 @@ class ParametricSimplex:
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
-        """Append columns to the tableau for the examples `new`, which remain nonbasic."""
+        """Append columns to the tableau for the examples `new`.
+
+        The variables of these examples are nonbasic before and after the call.
+        """
         m = self._program.m
         total = self._program.total
         basic, nonbasic = self._state[:2]
@@ -207,9 +211,10 @@ class ParametricSimplex:
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
-        """Append rows to the tableau for the slacks `new` of hypotheses, which remain basic.
+        """Append rows to the tableau for the slacks `new` of hypotheses.
 
-        The slack of a hypothesis is the largest edge v minus the edge of the hypothesis.
+        The slack of a hypothesis is the largest edge v minus the edge of the hypothesis. These
+        slacks are basic variables before and after the call.
         """
         m = self._program.m
         basic, nonbasic = self._state[:2]
@@ -229,10 +234,11 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Set the bounds of the examples to those of `form`, and compute x and z at t from A.
+        """Set the bounds of the examples to those of `form`, and compute x and z from A.
 
-        x are the values of the variables, and z are their reduced costs. A is the margin matrix.
-        Iterative refinement removes the rounding errors that the pivots have left in x and z.
+        x are the values of the variables at the parameter t, and z are their reduced costs. A is
+        the margin matrix. Iterative refinement removes the rounding errors that the pivots have
+        left in x and z.
         """
         m = self._program.m
         state = self._state
@@ -250,7 +256,8 @@ class ParametricSimplex:
     def _place_nonbasic(self, k: int) -> None:
         """Set the nonbasic variables to their bounds.
 
-        If k is 0, this sets the values at t = 0. If k is 1, it sets the slopes in t.
+        The bounds change linearly with the parameter t of the linear program. If k is 0, the method
+        sets the values of the variables at t = 0. If k is 1, it sets their slopes in t.
         """
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
@@ -265,8 +272,9 @@ class ParametricSimplex:
 
         d is the distribution over the examples, and v is the largest edge. The slacks are the
         differences between v and the edges of the hypotheses. The error of a nonbasic variable is
-        its value minus the computed value. Nonbasic variables keep their values. If k is 0, the
-        function uses the values at t = 0. If k is 1, it uses the slopes in t.
+        its value minus the computed value. Nonbasic variables keep their values. All variables
+        change linearly with the parameter t of the linear program. If k is 0, the method uses their
+        values at t = 0. If k is 1, it uses their slopes in t.
         """
         nonbasic = self._state.nonbasic
         x = self._state.x
@@ -280,8 +288,8 @@ class ParametricSimplex:
         """Compute the reduced costs of all examples and of the largest edge v.
 
         They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
-        and of the sum Σd. If the reduced costs of basic variables are not 0, a correction removes
-        these errors.
+        and of the sum Σd, where d is the distribution over the examples. If the reduced costs of
+        basic variables are not 0, a correction removes these errors.
         """
         m = self._program.m
         state = self._state
@@ -297,8 +305,9 @@ class ParametricSimplex:
     def _reduced_costs(self, form: LinearForm) -> Vector:
         """Return the reduced costs of all examples and of the largest edge v.
 
-        They are computed from the reduced costs of the slacks and of the sum Σd. The margins for
-        these reduced costs are stored in the attribute `margins`.
+        They are computed from the reduced costs of the slacks and of the sum Σd. The slack of a
+        hypothesis is v minus its edge, and d is the distribution over the examples. The margins
+        that this computation needs are stored in the attribute `margins`.
         """
         program = self._program
         z = self._state.z[0]
@@ -311,8 +320,9 @@ class ParametricSimplex:
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
         """Let the bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
 
-        The costs are those of `new` for every t. The function also perturbs the bounds and the
-        reduced costs. The present basis is then optimal at t = 1.
+        t is the parameter of the linear program. The costs are those of `new` for every t. The
+        method also perturbs the bounds and the reduced costs. The present basis is then optimal at
+        t = 1.
         """
         m = self._program.m
         state = self._state
@@ -338,8 +348,9 @@ class ParametricSimplex:
     def _perturb(self) -> None:
         """Perturb the bounds and the reduced costs. The present basis is then optimal at t = 1.
 
-        The perturbations decrease linearly to 0 at t = 0. They differ between variables, so two
-        variables rarely reach their bounds at the same t.
+        The bounds of the linear program change linearly with the parameter t, which decreases from
+        1 to 0. The perturbations also decrease linearly, and they are 0 at t = 0. They differ
+        between variables, so two variables rarely reach their bounds at the same t.
         """
         factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
@@ -365,7 +376,8 @@ class ParametricSimplex:
     def _follow(self, clock: Clock) -> tuple[PivotOutcome, float]:
         """Pivot from t = 1 down to t = 0, or until no pivot is possible.
 
-        Return the reason why the pivots ended, and the t that was reached.
+        The bounds of the linear program change linearly with the parameter t, which decreases from
+        1 to 0. Return the reason why the pivots ended, and the t that was reached.
         """
         t = 1.0
         outcome = PivotOutcome.FULL
@@ -380,9 +392,10 @@ class ParametricSimplex:
 
 
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
-    """Return a program with the bounds that belong to the parameter t, and with the costs of `new`.
+    """Return a linear program with the bounds that belong to the parameter t.
 
-    The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
+    The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The costs
+    are those of `new`.
     """
     if t == 0.0:
         return new

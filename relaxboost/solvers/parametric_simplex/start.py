@@ -24,10 +24,11 @@ def crash_basis(
 ) -> tuple[SimplexState, Tableau]:
     """Return the first state of the simplex method, which is near a solution, and its tableau.
 
-    The basic variables are the largest edge v and examples whose d lies strictly between its
-    bounds. The nonbasic variables are the sum Σd of the distribution and the slacks of as many
-    hypotheses with weight. The slack of a hypothesis is v minus its edge. The first state need not
-    be feasible for the linear program.
+    Let k be the number of hypotheses with weight in the solution. The basic variables are the
+    largest edge v and at most k examples whose d is likely to lie strictly between its bounds,
+    where d is the distribution over the examples. The nonbasic variables are the sum Σd and the
+    slacks of the same number of hypotheses, usually of those with weight. The slack of a hypothesis
+    is v minus its edge. The first state need not be feasible for the linear program.
 
     Raises
     ------
