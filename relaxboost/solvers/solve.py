@@ -82,7 +82,7 @@ def solve(
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
         optimum of the earlier game to that of the new game. It does so if f consists of a cost and
         bounds for each example, and if A has at most ten million entries or consists of all stumps.
-        Otherwise the run keeps the bracket of the start. The interior point method begins at the
+        Otherwise the run keeps the bracket of the start. The interior point method starts at the
         distribution `f.center(m)`, a point inside the domain of f, and not at the start. Methods
         that count their steps, such as AdaBoost, reject a start.
     checkpoint : path, optional
@@ -230,7 +230,7 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster that computes the first round. It begins at the points `begin`, if any.
+    """Return the booster that computes the first round. It starts at the points `begin`, if any.
 
     If a solver fails or the time limit passes before the first round, return a booster that
     computes one round and then raises this error. The run then has a bracket [lower, upper] of the

@@ -173,9 +173,9 @@ class TautStringSteps:
     def weights(self) -> tuple[Whole, Vector]:
         """Return the column numbers of the stumps that have weight, and their weights w.
 
-        A stump is a cut of a feature. The function of a feature, which the last step has computed,
-        consists of the slopes of a taut string. A stump has weight if the string bends at its cut,
-        so that the function jumps there.
+        A stump is a cut of a feature. For each feature, the last step has computed a taut string,
+        which is the shortest path through a tube. A stump has weight if the string of its feature
+        bends at its cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)

@@ -116,7 +116,7 @@ class StringsRun(Booster):
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin at the d and the lower bound of a warm start. Return this booster.
+        """Start at the d and the lower bound of a warm start. Return this booster.
 
         The start is ignored if its lower bound is not positive or if it has no d. A d without a
         lower bound saves no steps compared with the distribution `f.center(m)`, a point inside the

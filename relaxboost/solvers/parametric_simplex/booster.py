@@ -1,6 +1,6 @@
 """The phase of the method "auto" that runs the parametric simplex method.
 
-The phase begins at the optimum of a similar game that was solved before.
+The phase starts at the optimum of a similar game that was solved before.
 """
 
 from __future__ import annotations
