@@ -1,4 +1,4 @@
-"""`solve`: it checks the request, chooses a method, runs it, and returns the incumbent."""
+"""The function `solve`, which runs a method on a game and returns the best points that it found."""
 
 from __future__ import annotations
 
@@ -46,83 +46,98 @@ def solve(
 ) -> Solution:
     """Solve a game up to a certified gap.
 
-    A game has a matrix A, a relaxation f of the distributions d over examples, and a domain of the
-    weights w over hypotheses. A feasible d proves an upper bound on the value ρ of the game, and a
-    feasible w a lower bound. The gap is upper − lower.
+    A game has a margin matrix A, a relaxation f of the distributions d over the examples, and a
+    domain of the weights w of the hypotheses. Every feasible d proves an upper bound on the value ρ
+    of the game, and every feasible w proves a lower bound. The gap is upper − lower.
 
     Parameters
     ----------
     game : Game
     tol : float, optional
-        The gap of the *unsmoothed* game at which the run stops, > 0. The default is 1e-3. If only
-        `rtol` is given, the default is 1e-8, so a value ρ of that size counts as zero.
+        The run stops when the gap of the *unsmoothed* game is at most this number, > 0. The default
+        is 1e-3. If only `rtol` is given, the default is 1e-8, and a value ρ of that size counts as
+        zero.
     method : str or Method
-        ``"auto"`` runs a fixed order of phases. A phase that is not for the game is left out, and
-        `Solution.trace` gives the reason for each decision. The other names, such as
-        ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stand for objects with default
-        options: `InteriorPoint`, `Corrective` and `LPBoost` of `relaxboost.solvers`. For other
-        options give an object, as in ``method=rb.solvers.Corrective(step="pairwise")``.
+        ``"auto"`` runs several methods, called phases, in a fixed order. It leaves out the phases
+        that do not suit the game. `Solution.trace` gives the reason for each decision. Every other
+        name, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object
+        with default options. These three objects are `InteriorPoint()`, `Corrective()` and
+        `LPBoost()` of `relaxboost.solvers`. For other options, give an object, as in
+        ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
-        The run also stops if the gap is at most `rtol` times |ρ|, for `rtol` in (0, 1). The bracket
-        must prove this, so the gap is compared with the bound that is nearer to 0, and a bracket
-        around 0 is never narrow enough. `Solution.message` says which test ended the run. Methods
-        with a fixed smoothing (`Corrective`, `ERLPBoost`) and `AdaBoostStar` adapt to `tol` only.
+        A number in (0, 1). The run also stops when the gap is at most `rtol` times |ρ|. Since ρ is
+        not known, the gap is compared with `rtol` times the bound that is nearer to 0. If the
+        bracket [lower, upper] contains 0, only `tol` counts. `Solution.message` says which test
+        ended the run. Methods with a fixed smoothing (`Corrective`, `ERLPBoost`) and `AdaBoostStar`
+        choose their parameters for `tol`, and `rtol` does not change these parameters.
     start : Solution, or pair (d, w), optional
-        The points from which the run begins. The result is never worse than the start, unless
-        Fig. 1's own test ends the run. A Solution may belong to another f or domain, or to other
-        data with the same hypotheses in the same order; its d is used if it has m entries. In a
-        pair one may be None, and w has a form that `Game.bracket` accepts, for example the weights
-        of an ensemble. Both are moved to feasible points; for a pair `Solution.message` says so.
-        If f consists of costs and bounds for the examples, and A has at most ten million entries
-        or consists of all stumps, a parametric simplex method moves from the optimum of a neighbour
-        to that of the game. Otherwise the run keeps the bracket of the start, and the interior
-        point method starts from the centre of f. Methods that count their steps, such as AdaBoost,
-        take no start.
+        The points from which the run begins. The result is never worse than these points, unless
+        the stopping test of SS09 Fig. 1 ends the run. A Solution may belong to a game with another
+        f, another domain or other data, but its hypotheses must be the same, in the same order. Its
+        d is used if it has m entries. In a pair, d or w may be None. The w of a pair has a form
+        that `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w
+        to feasible points. If this changes a point of a pair, `Solution.message` reports the
+        change.
+
+        With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
+        optimum of the earlier game to that of the new game. It does so if f consists of a cost and
+        bounds for each example, and if A has at most ten million entries or consists of all stumps.
+        Otherwise the run keeps the bracket of the start. The interior point method starts at the
+        distribution `f.center(m)`, a point inside the domain of f, and not at the start. Methods
+        that count their steps, such as AdaBoost, reject a start.
     checkpoint : path, optional
-        A file in JSON for the best points so far. It is written atomically, from time to time and
-        at the end. If the file exists, the run continues from its points. A file of another game is
-        an error that gives the reason. Rounds and seconds in the Solution include those before the
-        checkpoint, but limits do not count them.
+        The name of a JSON file for the best points so far. The file is written from time to time
+        and at the end. Each write replaces the whole file. If the file exists, the run continues
+        from its points. If the file belongs to another game, the error gives the reason. The rounds
+        and seconds of the Solution include those before the checkpoint. `max_rounds` and
+        `time_limit` do not count them.
     max_rounds, time_limit : int, float (seconds), optional
-        Further limits. Time counts from the moment at which compiled kernels are ready. Without
-        limits a run ends at `tol` only. Fig. 1 reaches `tol` within `Solution.bound` rounds, which
-        is 64 log(m) / tol² over the unit l1 ball.
+        The largest number of rounds and of seconds. The time counts from the moment at which the
+        compiled kernels are ready. Without these limits, a run continues until it reaches the
+        requested gap or cannot reduce the gap any further. The algorithm of SS09 Fig. 1 reaches
+        `tol` within `Solution.bound` rounds. This bound is 64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
-        A function of the `RoundState` of each round. Its d cannot be written to. If the function
-        returns a true value, the run ends.
+        A function that is called with the `RoundState` of each round. It cannot write to the array
+        `d` of the state. If it returns a true value, the run ends.
     verbose : int
-        1 shows a progress bar if standard error is a terminal. 2 also prints each line of
-        `Solution.trace` on standard error as soon as the decision is made. 0 shows nothing.
+        With 1, `solve` shows a progress bar if standard error is a terminal. With 2, it also prints
+        each line of `Solution.trace` on standard error as soon as the decision is made. With 0, it
+        shows nothing.
 
     Returns
     -------
     Solution
-        The best bracket of the run, also after Ctrl-C (status ``"interrupted"``). It is evaluated
-        from the final d and w, and does not depend on the booster's own bounds. If the last phase
-        fails, memory does not suffice or a cluster goes away, the status is ``"failed"`` and the
-        bracket is still valid. Runs are deterministic except for the clock. If the number of
-        examples times that of columns exceeds a million, the last bits of the result depend on the
-        number of BLAS threads.
+        The best d and w of the run, and the bracket [lower, upper] that they prove. The bracket is
+        evaluated from these points, and does not depend on the bounds that the method computed in
+        its rounds. After Ctrl-C the result is the best pair so far, with the status
+        ``"interrupted"``. If the last phase fails, the memory does not suffice, or the connection
+        to a cluster is lost, the status is ``"failed"`` and the bracket is still valid. Two runs
+        with the same arguments give the same result, except for seconds and time limits. If the
+        number of examples times the number of columns exceeds a million, the last bits of the
+        result depend on the number of BLAS threads.
 
     Raises
     ------
     InputError
-        Before any work. The causes are a method that is unknown, does not fit the game or takes no
-        start; a `tol`, `rtol` or limit out of range; a start that does not fit the game; and a
-        checkpoint of another game. AdaBoost, and a weak learner whose slack is unknown or not below
-        `tol`, need `max_rounds` or `time_limit`.
+        `solve` checks all arguments before the run begins. It raises the error if the method is
+        unknown, does not fit the game or rejects a start; if `tol`, `rtol` or a limit is out of
+        range; if the start does not fit the game; or if the checkpoint belongs to another game. It
+        also raises the error if neither `max_rounds` nor `time_limit` is given and the run may
+        never reach the gap. This concerns AdaBoost, and a weak learner whose slack is unknown or is
+        not below `tol`.
 
     References
     ----------
     Shalev-Shwartz & Singer (2009), Fig. 1, Thm 9, Eq. 13. Their bound of 32 log(m) / ε² rounds
-    belongs to the smoothed test. For the certified gap `Solution.bound` is 64 log(m) / tol², times
-    the square of the radius of other balls (`Domain.rounds_bound`).
+    holds for the test of the smoothed gap. For the certified gap, `Solution.bound` is 64 log(m) /
+    tol². Over a ball of another radius, this bound is multiplied by the square of the radius
+    (`Domain.rounds_bound`).
     """
     if not isinstance(game, Game):
         raise InputError(f"solve needs a Game, got {type(game).__name__}; write solve(Game(A, f))")
     if not isinstance(verbose, Real):
         raise InputError(
-            f"verbose must be 0, or 1 for a progress bar, or 2 for the decisions too, "
+            "verbose must be 0, or 1 for a progress bar, or 2 to print the decisions too, "
             f"got {verbose!r:.60}"
         )
     # All arguments are checked before any work, so that an error costs no time.
@@ -141,14 +156,15 @@ def solve(
 
 
 _PREPARED: set[tuple[type, ...]] = set()
-"""The kinds of games whose kernels are ready in this process."""
+"""The types of the matrix, the relaxation and the domain of the games whose kernels are ready in
+this process."""
 
 
 def _prepare_kernels(game: Game) -> None:
     """Compile or load the functions that every round of this kind of game calls.
 
-    This happens before the clock starts, so that neither a time limit nor Ctrl-C falls into a
-    compilation.
+    This happens before the clock starts, so the time limit does not include compilation. If the
+    user presses Ctrl-C during a compilation, the compilation is completed first.
     """
     kinds = type(game.matrix), type(game.relaxation), type(game.over)
     # A relaxation that calls a solver has no compiled functions.
@@ -164,11 +180,14 @@ def _prepare_kernels(game: Game) -> None:
 
 
 def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
-    """Return the requested accuracy, after a check of both numbers."""
+    """Return the requested accuracy. Raise an InputError if `tol` or `rtol` is out of range."""
     if rtol is not None:
         rtol = positive("rtol", rtol)
         if rtol >= 1.0:
-            raise InputError(f"rtol must be below 1, got {rtol:g}: it is a fraction of |rho|")
+            raise InputError(
+                f"rtol must be below 1, got {rtol:g}; give the gap as a fraction of the value rho, "
+                "for example rtol=0.01"
+            )
     if tol is None:
         # With rtol alone a gap near rounding must end the run, or it would never end at ρ = 0.
         tol = 1e-3 if rtol is None else 1e-8
@@ -176,7 +195,7 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
 
 
 def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -> None:
-    """Raise an InputError if the run may never end."""
+    """Raise an InputError if the run has no limit and may never reach the requested gap."""
     if limits.bounded:
         return
     # Every upper bound includes the slack, so the gap never falls below it.
@@ -194,7 +213,11 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
 def _read_points(
     game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
-    """Return the points from which the run begins, and the file to which it writes."""
+    """Return the points d and w from which the run begins, and the checkpoint file.
+
+    The points come from the arguments `start` and `checkpoint` of `solve`. The file is None if the
+    user gave no checkpoint.
+    """
     # The guarantee of a method that counts its steps holds from its own start only.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(f'{method.cold}; leave start and checkpoint out, or use method="auto"')
@@ -207,10 +230,11 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster, warm-started if there are points.
+    """Return the booster that computes the first round. It starts at the points `begin`, if any.
 
-    If a solver fails or the time is over, return a booster that ends the run with this error after
-    one round. The run then has a bracket.
+    If a solver fails or the time limit passes before the first round, return a booster that
+    computes one round and then raises this error. The run then has a bracket [lower, upper] of the
+    value.
     """
     try:
         with until(clock.deadline):
@@ -222,7 +246,7 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
 
 
 class _Job:
-    """One call of `solve`, after its arguments were checked."""
+    """The run of one call of `solve`. The arguments of the call have been checked before."""
 
     def __init__(
         self,
@@ -248,7 +272,10 @@ class _Job:
         self._rounds = Rounds(game, booster, begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
-        """Run until the goal or a limit is reached, and return the incumbent."""
+        """Compute rounds until the goal or a limit is reached. Return the best points found.
+
+        `verbose` is the argument of the function `solve`.
+        """
         is_enough = self._incumbent.take_start(self._begin)
         ending = Ending("optimal", "", self._method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
@@ -265,7 +292,7 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Run the rounds, and return how they ended."""
+        """Compute the rounds of the run. Return an object that says how the run ended."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
@@ -277,7 +304,10 @@ class _Job:
         with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
-                """Update the incumbent and the history. Return why the run ends, or ""."""
+                """Update the best pair (d, w) and the history. Return why the run ends, or "".
+
+                `state` is the state of the present round. The result is "" if the run continues.
+                """
                 self._incumbent.offer(state)
                 log.add(state, self._incumbent)
                 show(self._incumbent.upper - self._incumbent.lower, state.round)
@@ -306,7 +336,7 @@ class _Job:
         return ending
 
     def _judge(self) -> str:
-        """Return why the run ends after this round, or "" if it continues."""
+        """Return "optimal" or "stalled" if the run ends after this round. Otherwise return ""."""
         incumbent = self._incumbent
         rule = self._rule
         # A certification costs a pass over A, so the rule asks for one only near the goal.
@@ -319,7 +349,11 @@ class _Job:
         return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
 
     def _fig1_test(self, state: RoundState) -> str:
-        """Return "optimal" and keep the pair of this round if Fig. 1's own test holds, else ""."""
+        """Return "optimal" if the stopping test of SS09 Fig. 1 holds in this round, and "" if not.
+
+        The test holds if the smoothed gap is at most `tol`. The pair (d, w) of this round then
+        becomes the incumbent, which is the result of the run.
+        """
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:
             return ""
@@ -327,18 +361,24 @@ class _Job:
         return "optimal"
 
     def _basis(self) -> Basis | None:
-        """Return the basis with which a later run may begin."""
+        """Return the basis of the restricted linear program, or None if there is no such program.
+
+        A later run can begin with this basis.
+        """
         return self._rounds.booster.basis() or self._begin.basis
 
     def _write_checkpoint(self) -> None:
-        """Write the checkpoint if the user requested one."""
+        """Write the checkpoint file if the user requested one."""
         log = self._log
         if self._file is not None:
             certify = partial(self._incumbent.certify, log.clock)
             self._file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        """Return the best points with their bracket, which is evaluated from the points."""
+        """Return the best points of the run, with the bracket that is evaluated from these points.
+
+        `ending` says how the run ended.
+        """
         game = self._game
         goal = self._goal
         log = self._log
@@ -377,7 +417,11 @@ class _Job:
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
-        """Return the status of the run, given the certified lower and upper bounds on the value."""
+        """Return the status of the run after the last evaluation of its bounds.
+
+        `ending` has the status before this evaluation. `proof` has the certified lower and upper
+        bounds on the value of the game.
+        """
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
         if gap < 0.0:
@@ -390,7 +434,7 @@ class _Job:
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return the state with a d that a callback cannot change."""
+    """Return the state of a round with a read-only array d, which a callback cannot change."""
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

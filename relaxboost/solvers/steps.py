@@ -1,8 +1,9 @@
-"""Step sizes that increase the smoothed relaxed margin along a segment of margins.
+"""Step lengths for steps that increase the smoothed relaxed margin.
 
-The smoothed relaxed margin at margins u is the minimum over distributions d of <d, u> + f(d) + β
-s(d), for a relaxation f and a strongly convex s. It is concave in u, and its gradient at u is the
-minimising d.
+A step moves the margins from u to u + ηv. The smoothed relaxed margin at u is the minimum over the
+distributions d of <d, u> + f(d) + β s(d). Here f is the relaxation, s is a strongly convex
+function, and β is the weight of the smoothing. The smoothed relaxed margin is concave in u, and its
+gradient at u is the minimising d.
 """
 
 from __future__ import annotations
@@ -23,26 +24,28 @@ def quadratic_step(
     curvature: float = 0.0,
     size: float | None = None,
 ) -> float:
-    """Return the step of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf², limited to [0, longest].
+    """Return the step length of SS09 Fig. 1, η = β <d, v> / ‖v‖_inf², limited to [0, longest].
 
-    The smoothed relaxed margin is 1/β-smooth in the sup norm. η maximises the quadratic lower bound
-    that this implies (SS09, Eq. 10).
+    The step moves the margins from u to u + ηv, and d is the smoothed distribution at u. The
+    smoothed relaxed margin is 1/β-smooth in the sup norm. This property implies a quadratic lower
+    bound on its increase. The step length η maximises this bound (SS09, Eq. 10).
 
     Parameters
     ----------
     slope : float
-        <d, v>, the derivative along v, minus the derivative of the penalty on w if there is one.
+        The derivative <d, v> of the smoothed relaxed margin along v. If there is a penalty on the
+        weights w, its derivative is subtracted.
     v : array of shape (m,)
-        The direction of the margins.
+        The direction in which the margins move.
     beta : float
         The weight β of the smoothing.
     longest : float
-        The largest step.
+        The largest step length.
     curvature : float
-        The second derivative of the penalty on w. The step is then
+        The second derivative of the penalty on w along the step. The step length is then
         η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        ‖v‖_inf, if the caller knows it.
+        The norm ‖v‖_inf, if the caller knows it. Otherwise the function computes it.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -53,45 +56,54 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step along a segment, with the margins and the distribution at its end if known."""
+    """A step from margins u to u + ηv. An attribute is None if the search did not compute it."""
 
     eta: float
     """The length η of the step."""
     u: Vector | None = None
-    """The margins at the end of the step."""
+    """The margins u + ηv at the end of the step."""
     d: Vector | None = None
-    """The distribution over examples that belongs to these margins."""
+    """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of the step divided by that of Fig. 1's, or None at the end of the segment."""
+    """The length of this step divided by the length of the step of SS09 Fig. 1. It is None if the
+    step has the largest possible length."""
     product: float | None = None
-    """The product <d, u> at the end of the step."""
+    """The product <d, u> of the distribution and the margins at the end of the step."""
 
 
 class Segment(NamedTuple):
-    """The margins u + ηv for η in [0, longest], with a penalty a η + b η²/2 on the weights w."""
+    """The margins u + ηv for all step lengths η in [0, longest].
+
+    The penalty on the weights w increases by a η + b η²/2 along the segment. If the domain of w is
+    a set, there is no penalty.
+    """
 
     u: Vector
-    """The margins at η = 0."""
+    """The margins u + ηv at the step length η = 0."""
     v: Vector
-    """The direction of the margins."""
+    """The direction v in which the margins move."""
     slope: float
-    """The derivative at η = 0 of the smoothed relaxed margin minus the penalty."""
+    """The derivative at η = 0 of the smoothed relaxed margin minus the penalty on w."""
     longest: float = 1.0
-    """The largest η."""
+    """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights w."""
     size: float | None = None
-    """The norm ‖v‖_inf, if known."""
+    """The norm ‖v‖_inf of the direction, or None if the caller does not know it."""
 
 
 Arrival = tuple[Vector, Vector, float, float | None]
-"""The margins u + ηv, their distribution d, <d, v>, and <d, u + ηv> if the projection knows it."""
+"""The type of the result of `arrival`: the margins u + ηv, their smoothed distribution d, the
+product <d, v>, and the product <d, u + ηv> or None."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
-    """Return the margins u + ηv, their distribution d, and the products of d with both.
+    """Return the margins at the end of a step, their smoothed distribution d, and two products.
 
-    A projector with a method `along` follows the line itself, at a lower cost.
+    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. The second product is None if
+    the projector does not compute it. A projector is a function that maps margins to smoothed
+    distributions. If the projector has a method `along`, this method computes all four results at a
+    lower cost.
     """
     along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
@@ -108,25 +120,31 @@ def line_search(
     accuracy: float = 0.05,
     stretch: float = 1.0,
 ) -> Step:
-    """Return the step that nearly maximises the smoothed relaxed margin on a segment.
+    """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    If there is a penalty on the weights w, the search maximises the margin minus the penalty. Its
-    derivative <d(u + ηv), v> − a − b η decreases in η, and is non-negative at the step of Fig. 1.
-    The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0. The
-    step is at least as long as Fig. 1's and not beyond the maximiser, so it gains at least as much.
+    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty
+    a η + b η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this
+    penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
+    distribution at u + ηv. The derivative decreases in η, and it is non-negative at the step of
+    SS09 Fig. 1.
+
+    The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or
+    when η = longest. The step is at least as long as the step of Fig. 1, and it is not longer than
+    the maximising step. Therefore it increases the function at least as much as the step of Fig. 1.
 
     Parameters
     ----------
     project : callable
-        Returns the distribution d for given margins.
+        A function that returns the smoothed distribution d for given margins.
     beta : float
         The weight β of the smoothing.
     segment : Segment
+        The margins and the penalty.
     accuracy : float
-        The fraction of the initial derivative that may remain.
+        The fraction of the derivative at η = 0 that may remain at the end of the step.
     stretch : float
-        The length of the first trial step, as a multiple of Fig. 1's step. The `stretch` that an
-        earlier search found is a good choice.
+        The length of the first trial step, divided by the length of the step of Fig. 1. A good
+        choice is the attribute `stretch` of the step that an earlier search returned.
     """
     if segment.slope <= 0.0:
         return Step(0.0)
@@ -137,10 +155,11 @@ def line_search(
 
 
 class _Search:
-    """A search for the η at which the derivative along a segment equals the number `aim`.
+    """A search for the step length η at which the derivative along a segment equals `aim`.
 
-    The derivative decreases in η. `_left` and `_right` enclose the solution once the derivative is
-    below `aim` at `_right`; `_at_left` and `_at_right` are the derivatives there minus `aim`.
+    The derivative decreases in η. The interval from `_left` to `_right` contains the solution as
+    soon as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the
+    derivatives at both ends of the interval, minus `aim`.
     """
 
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
@@ -167,7 +186,12 @@ class _Search:
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen the step until the derivative at its end is below `aim`, and return None.
 
-        If the derivative at the end of a trial step is close enough to `aim`, return this step.
+        If a trial step ends the search, return this step instead. The search ends if the derivative
+        at the end of the trial step is close enough to `aim`. It also ends if the solution is
+        beyond the longest or below the shortest possible step.
+
+        `stretch` is the length of the first trial step, divided by the length of the step of
+        Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -189,7 +213,10 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return the step that the Illinois variant of regula falsi finds within the bracket."""
+        """Return a step between `_left` and `_right` at whose end the derivative is close to `aim`.
+
+        The method is the Illinois variant of regula falsi.
+        """
         side = 0
         # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.
         for _ in range(60):

@@ -1,23 +1,29 @@
 """Over-relaxed primal-dual steps on all stumps, with the exact proximal map of total variation.
 
-A is the margin matrix of all stumps, d a distribution over the examples, and w the weights of the
-stumps. For a number v the steps solve
+A stump is a cut of a feature at a threshold. A is the margin matrix of all stumps, d is a
+distribution over the examples, and w are the weights of the stumps. For a number v the steps solve
 
     min over d of max over w of <d, A w> - v ||w||_1,    least <= d <= most, sum(d) = 1,
 
-where w may have any size. The stumps of feature f map w to the label y of each example times a
-function of the level of the feature. This function jumps by 2 w_j at cut j, and its first and last
-value sum to zero. Therefore its total variation is 2 ||w||_1. This module writes the function as
-g_f + o_f, where g_f has mean zero over the examples and o_f is a number. A w depends on the numbers
-o_f only through their sum o.
+where w may have any size. The level of an example for a feature is the number of cuts of the
+feature that lie below the example. The stumps of one feature f contribute to the margin of an
+example the label of the example times a function of its level. This function jumps by 2 w_j at cut
+j. The sum of its first value and its last value is zero. Therefore the total variation of the
+function is twice the l1 norm of the weights of feature f.
 
-The proximal map of total variation is exact for each feature. The new g_f is the slope of a taut
-string, which is the shortest path through a tube around the cumulative sums of the old g_f (Davies
-& Kovac 2001, Ann. Statist. 29, Sec. 2). The kernel finds the path from the front to the back, as in
-Condat (2013, IEEE Signal Process. Lett. 20). An equation ties o to the ends of all g_f. It adds the
-same number, the `end_pull`, to both ends of every string. With separate unknowns o_f the method
-would need several times as many steps: the cuts at both ends of a feature are nearly the same
-column, and their weights would converge slowly.
+This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is
+a number. The margins A w depend on the numbers o_f only through their sum o.
+
+The proximal map of total variation is exact for each feature. The new g_f consists of the slopes of
+a taut string. A taut string is the shortest path through a tube around the cumulative sums of the
+old g_f (Davies & Kovac 2001, Ann. Statist. 29, Sec. 2). A kernel finds this path from its first to
+its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
+
+Since the first and the last value of each function sum to zero, an equation connects o with the
+first and last values of all g_f. The steps satisfy this equation by adding one number, the
+`end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
+would need several times as many steps. In such a method, the cuts at both ends of a feature are
+nearly the same column, and their weights would converge slowly.
 """
 
 from __future__ import annotations
@@ -34,30 +40,41 @@ from relaxboost._core.compiled import njit, thread_pool
 from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
-"""Each step goes 1.7 times as far as the plain step. Below 2 the steps converge (Condat 2013,
-J. Optim. Theory Appl. 158). A factor of 1.7 saves a third of the steps compared with 1."""
+"""The length of each step, as a multiple of the plain primal-dual step. The steps converge for
+every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). The multiple 1.7 saves a third of
+the steps compared with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
-"""The relative rounding error of a number. A sum of m numbers has an error of up to m times this,
-and the two scalar equations of a step are solved up to the error of the sums in them."""
+"""The relative rounding error of a double. A sum of m numbers has an error of up to m times this
+number, relative to the sum of their absolute values. Each step solves two scalar equations that
+contain such sums, and the solutions are as accurate as the sums."""
 
 
 class _Features(NamedTuple):
-    """The level of each example for each feature.
+    """The levels of the examples for all features that have cuts.
 
-    Arrays over levels have the levels of the first feature first, then those of the second.
+    The level of an example for a feature is the number of cuts of the feature that lie below the
+    example. Arrays over levels contain the levels of the first feature, then the levels of the
+    second feature, and so on.
     """
 
     codes: NDArray[Any]
-    """The level of every example, of shape (features, m)."""
+    """The level of each example for each feature, as an array of shape (features, m). The level is
+    the number of cuts of the feature that lie below the example."""
     offsets: Whole
-    """The index of the first level of every feature, and the number of all levels."""
+    """The index of the first level of each feature in arrays over all levels. A feature with k cuts
+    has k + 1 levels. The last entry is the number of levels of all features."""
     counts: NDArray[np.uint32]
-    """The number of examples at every level."""
+    """The number of examples at each level of each feature. The levels are the ranges of values
+    between neighbouring cuts."""
 
 
 def _arrange(levels: CutLevels) -> _Features:
-    """Return the features that have cuts. A feature with k cuts has k + 1 levels."""
+    """Return the levels of the examples for all features that have cuts.
+
+    The level of an example for a feature is the number of cuts of the feature that lie below the
+    example. A feature with k cuts has k + 1 levels.
+    """
     # A feature without cuts has one level and no stump.
     cuts = np.diff(levels.offsets)
     codes = levels.codes if cuts.all() else levels.codes[cuts > 0]
@@ -68,24 +85,28 @@ def _arrange(levels: CutLevels) -> _Features:
 
 
 class TautStringSteps:
-    """The iterates d and w of the primal-dual method; `step` moves both.
+    """The iterates d and w of the primal-dual method on all stumps. `step` updates both.
 
-    The matrix A is a sum of orthogonal maps, one for each feature, so that both step sizes are
-    1/sqrt(features) (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps
-    hardly rises with the number m of examples.
+    d is a distribution over the examples, and w are the weights of the stumps. For each feature,
+    the weights determine a function of the examples. The margins are the sum of these functions.
+    This sum is a linear map with the norm sqrt(features), so both step sizes are 1/sqrt(features)
+    (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps hardly increases
+    with the number m of examples.
 
-    If v is above the value of the game, d converges to a point without an edge above v, and w
-    converges to zero. If v is below the value, w grows without bound, and its direction soon has a
-    margin close to the value (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim. 34).
+    The steps solve a problem with a number v. If v is above the value of the game, d converges to a
+    distribution for which no stump has an edge above v, and w converges to zero. If v is below the
+    value, the norm of w grows without bound, and the direction of w converges. The weights
+    w / ||w||_1 then prove a lower bound above v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim.
+    34).
 
     Parameters
     ----------
     levels : CutLevels
-        The stumps.
+        The stumps, as levels of the examples for each feature, with the labels of the examples.
     least, most : arrays of shape (m,)
-        The bounds of d.
+        The lower and the upper bounds of d.
     d : array of shape (m,)
-        The first d, within its bounds. The first w is zero.
+        The first distribution d, within its bounds. The first w is zero.
     """
 
     def __init__(self, levels: CutLevels, least: Vector, most: Vector, d: Vector) -> None:
@@ -98,10 +119,11 @@ class TautStringSteps:
         self.restart(d)
 
     def restart(self, d: Vector) -> None:
-        """Restart the steps from this d and w = 0."""
+        """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The d of the last plain step, which is within its bounds."""
+        """The distribution d of the last plain step, which is not over-relaxed. It is within its
+        bounds."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -111,7 +133,10 @@ class TautStringSteps:
         self._end_pull = 0.0
 
     def step(self, v: float) -> None:
-        """Move d and w by one step of the problem with the number v."""
+        """Take one primal-dual step, which updates the distribution d and the weights w.
+
+        The steps look for a d for which no stump has an edge above the number v.
+        """
         of = self._features
         codes, offsets, counts = of
         features, m = codes.shape
@@ -146,9 +171,11 @@ class TautStringSteps:
         self._relaxed_d = self._relaxed_d + OVER_RELAXATION * (self.d - self._relaxed_d)
 
     def weights(self) -> tuple[Whole, Vector]:
-        """Return the numbers of the cuts with weight, and their weights w.
+        """Return the column numbers of the stumps that have weight, and their weights w.
 
-        These are the cuts at which the strings of the last step bend.
+        A stump is a cut of a feature. For each feature, the last step has computed a taut string,
+        which is the shortest path through a tube. A stump has weight if the string of its feature
+        bends at its cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -161,9 +188,11 @@ class TautStringSteps:
 
 
 def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
-    """Divide `count` rows into ranges (first, last), and call a function for each in a thread.
+    """Divide `count` rows into ranges (first, last), and call a function for each range.
 
-    Rows do not depend on each other, so that the number of threads does not change the result.
+    The range begins with the row `first` and ends before the row `last`. The calls run in several
+    threads. They do not depend on each other, so the result does not depend on the number of
+    threads.
     """
     pool, threads = thread_pool()
     ends = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
@@ -172,10 +201,21 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write to `out` the sum of g + force over the examples of every level.
+    """Write the sum of g + force over the examples of each level of each feature to `out`.
 
-    `of` has the codes, offsets and counts of all features, and `part` is the range of features to
-    work on. `g` has an entry for each level, and `force` one for each example.
+    Parameters
+    ----------
+    of : _Features
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
+    part : pair of int
+        The first feature that this call computes, and the feature before which it ends.
+    g : array
+        One number for each level of each feature.
+    force : array of shape (m,)
+        One number for each example.
+    out : array
+        The result, with one entry for each level of each feature.
     """
     codes, offsets, counts = of
     for f in range(part[0], part[1]):
@@ -191,9 +231,19 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add the slopes of the strings at the levels of each example to its margin.
+    """Add the values of all features at the levels of an example to the margin of the example.
 
-    `part` is the range of examples to work on.
+    Parameters
+    ----------
+    of : _Features
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
+    part : pair of int
+        The first example that this call computes, and the example before which it ends.
+    strings : array
+        The value at each level of each feature, which is a slope of a taut string.
+    margins : array of shape (m,)
+        The margins, which the function changes.
     """
     codes, offsets, _ = of
     for f in range(len(codes)):
@@ -206,8 +256,21 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
 def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums: Array) -> None:
     """Replace the sums of a range of features by the slopes of their taut strings.
 
-    `pull` is added to the first and the last sum of each feature, and `tube` is half the width of
-    the tube.
+    A taut string is the shortest path through a tube around the cumulative sums of a feature.
+
+    Parameters
+    ----------
+    of : _Features
+        The levels of the examples. The level of an example for a feature is the number of cuts of
+        the feature that lie below the example.
+    part : pair of int
+        The first feature that this call computes, and the feature before which it ends.
+    pull : float
+        The number that is added to the first and the last sum of each feature.
+    tube : float
+        Half the width of the tube.
+    sums : array
+        One sum for each level of each feature. The function replaces the sums by the slopes.
     """
     codes, offsets, counts = of
     # The pull at both ends shifts the mean of the slopes, which has to stay zero.
@@ -228,16 +291,20 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
 def first_stretch(
     counts: Array, sums: Array, tube: float, start: float, end: float
 ) -> tuple[float, int, float]:
-    """Return the slope of the first straight stretch of a taut string, its levels, and its side.
+    """Return the slope, the number of levels, and the side of the first stretch of a taut string.
 
-    The middle of the tube rises by `sums` over levels of the widths `counts`, and the tube reaches
-    from `tube` below to `tube` above. The middle starts `start` above the string, and ends `end`
-    below it. The side is 1 if the string bends around the upper side of the tube after the stretch,
-    -1 for the lower side, and 0 if the stretch reaches the end of the string.
+    A taut string is the shortest path through a tube, and a stretch is a straight part of the
+    string. Over level k, which has the width `counts[k]`, the middle line of the tube rises by
+    `sums[k]`. The tube reaches from `tube` below its middle line to `tube` above it. The middle
+    line starts at the height `start` above the string, and it ends at the height `end` below the
+    string.
 
-    The slopes between `low` and `high` lead from the start through the tube up to the present
-    level. If no slope remains at the next level, the string bends at the level where the last of
-    the slopes touches its side.
+    The side is 1 if the string bends around the upper side of the tube after the stretch. It is -1
+    if the string bends around the lower side. It is 0 if the stretch reaches the end of the string.
+
+    A straight line from the start stays inside the tube up to the present level if its slope lies
+    between `low` and `high`. If no slope is possible at the next level, the string bends earlier.
+    It bends at the level where the line with the last possible slope touches a side of the tube.
     """
     low = -np.inf
     high = np.inf
@@ -270,11 +337,31 @@ def first_stretch(
 def find_end_pull(
     offsets: Whole, counts: Array, sums: Array, tube: float, o: float, guess: float
 ) -> float:
-    """Return the end pull, which is the number added to the first and last sum of each feature.
+    """Return the end pull, a number that is added to the first and last sum of each feature.
 
-    The sum of o and of half the first and last slopes of all strings must be zero. This sum rises
-    with the end pull and is piecewise linear, so that a few Newton steps within a bracket suffice.
-    `guess` is the end pull of the step before.
+    The function of a feature f is a number o_f plus the slopes of a taut string. A taut string is
+    the shortest path through a tube around the cumulative sums of a feature. The first and the last
+    value of each function have to sum to zero. Therefore the number o plus half of the first and
+    half of the last slope of every string must be zero, where o is the sum of all o_f. The end pull
+    solves this equation.
+
+    The left-hand side of the equation increases with the end pull, and it is piecewise linear.
+    Therefore a few Newton steps within a bracket [low, high] of the solution suffice.
+
+    Parameters
+    ----------
+    offsets : array of int
+        The index of the first level of each feature, and the number of all levels.
+    counts : array of int
+        The number of examples at each level of each feature.
+    sums : array
+        One sum over the examples of each level of each feature, as `gather` computes it.
+    tube : float
+        Half the width of the tube.
+    o : float
+        The sum of the numbers o_f of all features.
+    guess : float
+        The end pull of the previous step.
     """
     low = -np.inf
     high = np.inf
@@ -308,9 +395,11 @@ def find_end_pull(
 
 @njit(error_model="numpy", nogil=True)
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
-    """Return t such that the sum of clip(p - t, least, most) is 1, by Newton steps in a bracket.
+    """Return the number t for which the entries of clip(p - t, least, most) sum to 1.
 
-    `guess` is the t of the step before.
+    Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of the
+    previous step. `least` and `most` are the lower and upper bounds of the distribution over the
+    examples.
     """
     # At the lower end of the bracket every entry is at its upper bound, and conversely.
     low = np.inf

@@ -1,7 +1,9 @@
-"""The phase of taut-string steps: the games that it is for, and its rounds.
+"""The phase of the method "auto" that takes taut-string steps.
 
-`taut_string_steps` has the steps themselves. They are given a number v, the aim, and look for a
-distribution d over the examples without an edge above v.
+A stump is a cut of a feature at a threshold. For a given number v, the steps look for a
+distribution d over the examples for which no stump has an edge above v. The module
+`taut_string_steps` contains the steps. This module decides for which games they are used, and
+computes the rounds of the phase.
 """
 
 from __future__ import annotations
@@ -21,15 +23,18 @@ from relaxboost.solvers.taut_string_steps import TautStringSteps
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_PER_ROUND = 10
-"""The number of steps between two evaluations of both bounds. The evaluations then take a tenth of
-the time. If the aim is far below the value, the weights w have their direction after ten steps."""
+"""The number of steps between two evaluations of the bounds on the value. With ten steps, the
+evaluations take a tenth of the time. If the number v of the steps is far below the value, the
+direction of the weights w hardly changes after ten steps."""
 
 PASSES_PER_STEP = 5.0
-"""The passes over the matrix A in the time of a step, which gathers and scatters by level."""
+"""The number of passes over the margin matrix A that take as long as one step. A step sums numbers
+over the examples of each level, and adds the numbers of the levels to the margins of the
+examples."""
 
 
 def unfit(game: Game) -> str:
-    """Return why taut-string steps are not for this game, or "" if they are."""
+    """Return the reason why taut-string steps cannot be used for a game, or "" if they can."""
     form = game.linear_form
     over = game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
@@ -39,18 +44,22 @@ def unfit(game: Game) -> str:
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
         return (
             "taut-string steps need an f that only bounds d, as Capped does, "
-            f"not {game.relaxation!r}"
+            f"and f is {game.relaxation!r}"
         )
     return ""
 
 
 class StringsRun(Booster):
-    """A run of taut-string steps. A round takes some steps towards a d without an edge above v.
+    """A run of taut-string steps. A round takes ten steps, which update d and w.
 
-    The aim v is the lower bound plus most of the requested gap. If such a d exists, the steps
-    approach it, and the gap is reached. Otherwise the weights w soon prove a lower bound above v,
-    and the steps restart with a larger v. If v is below the value of the game, w proves up to
-    (value − v)² / value more than v, so that a few restarts are enough.
+    d is a distribution over the examples, and w are the weights of the stumps. A stump is a cut of
+    a feature at a threshold. The steps look for a d for which no stump has an edge above a number
+    v, the aim. The aim is the lower bound on the value of the game plus 0.9 of the requested gap.
+
+    If such a d exists, the steps approach it, and the run reaches the requested gap. Otherwise the
+    weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
+    stumps of the breast cancer data with `Capped(k=20)` and `Capped(k=57)`, four restarts led to a
+    gap of 0.02.
 
     Parameters
     ----------
@@ -59,10 +68,10 @@ class StringsRun(Booster):
     goal : Tolerance
         The requested gap.
     clock : Clock
-        The clock of the run. Each step checks its time limit.
+        The clock of the run. Each step checks the time limit of this clock.
     budget : float
-        The number of passes over A that the run may take. The run ends as soon as it is predicted
-        to take more.
+        The number of passes over the margin matrix A that the run may take. The run ends as soon as
+        it predicts that it needs more passes.
     """
 
     inner = "strings"
@@ -89,21 +98,29 @@ class StringsRun(Booster):
         self._v = self._aim()
 
     def _tol(self) -> float:
-        """Return the requested gap of the game over the unit ball, at the present lower bound."""
+        """Return the requested gap for the game over the unit l1 ball.
+
+        If the user requested a relative gap, the result depends on the present lower bound.
+        """
         scale = self._over.scale
         return self._goal.allowed(self._lower * scale) / scale
 
     def _aim(self) -> float:
-        """Return the next v, which leaves a tenth of the requested gap to the steps.
+        """Return the aim v of the next steps: the lower bound plus 0.9 of the requested gap.
 
-        The upper bound approaches v from above, and does not reach it.
+        The lower bound is a bound on the value of the game over the unit l1 ball. The steps look
+        for a distribution d for which no stump has an edge above v. The upper bound that d proves
+        approaches v from above, and does not reach it. The last tenth of the gap is the allowed
+        distance between this bound and v.
         """
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the d and the lower bound of a warm start that has both.
+        """Start at the d and the lower bound of a warm start. Return this booster.
 
-        A d without a w saves no steps compared with the centre of f.
+        The start is ignored if its lower bound is not positive or if it has no d. A d without a
+        lower bound saves no steps compared with the distribution `f.center(m)`, a point inside the
+        domain of f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -113,7 +130,11 @@ class StringsRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the steps of a round; return None if the run is predicted to exceed its budget."""
+        """Take the steps of a round, which update the distribution d and the weights w.
+
+        Return this booster. Return None if the run predicts that it needs more passes over the
+        margin matrix A than its budget allows. The answer `best` of the weak learner is not used.
+        """
         # First-order methods take steps in proportion to value / gap. Half a step for each feature
         # was measured on data of 2 to 57 features. The lower bound stands for the value, so that
         # the prediction rises with this bound.
@@ -134,7 +155,10 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Keep the weights of the last step if they prove a better lower bound."""
+        """Replace the weights of the run by those of the last step if these prove a better bound.
+
+        The bound is the lower bound on the value of the game over the unit l1 ball.
+        """
         columns, w = self._steps.weights()
         # Strings that do not bend give w = 0, which proves nothing new.
         if not columns.size:

@@ -1,6 +1,7 @@
-"""The points from which a run begins: a solution or a pair of points, made feasible for the game.
+"""The points from which a run begins, and their conversion to feasible points of a game.
 
-d is a distribution over the examples, and w are the weights on the hypotheses.
+A point is a distribution d over the examples, or weights w of the hypotheses. The points come from
+a solution of a game, from a pair (d, w) of the user, or from a checkpoint.
 """
 
 from __future__ import annotations
@@ -23,51 +24,61 @@ from relaxboost.solvers.stopping import RESOLUTION
 
 @dataclass
 class Relay:
-    """The state that a path hands from each game to the next, as the `start` of `solve`.
+    """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    The class is internal to the package.
+    It carries the result of one game to the next game. Only the package itself uses this class.
     """
 
     solution: Solution | None = None
-    """The solution of the last game."""
+    """The solution of the previous game on the path, or None before the first game."""
     booster: Any = None
-    """The last run. Its simplex method may continue with the next game."""
+    """The run of the previous game on the path. If it used the simplex method, the run of the next
+    game can continue from its basis."""
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""Weights w as (support, coefficients). Each column appears once in the support."""
+"""The type of weights w: the numbers of the columns that have weight, and the weights of these
+columns. No column appears twice."""
 
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """Feasible points of a game, the bracket that they prove, and a basis from which to continue.
+    """Feasible points from which a run begins, and the bounds on the value that they prove.
 
-    The default holds no point.
+    A start without arguments has no points, and its bounds are infinite.
     """
 
     d: Vector | None = None
-    """The distribution over examples, or None."""
+    """The distribution d over the examples, or None if the start has no such point."""
     w: Weights | None = None
-    """The weights on hypotheses, or None."""
+    """The weights w of the hypotheses, or None if the start has no such point."""
     basis: Basis | None = None
-    """The basis of the restricted program with which the earlier run ended."""
+    """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """The remark about the start that `Solution.message` repeats."""
+    """A remark about the start, which becomes a part of `Solution.message`, or ""."""
     lower: float = -math.inf
-    """The lower bound on the value that w proves."""
+    """The lower bound on the value of the game that the weights w of the hypotheses prove, or minus
+    infinity if the start has no w."""
     upper: float = math.inf
-    """The upper bound on the value that d proves."""
+    """The upper bound on the value of the game that the distribution d over the examples proves, or
+    infinity if the start has no d."""
     rounds: int = 0
-    """The rounds before the checkpoint from which the run continues."""
+    """The number of rounds before the checkpoint from which the run continues, or 0."""
     seconds: float = 0.0
-    """The seconds before the checkpoint from which the run continues."""
+    """The number of seconds before the checkpoint from which the run continues, or 0."""
     relay: Relay | None = None
-    """The relay of the path to which the game belongs."""
+    """The object that carries results from game to game if the game belongs to a `path`, or
+    None."""
     near: Solution | None = None
-    """The solution that gave the points, with its own game."""
+    """The solution of an earlier game from which the points come, or None."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return the same start with the bounds that its points prove for the game."""
+        """Return a copy of the start, with the bounds that its points prove for the given game.
+
+        The distribution d over the examples proves the upper bound on the value of the game. The
+        weights w of the hypotheses prove the lower bound. If d or w is missing, its bound does not
+        change.
+        """
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
         upper = self.upper
@@ -78,9 +89,12 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return the other start with the d or w of this one if it proves a better bound.
+        """Return a start with the better d and the better w of this start and the other one.
 
-        An equal bound counts as better.
+        d is a distribution over the examples, and w are weights of the hypotheses. The better d
+        proves the smaller upper bound, and the better w proves the larger lower bound. If two
+        bounds are equal, the point of this start is taken. The notes of both starts are joined. The
+        basis is that of the other start if it has one. All other data come from the other start.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -97,12 +111,14 @@ class WarmStart:
 
 
 def read_start(game: Game, given: Any) -> WarmStart:
-    """Return the start that a caller of `solve` gave: a Solution, a Relay or a pair (d, w).
+    """Return the warm start for the argument `start` of `solve`: a Solution, Relay or pair (d, w).
+
+    The points of the result are feasible for the game.
 
     Raises
     ------
     InputError
-        If the start is of another type, holds no point, or does not fit the game.
+        If `given` has another type, contains no point, or does not fit the game.
     """
     if isinstance(given, Solution):
         return _of_solution(game, given)
@@ -114,7 +130,11 @@ def read_start(game: Game, given: Any) -> WarmStart:
 
 
 def _read_pair(game: Game, given: Any) -> WarmStart:
-    """Return a start from (d, w), moved to feasible points. One of the two may be None."""
+    """Return a warm start from a pair (d, w) of a distribution and weights. One may be None.
+
+    The points are moved to feasible points of the game. If this changes them by more than rounding,
+    the note of the start reports the change.
+    """
     # A pair of numbers is rather a d than a pair of points, so it gets the same message.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
@@ -123,7 +143,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         )
     d, w = given
     if d is None and w is None:
-        raise InputError("start = (None, None) holds no point; give d, w or both, or leave it out")
+        raise InputError("start = (None, None) holds no point; give d, w or both, or omit start")
     notes = []
     weights = None
     # A change below RESOLUTION is rounding, and the user need not know of it.
@@ -142,14 +162,23 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 
 
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
-    """Return the points of a solution, whose game must have the same hypotheses."""
+    """Return a warm start with the d and w of a solution, moved to feasible points of the game.
+
+    The start gets the distribution d only if the game has the same number of examples. It gets the
+    weights w only if the domain of the game has a point near w.
+
+    Raises
+    ------
+    InputError
+        If the game of the solution has other hypotheses.
+    """
     old = solution.game
     # Column numbers of a weak learner that finds its hypotheses mean nothing to another learner.
     is_unknown = game.n is None and game.matrix is not old.matrix
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}: its weights belong to other hypotheses; give start=(d, None)"
+            f"{game.matrix!r}: its weights belong to other hypotheses; give start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but its weights on hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

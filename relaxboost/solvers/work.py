@@ -1,8 +1,8 @@
-"""Predicted work, counted in passes over the game matrix A.
+"""Predictions of work, counted in passes over the margin matrix A.
 
-A pass is one product of a vector with every entry of A. A prediction depends on the sizes of the
-game alone, so every machine takes the same decisions. Seconds are never predicted, because they
-differ from machine to machine.
+A pass is one product of A with a vector, which reads every entry of A. A prediction depends only on
+the sizes of the game. Therefore the decisions of a run are the same on every machine. Seconds are
+not predicted, because they differ between machines.
 """
 
 from __future__ import annotations
@@ -12,21 +12,27 @@ from relaxboost.game.game import Game
 MULTIPLICATIONS_PER_ENTRY = 25.0
 """The number of multiplications in a dense factorisation that take as long as one entry in a pass.
 
-The speed of memory limits a pass, and the speed of the processor limits a factorisation. On
-machines of the last ten years this ratio was between 10 and 50."""
+A pass is one product of the margin matrix A with a vector. The speed of the memory limits a pass,
+and the speed of the processor limits a factorisation. On machines of the last ten years this number
+was between 10 and 50."""
 
 LEAST_ENTRIES = 100_000.0
-"""The number of entries of A below which the time of a pass no longer falls.
+"""The smallest number of entries of the margin matrix A for which a pass is counted.
 
-The overhead of the function calls then exceeds the time of the product."""
+A pass is one product of A with a vector. If A has fewer entries, the function calls take longer
+than the product. The time of a pass then no longer depends on the number of entries."""
 
 
 def entries(game: Game) -> float:
-    """Return the number of entries of A that a pass counts, at least `LEAST_ENTRIES`."""
+    """Return the number of entries of A that a pass reads, or `LEAST_ENTRIES` if that is larger."""
     return max(float(game.matrix.entries), LEAST_ENTRIES)
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as these dense multiplications."""
+    """Return the number of passes over A that take as long as `multiplications`.
+
+    A pass is one product of the margin matrix A with a vector. The multiplications are those of a
+    dense factorisation.
+    """
     # A small matrix counts as one with LEAST_ENTRIES entries, so the result is never inflated.
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

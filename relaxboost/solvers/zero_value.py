@@ -1,6 +1,7 @@
-"""The phase that tests whether the value of a game is zero.
+"""The phase of the method "auto" that tests whether the value of a game is zero.
 
-The value is zero if some distribution over the examples gives every hypothesis the edge zero.
+For the games of this phase, the value is zero if there is a feasible distribution over the examples
+for which every hypothesis has the edge zero.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return why the value of this game cannot be tested for zero, or "" if it can.
+    """Return the reason why this phase cannot be used for a game, or "" if it can.
 
-    The test solves n + 1 equations for m unknowns, where n is the number of hypotheses and m that
-    of examples. In general position these have a solution within bounds only if m > n.
+    The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
+    the number of examples. In general position the equations have a solution within bounds only if
+    m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
-        return "f does more than bound d"
+        return f"it needs an f that only bounds d, as Capped does, and f is {game.relaxation!r}"
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
-        return "its weights w have only one sign"
+        return f"it is for games over L1Ball, and this one is over {game.over!r}"
     if game.n is None or not game.n < game.m:
-        return "it has no fewer hypotheses than examples"
+        return "it needs fewer hypotheses than examples"
     written = game.m * game.n if game.matrix.implicit else game.matrix.entries
     return "" if written <= WRITE_DOWN_LIMIT else "A is too large to be stored as a dense array"
 
@@ -41,21 +43,27 @@ def unfit(game: Game) -> str:
 class ZeroValueRun(Booster):
     """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
-    If there is such a d, the value of the game is zero and w = 0 is optimal. The run looks for the
-    d that is nearest to the centre c of f. If f is 0 between bounds, this d is clip(c − A w + λ),
-    clipped to the bounds, with the multipliers w of Aᵀd = 0 and λ of Σd = 1. These equations are
-    piecewise linear, and semismooth Newton steps solve them in three to eight rounds. Each step is
-    a least squares problem over the examples strictly between their bounds, which the method of
-    conjugate gradients solves. If the value is positive, the multipliers diverge. The residual
-    then soon stops falling, and the run ends.
+    If there is such a d, the value of the game is zero, and w = 0 is optimal. The relaxation f of
+    the game is 0 for every d between given bounds. The run looks for the d that is nearest to the
+    distribution c, where c is `f.center(m)` and lies between these bounds. This d is c − A w + λ,
+    clipped to the bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the
+    multiplier of Σd = 1.
+
+    With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
+    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step is a
+    least squares problem over the examples whose d is strictly between its bounds. The method of
+    conjugate gradients solves this problem. If the value of the game is positive, the multipliers
+    diverge. The residual of the equations then soon stops decreasing, and the run ends.
 
     Parameters
     ----------
     game : Game
         A game for which `unfit` returns "".
     clock : Clock
+        The clock of the run, with its time limit.
     active : CombinedHypothesis
-        The w that the rounds of this run show.
+        The weights of the hypotheses that the rounds of this run show. The run does not change
+        them.
 
     References
     ----------
@@ -84,9 +92,11 @@ class ZeroValueRun(Booster):
         self._products = max(int(factor_passes), 5)
 
     def advance(self, best: object) -> Booster | None:
-        """Take a Newton step; return None if the last step has not reduced the residual enough.
+        """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
-        The residual is (Aᵀd, 1 − Σd), which is the gradient of the dual problem.
+        A is the margin matrix. The residual of the step is the vector (Aᵀd, 1 − Σd). Return None if
+        the last step has not reduced the residual enough, or if this step gives no valid d. The
+        answer `best` of the weak learner is not used.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -110,21 +120,29 @@ class ZeroValueRun(Booster):
         return self
 
     def _apply(self, x: Vector) -> Vector:
-        """Return A w − λ for x = (w, λ)."""
+        """Return A w − λ for a vector x that consists of w and, as its last entry, λ.
+
+        A is the margin matrix, w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd = 1.
+        """
         self.work += 1.0
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return (Aᵀd, −Σd)."""
+        """Return the vector of the edges Aᵀd with −Σd as an additional last entry.
+
+        A is the margin matrix, and d is a vector with one entry for each example.
+        """
         self._clock.check()
         self.work += 1.0
         return np.append(self._bulk.edges(d), -d.sum())
 
     def _newton_step(self, residual: Vector, inside: NDArray[np.bool_]) -> Vector:
-        """Return the Newton step, which conjugate gradients find, or a factor if they are slow.
+        """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
 
-        The step solves the normal equations of the examples whose d lies strictly between its
-        bounds.
+        A is the margin matrix, and d is a distribution over the examples. The step solves the
+        normal equations of the examples whose d is strictly between its bounds. The array `inside`
+        marks these examples. The method of conjugate gradients computes the step. If it needs too
+        many iterations, a factorisation of the matrix of these equations computes the step instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 

@@ -1,4 +1,7 @@
-"""The phase of `solve` that moves from the optimum of a neighbour by the simplex method."""
+"""The phase of the method "auto" that runs the parametric simplex method.
+
+The phase starts at the optimum of a similar game that was solved before.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,11 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):
-    """A run with two rounds: at the d of the start, and at the optimum of the simplex method.
+    """A run of the simplex method from the solution of a similar game. It has at most two rounds.
 
-    If the simplex method fails or uses up its budget, the second round is left out, and `inner`
-    is "lost".
+    The first round evaluates the distribution d over the examples with which the run starts. The
+    second round evaluates the optimum that the simplex method has found. If the simplex method
+    fails or uses up its budget, there is no second round, and `inner` is "lost".
 
     Parameters
     ----------
@@ -32,8 +36,8 @@ class Walking(Booster):
     start : WarmStart
         A start for which `walkable` returns True.
     budget_passes : float
-        The number of passes over A that the first basis may cost. The moves from there may cost as
-        many again.
+        The number of passes over the margin matrix A that the first basis may cost. The pivots from
+        this basis to the optimum may cost the same number again.
     """
 
     inner = "walk"
@@ -56,7 +60,11 @@ class Walking(Booster):
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Move to the optimum of the game; return None if that fails, or was tried before."""
+        """Move d and w to the optimum of the game by the simplex method. Return this booster.
+
+        Return None if the simplex method fails, or if it has already run in an earlier round. The
+        answer `best` of the weak learner is not used.
+        """
         game = self._game
         near = self._near
         simplex = self.simplex
@@ -84,6 +92,10 @@ class Walking(Booster):
 
 
 def walkable(game: Game, start: WarmStart) -> bool:
-    """Return whether the start solves a game whose linear program has the same form."""
+    """Return whether the simplex method can start from the solution in a warm start.
+
+    The warm start must contain a solution. Both this game and the game of the solution must have a
+    linear program of the form that the module `program` describes.
+    """
     near = start.near
     return near is not None and None not in (linear_program(game), linear_program(near.game))

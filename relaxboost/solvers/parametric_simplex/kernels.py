@@ -1,4 +1,4 @@
-"""The compiled pivots of the parametric self-dual simplex method."""
+"""The tableau of the parametric self-dual simplex method, and the compiled pivots on it."""
 
 from __future__ import annotations
 
@@ -12,52 +12,64 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""The number of rank-one updates that are applied together. More of them would make each row and
-each column slower to compute; fewer would read the tableau more often."""
+"""The number of rank-one updates of the tableau that are collected and then applied together. With
+more updates, a row or a column of the tableau would take longer to compute. With fewer updates, the
+whole tableau would be read more often."""
 
 
 class Tolerances(NamedTuple):
-    """The tolerances of the simplex method, for a matrix with entries in [-1, 1]."""
+    """The tolerances of the simplex method, for margin matrices with entries in [-1, 1]."""
 
     feasible: float = 1e-12
-    """The kernels treat a smaller violation of a bound as rounding. A basis is accepted as optimal
-    if no violation is more than ten times as large."""
+    """The largest violation of a bound that the pivots treat as a rounding error. A basis is
+    accepted as optimal if no violation is more than ten times this number."""
     pivot: float = 1e-9
-    """A pivot element that is smaller counts as zero, and so does a smaller weight."""
+    """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
     relative: float = 1e-6
-    """A number that is smaller, compared with others, is attributed to their rounding errors."""
+    """The limit for rounding errors in relative terms. If the two computations of a pivot element
+    differ by more than this, the basis counts as singular. In a QR factorisation, smaller diagonal
+    entries of the factor R count as zero."""
     residual: float = 1e-13
-    """A larger residual of the equations is removed by iterative refinement."""
+    """The largest residual of the equations that is left unchanged. A larger residual is removed by
+    iterative refinement."""
     shift_x: float = 1e-3
-    """The amount by which bounds are perturbed, as a fraction of the mean weight 1/m."""
+    """The amount by which the bounds of the variables are perturbed, as a fraction of the mean
+    weight 1/m of an example."""
     shift_z: float = 1e-5
-    """The amount by which reduced costs, which are margins and weights, are perturbed."""
+    """The amount by which the reduced costs are perturbed. The reduced cost of an example is its
+    cost plus its margin, minus a threshold. The reduced cost of a slack is the weight of a
+    hypothesis."""
 
 
 TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why `follow` returns."""
+    """The reason why `follow` returned. This kernel pivots while the parameter t of the linear
+    program decreases."""
 
     DONE = 0
-    """The parameter t has reached 0."""
+    """The parameter t of the linear program has reached 0."""
     FULL = 1
-    """The block of pending updates is full, and has to be applied before the next pivot."""
+    """The tableau has no space for another pending update. The pending updates have to be applied
+    before the next pivot."""
     NO_COLUMN = 2
-    """No nonbasic variable of the tableau can replace the basic variable that leaves."""
+    """A basic variable has to leave the basis, and no nonbasic variable in the tableau can replace
+    it."""
     NO_ROW = 3
-    """No basic variable of the tableau limits the nonbasic variable that enters."""
+    """A nonbasic variable has to enter the basis, and no basic variable in the tableau limits its
+    step."""
     SINGULAR = 4
-    """The basis is singular, or rounding errors have grown too large."""
+    """The basis is singular, or the rounding errors have become too large."""
 
 
 class Tableau(NamedTuple):
     """The dense tableau T, which expresses the basic variables as x_B = T x_N.
 
-    Each pivot appends a rank-one update to `left` and `right`. With k = pending[0] updates, T is
-    ``table + left[:k].T @ right[:k]``. `apply` adds the updates as one product, which reads and
-    writes the table once.
+    x_B are the basic variables, and x_N are the nonbasic variables. Each pivot adds a rank-one
+    matrix to T. The arrays `left` and `right` collect these updates, and pending[0] is their number
+    k. The tableau is then ``table + left[:k].T @ right[:k]``. The method `apply` adds all updates
+    to `table` in one product, which reads and writes the table only once.
     """
 
     table: Array
@@ -67,7 +79,10 @@ class Tableau(NamedTuple):
 
     @classmethod
     def of(cls, table: Array) -> Tableau:
-        """Return a tableau without pending updates. The tableau modifies the array."""
+        """Return a tableau with the given entries and without pending updates.
+
+        Later pivots write to the given array if it is C-contiguous.
+        """
         rows, columns = table.shape
         return cls(
             table=np.ascontiguousarray(table),
@@ -77,7 +92,10 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Apply the pending updates, and return the entries of the tableau."""
+        """Add the pending updates to the table, and return the table with all entries.
+
+        Each pending update is a rank-one matrix that belongs to a pivot.
+        """
         k = int(self.pending[0])
         if k:
             # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
@@ -95,21 +113,25 @@ class Tableau(NamedTuple):
 
 
 class SimplexState(NamedTuple):
-    """The variables of the program by number, and the numbers of those in the tableau.
+    """The values and bounds of all variables of the linear program, and the basis.
 
-    Arrays of shape (2, variables) hold the value at t = 0 and the slope in t of each variable.
+    Arrays of shape (2, variables) describe numbers that change linearly with the parameter t of the
+    program. Row 0 contains the numbers at t = 0, and row 1 contains their slopes in t.
     """
 
     basic: Whole
-    """The variable of each row of the tableau."""
+    """The number of the variable that belongs to each row of the tableau."""
     nonbasic: Whole
-    """The variable of each column of the tableau."""
+    """The number of the variable that belongs to each column of the tableau."""
     side: Vector
-    """1 for a nonbasic variable at its lower bound, -1 at its upper bound, 0 if it is fixed."""
+    """A number for each variable: 1 if it is nonbasic at its lower bound, -1 if it is nonbasic at
+    its upper bound, and 0 if it is fixed."""
     x: Array
-    """The values of the variables."""
+    """The values of all variables at t = 0, and their slopes in the parameter t of the linear
+    program."""
     z: Array
-    """The reduced costs, which are 0 for basic variables."""
+    """The reduced costs of all variables at t = 0, and their slopes in the parameter t of the
+    linear program. They are 0 for basic variables."""
     lower: Array
     upper: Array
 
@@ -120,7 +142,11 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row r of the tableau, with the pending updates."""
+    """Return row r of the tableau, including the pending updates.
+
+    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
+    table yet.
+    """
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -131,7 +157,11 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column q of the tableau, with the pending updates."""
+    """Return column q of the tableau, including the pending updates.
+
+    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
+    table yet.
+    """
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]
@@ -142,10 +172,12 @@ def column_of(tableau: Tableau, q: int) -> Array:
 
 @njit()
 def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
-    """Append the pivot on row r and column q to the pending updates.
+    """Append the update for a pivot on row r and column q to the pending updates.
 
-    A pivot changes the tableau by the rank-one matrix (column + e_r)(e_q − row) / row[q], where
-    e_r and e_q are unit vectors.
+    The arrays `row` and `column` are this row and this column of the tableau. The pivot adds the
+    rank-one matrix (column + e_r)(e_q − row) / row[q] to the tableau, where e_r and e_q are unit
+    vectors. The pending updates are rank-one matrices that were not added to the table of the
+    tableau yet.
     """
     k = tableau.pending[0]
     for i in range(column.size):
@@ -159,9 +191,13 @@ def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -
 
 @njit()
 def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcome, float]:
-    """Pivot at each breakpoint below t, until t is 0 or the block of pending updates is full.
+    """Follow the optimum from the parameter t down to 0, with a pivot at each breakpoint.
 
-    Return the reason for the return, and the t that was reached. The arrays are modified.
+    The bounds and costs of the linear program change linearly with the parameter t. A breakpoint is
+    a number t at which a basic variable reaches a bound or a reduced cost changes its sign. The
+    kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
+    possible. Return the reason, and the t that was reached. The kernel modifies the arrays of
+    `tableau` and `state`.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
@@ -200,9 +236,11 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 
 @njit()
 def _breakpoint(value: float, slope: float, best: float) -> float:
-    """Return the t at which value + t slope falls to 0, or `best` if that t is not larger.
+    """Return the t at which value + t slope becomes negative while t decreases.
 
-    A number that is still feasible at t = 0 has no breakpoint.
+    The bounds and costs of the linear program change linearly with the parameter t. If the t of the
+    result would not be larger than `best`, or if the number is not negative at t = 0, return
+    `best`. Numbers above minus the feasibility tolerance do not count as negative.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -211,10 +249,11 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound.
+    """Return the largest t at which a basic variable reaches a bound, with its row and its bound.
 
-    Return also the row of that variable, or -1 if there is none, and whether the bound is the
-    upper one.
+    The bounds and costs of the linear program change linearly with the parameter t. The second
+    result is the row of the variable in the tableau, or -1 if no variable reaches a bound at a t
+    above 0. The third result is True if the bound is the upper bound.
     """
     best = 0.0
     row = -1
@@ -237,7 +276,12 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
 @njit()
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
-    """Return the largest t at which a reduced cost changes its sign, and its column, or -1."""
+    """Return the largest t at which a reduced cost changes its sign, and its column.
+
+    The bounds and costs of the linear program change linearly with the parameter t. The column is
+    the column of a nonbasic variable in the tableau. It is -1 if no reduced cost changes its sign
+    at a t above 0.
+    """
     best = 0.0
     column = -1
     for q in range(state.nonbasic.size):
@@ -251,11 +295,12 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index whose room is used up first at these rates, or -1 if there is none.
+    """Return the index whose room is used up first at the given rates, or -1 if there is none.
 
-    This is the ratio test of Harris (1973, Math. Programming 5). Each room is enlarged by the
-    feasibility tolerance, so that several indices count as first. Among these the index with the
-    largest rate is the safest pivot.
+    The room of an index is the distance to a bound, and the rate is the speed at which the room
+    shrinks. This is the ratio test of Harris (1973, Math. Programming 5). The test enlarges each
+    room by the feasibility tolerance, so several indices may count as first. It returns the one
+    with the largest rate, because a large pivot element has the smallest rounding errors.
     """
     # The first pass finds the largest step that keeps every enlarged room.
     step = np.inf
@@ -273,7 +318,12 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 
 @njit()
 def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float) -> int:
-    """Return the column that enters so that all reduced costs stay feasible, or -1."""
+    """Return the column that enters the basis in a dual simplex step, or -1 if there is none.
+
+    `row` is the tableau row of the basic variable that leaves the basis. This variable moves to its
+    upper bound if `to_upper` is True. The entering column is chosen in such a way that all reduced
+    costs keep their signs for the present parameter t.
+    """
     rates = np.empty(row.size)
     rooms = np.empty(row.size)
     # The variable that leaves moves up to its lower bound, or down to its upper bound.
@@ -287,10 +337,11 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
 
 @njit()
 def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
-    """Return the row that reaches a bound first as variable q moves, and whether it is the upper.
+    """Return the row whose variable reaches a bound first in a primal simplex step, and the bound.
 
-    The row is -1 if no bound is reached. It is one beyond the last row if variable q reaches its
-    own other bound first.
+    In this step the nonbasic variable of column q moves away from its bound. The second result is
+    True if the row's variable reaches its upper bound. The row is -1 if no variable reaches a
+    bound. It is the number of rows if the variable of column q reaches its own other bound first.
     """
     size = column.size
     entering = state.nonbasic[q]
@@ -316,9 +367,11 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move the value (k = 0) or slope (k = 1) of a nonbasic variable, and the basic ones with it.
+    """Move a nonbasic variable by `step`, and the basic variables with it.
 
-    `column` is the column of the nonbasic variable in the tableau.
+    The values of the variables change linearly with the parameter t of the linear program. If k is
+    0, their values at t = 0 move. If k is 1, their slopes in t move. `entering` is the number of
+    the nonbasic variable, and `column` is its column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
@@ -327,7 +380,10 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound."""
+    """Move the nonbasic variable of column q to its other bound, and the basic variables with it.
+
+    `column` is this column of the tableau.
+    """
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):
@@ -341,7 +397,11 @@ def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
 def _exchange(
     row: Vector, column: Vector, r: int, q: int, to_upper: bool, state: SimplexState
 ) -> None:
-    """Let the variable of column q enter the basis, and that of row r leave to a bound."""
+    """Exchange the variables of row r and column q between the basis and the nonbasic variables.
+
+    The variable of row r leaves the basis and moves to a bound. This is its upper bound if
+    `to_upper` is True. `row` and `column` are this row and this column of the tableau.
+    """
     leaving = state.basic[r]
     entering = state.nonbasic[q]
     bounds = state.upper if to_upper else state.lower

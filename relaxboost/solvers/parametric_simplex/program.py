@@ -1,14 +1,15 @@
 """The linear program of a game, and the work that its solution may take.
 
-If f is a linear cost with a lower and an upper bound for each example, the game over a ball or a
-simplex of size r is the linear program ::
+The relaxation f must be a linear cost with a lower and an upper bound for each example. The domain
+of the weights must be a ball or a simplex of size r. The game is then the linear program ::
 
     min cost·d + r v   subject to   Σd = 1,  s = v − Bᵀd >= 0,  lower <= d <= upper
 
-The unknowns are the distribution d over the examples, the largest edge v, and the slacks s, which
-say how far the edge of each column lies below v. The columns of B are those of the margin matrix A
-and, over a ball, also those of −A. The weights w of the hypotheses are the multipliers of s >= 0.
-The variables are numbered in the order (d, v, s, Σd).
+The unknowns are the distribution d over the examples, the largest edge v, and the slacks s. The
+columns of B are those of the margin matrix A and, over a ball, also those of −A. The slack of a
+column is v minus the edge of the column. The weights w of the hypotheses are the multipliers of the
+constraints s >= 0. The sum Σd counts as a variable that is fixed to 1. The variables are numbered
+in the order (d, v, s, Σd).
 """
 
 from __future__ import annotations
@@ -25,14 +26,21 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
 MAX_ENTRIES = 10_000_000
-"""The most entries of a tableau, or of an A that has to be written down: 80 MB of doubles."""
+"""The largest number of entries of a simplex tableau, and of a margin matrix that has to be stored
+as a dense array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
-"""Raised if the simplex method cannot continue, or has used up its budget."""
+"""The error that is raised if the simplex method cannot continue, or has used up its budget of
+work."""
 
 
 def linear_program(game: Game) -> LinearForm | None:
-    """Return the costs and bounds of f, or None if the game has no program of this form."""
+    """Return the costs and bounds of the relaxation f for the linear program of a game.
+
+    Return None if f is not a linear cost with finite bounds, or if the domain of the weights is
+    neither a ball nor a simplex. Return None also if the margin matrix has more than `MAX_ENTRIES`
+    entries. The matrix of all stumps may be larger, because it is not stored as an array.
+    """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
         return None
@@ -44,11 +52,14 @@ def linear_program(game: Game) -> LinearForm | None:
 
 
 def near_vertex(solution: Solution) -> bool:
-    """Return whether a solution is near a vertex, so that few pivots lead to one.
+    """Return whether few pivots of the simplex method lead from a solution to a vertex.
 
-    At a vertex only about as many examples lie strictly between their bounds as hypotheses have
-    weight. Each of the others takes about one pivot, and a row and a column of the tableau. The
-    pivots are few if they are predicted to cost at most a third of the interior point method.
+    The vertex is a vertex of the linear program of the game, and d is the distribution over the
+    examples. At a vertex, the number of examples whose d lies strictly between its bounds is about
+    the number of hypotheses with weight. A solution that is not a vertex has more such examples.
+    Each of them takes about one pivot, and it takes a row and a column of the tableau. The result
+    is True if the tableau is small enough, and if the pivots are predicted to cost at most a third
+    of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)
@@ -64,11 +75,22 @@ def near_vertex(solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return how far each example is from the threshold price, and from its nearer bound.
+    """Return the distance of each example from the threshold price, and from its nearer bound.
 
-    The first array has the price of each example less the threshold, and the second the distance
-    of its d. The cheapest distribution has the examples with prices below the threshold at their
-    upper bounds, and those with prices above the threshold at their lower bounds.
+    The first array contains the price of each example minus the threshold price. The second array
+    contains the distance of the entry of d from the nearer of its two bounds. The threshold price
+    belongs to the cheapest distribution within the bounds. In this distribution, examples with
+    lower prices are at their upper bounds, and examples with higher prices are at their lower
+    bounds.
+
+    Parameters
+    ----------
+    form : LinearForm
+        The lower and upper bounds of the examples.
+    d : array of shape (m,)
+        A distribution over the examples.
+    price : array of shape (m,)
+        The price of each example, which is its cost plus its margin.
     """
     order = np.argsort(price, kind="stable")
     total = form.lower.sum() + np.cumsum((form.upper - form.lower)[order])
@@ -78,16 +100,16 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with B of one matrix and one domain, and a budget of passes over A.
+    """The products with the matrix B of a game, and the budget that these products spend.
 
-    B has the columns of the margin matrix A, and over a ball also those of −A.
+    B has the columns of the margin matrix A and, over a ball, also those of −A.
 
     Parameters
     ----------
     game : Game
         A game for which `linear_program` returns a form.
     budget : float
-        The number of passes over A that may be spent.
+        The number of passes over A that may be spent. A pass is one product of A with a vector.
     """
 
     def __init__(self, game: Game, budget: float) -> None:
@@ -100,19 +122,20 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of columns of B."""
+        """The number of columns of the matrix B. B has the columns of the margin matrix A and, over
+        a ball, also those of −A."""
         self.total = self.m + 1 + self.signed
-        """The number of the last variable, Σd."""
+        """The number of the last variable of the linear program, which is the sum Σd."""
 
     def spend(self, passes: float) -> None:
-        """Subtract passes from the budget.
+        """Subtract a number of passes over the margin matrix A from the budget.
 
         Raises
         ------
         Lost
-            If the passes exceed the budget.
+            If the budget is too small for these passes.
         TimeUp
-            If the time limit of the run is over.
+            If the time limit of the run has passed.
         """
         # This call raises TimeUp.
         seconds_left()
@@ -121,39 +144,60 @@ class GameProgram:
             raise Lost
 
     def spend_pivots(self, count: int, size: int) -> None:
-        """Subtract the cost of pivots on a tableau with `size` entries.
+        """Subtract the cost of `count` pivots on a tableau with `size` entries from the budget.
 
-        A pivot is a rank-one update, which takes one multiplication for each entry.
+        A pivot is a rank-one update of the tableau, which takes one multiplication for each entry.
         """
         self.spend(passes_of(self._game, float(count) * size))
 
     def edges(self, d: Vector) -> Vector:
-        """Return Bᵀd, the edge of each column of B for a distribution d over the examples."""
+        """Return Bᵀd, the edge of each column of B for a distribution d over the examples.
+
+        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        """
         self.spend(1.0)
         edges = self._bulk.edges(d)
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example, for one weight for each column of B."""
+        """Return the margin of each example for non-negative weights of the columns of B.
+
+        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        """
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the signed weight of each column of A, from the weights of the columns of B."""
+        """Return the signed weight of each column of A, from the weights of the columns of B.
+
+        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        """
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return the weight of each column of B, from signed weights w of the columns of A."""
+        """Return the weight of each column of B, from signed weights w of the columns of A.
+
+        B has the columns of the margin matrix A and, over a ball, also those of −A. The weight of a
+        column of −A is the size of a negative weight in w.
+        """
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the entries of B at some examples and columns."""
+        """Return the entries of the matrix B in the rows `examples` and the columns `columns`.
+
+        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        """
         # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign
 
     def complete(self, x: Vector) -> Vector:
-        """Return the variables x with the slacks s and the sum Σd that their d and v imply."""
+        """Return the values of all variables, with s and Σd computed from d and v.
+
+        `x` begins with the distribution d over the examples and the largest edge v. The slacks are
+        s = v − Bᵀd, the differences between v and the edges of the columns of B. B has the columns
+        of the margin matrix A and, over a ball, also those of −A.
+        """
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)
         return np.concatenate([x[: self.m + 1], slack, [d.sum()]])

@@ -1,10 +1,13 @@
-"""The parametric self-dual simplex method on a tableau that grows when it has to.
+"""The parametric self-dual simplex method on a tableau that grows when the method needs it.
 
-The tableau contains the basis and the variables that were needed so far. All other examples are
-nonbasic at a bound, and the slacks of all other hypotheses are basic. The method follows the
-optimum of a program whose bounds move with a parameter t, from t = 1 down to t = 0. At the end of
-each such run, products with the margin matrix A compute the variables outside the tableau. Those
-that violate a bound enter the tableau, and the run is repeated.
+The tableau contains the variables of the linear program that were needed so far. Outside the
+tableau, all examples are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack
+of a hypothesis is the largest edge v minus the edge of the hypothesis.
+
+The bounds of the program change linearly with a parameter t. The method follows the optimum from
+t = 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
+matrix A. Those that violate a bound enter the tableau, and the method follows the optimum from
+t = 1 again.
 """
 
 from __future__ import annotations
@@ -31,26 +34,32 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """An optimal basis of a game, and the moves from there to games with other caps or costs.
+    """A basis of the linear program of a game, from which `solve` moves to the optimum of a game.
+
+    After a call of `solve`, the basis is optimal. The next call can move from there to a game with
+    the same matrix and domain, but with other caps or costs of the examples.
 
     Parameters
     ----------
     game : Game
         A game with the matrix and the domain of all later games.
     near : Solution
-        A solution of a game with as many examples and the same hypotheses and domain.
+        A solution from which the first basis is computed. Its game has the same number of examples,
+        the same hypotheses and the same domain.
     budget : float
-        The number of passes over A that the first basis may cost.
+        The number of passes over the margin matrix A that the first basis may cost.
 
     Raises
     ------
     Lost
-        If the programs of the two games differ in their form, if they are too large, or if the
-        solution is far from any vertex.
+        If one of the two games has no linear program of the required form, if the games do not fit
+        each other, if a tableau would be too large, if the solution is far from every vertex of its
+        linear program, or if the budget is used up.
     """
 
     margins: Vector
-    """The margin of each example for the weights w that `solve` returned last."""
+    """The margins A w of the weights w that `solve` returned last, with one entry for each
+    example."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -62,28 +71,31 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """The factor in [1, 2) of each variable's perturbation. Distinct factors break ties."""
+        """A number in [1, 2) for each variable, by which its perturbation is multiplied. Different
+        factors break ties between variables."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
-        """Return whether `solve` accepts a game with this matrix and domain."""
+        """Return whether a game has the same matrix and the same domain as this object."""
         return game.matrix is self._program.matrix and game.over == self._program.over
 
     def solve(self, game: Game, clock: Clock, budget: float) -> tuple[Vector, Vector]:
-        """Return an optimal distribution d and optimal weights w of a game.
+        """Return an optimal distribution d over the examples and optimal weights w of a game.
 
         Parameters
         ----------
         game : Game
+            A game for which `fits` returns True.
         clock : Clock
-            The clock of the run. Its `TimeUp` ends the run.
+            The clock of the run. After the time limit it raises `TimeUp`, which ends the method.
         budget : float
-            The number of passes over A that the run may cost.
+            The number of passes over the margin matrix A that this call may cost.
 
         Raises
         ------
         Lost
-            If the basis is singular or the budget is used up. The object is of no use afterwards.
+            If the basis is singular, if a pivot is not possible, or if the budget is used up. The
+            object cannot be used after this error.
         """
         old = self._form
         new = linear_program(game)
@@ -106,7 +118,11 @@ class ParametricSimplex:
                 return self._state.x[0, : self._program.m].copy(), self._program.combine(weights)
 
     def _violation(self) -> float:
-        """Return the largest violation of a bound or of the sign of a reduced cost."""
+        """Return the largest violation of a bound by a variable, or of a sign by a reduced cost.
+
+        The values of the variables, the bounds and the reduced costs are those at the parameter
+        t = 0, where the linear program is that of the game.
+        """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
         return float(max(primal, (-side * z[0]).max()))
@@ -114,10 +130,11 @@ class ParametricSimplex:
     # The variables of the tableau
 
     def _grow(self, outcome: PivotOutcome) -> bool:
-        """Let the variables that violate a bound enter the tableau; return whether any entered.
+        """Add variables to the tableau that violate a bound, or that are close to a violation.
 
-        If the last run lacked a row or a column, the variables that are nearest to a violation
-        enter too.
+        Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
+        they lacked a row or a column, the function adds variables even if no variable violates a
+        bound.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
@@ -137,18 +154,22 @@ class ParametricSimplex:
         return bool(examples.size or slacks.size)
 
     def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
-        """Return the variables outside the tableau that have the least room before their bounds.
+        """Return variables outside the tableau that violate a bound or are closest to a violation.
+
+        The variables are either examples or slacks of hypotheses. The room of a variable is its
+        distance from a violation. A negative room is a violation.
 
         Parameters
         ----------
         first : int
-            The number of the variable that the first entry of `rooms` belongs to.
+            The number of the variable to which the first entry of `rooms` belongs.
         rooms : array
-            The room of each variable of this kind. A negative room is a violation.
+            The room of each example, or of each slack.
         loose : bool array
-            This array marks the variables of this kind in the tableau outside its basis.
+            An array over the columns or the rows of the tableau. It marks nonbasic examples, or
+            basic slacks. They are in the tableau only because a later pivot may need them.
         at_least_some : bool
-            Whether variables enter that violate no bound.
+            Whether the result contains variables even if no variable violates a bound.
         """
         basic, nonbasic = self._state[:2]
         size = max(nonbasic.size - int(np.count_nonzero(nonbasic < self._program.m)), BLOCK)
@@ -171,7 +192,10 @@ class ParametricSimplex:
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
-        """Append columns to the tableau for examples, which stay nonbasic."""
+        """Append columns to the tableau for the examples `new`.
+
+        The variables of these examples are nonbasic before and after the call.
+        """
         m = self._program.m
         total = self._program.total
         basic, nonbasic = self._state[:2]
@@ -187,7 +211,11 @@ class ParametricSimplex:
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
-        """Append rows to the tableau for slacks s = v − Bᵀd of hypotheses, which stay basic."""
+        """Append rows to the tableau for the slacks `new` of hypotheses.
+
+        The slack of a hypothesis is the largest edge v minus the edge of the hypothesis. These
+        slacks are basic variables before and after the call.
+        """
         m = self._program.m
         basic, nonbasic = self._state[:2]
         table = self._tableau.apply()
@@ -206,9 +234,11 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Fix the bounds at t, and recompute x and z from A by iterative refinement.
+        """Set the bounds of the examples to those of `form`, and compute x and z from A.
 
-        x are the values of the variables at t, and z their reduced costs.
+        x are the values of the variables at the parameter t, and z are their reduced costs. A is
+        the margin matrix. Iterative refinement removes the rounding errors that the pivots have
+        left in x and z.
         """
         m = self._program.m
         state = self._state
@@ -224,7 +254,11 @@ class ParametricSimplex:
         self._price(form)
 
     def _place_nonbasic(self, k: int) -> None:
-        """Set values (k = 0) or slopes (k = 1) of nonbasic variables to those of their bounds."""
+        """Set the nonbasic variables to their bounds.
+
+        The bounds change linearly with the parameter t of the linear program. If k is 0, the method
+        sets the values of the variables at t = 0. If k is 1, it sets their slopes in t.
+        """
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
         # Every example outside the basis is nonbasic, also outside the tableau.
@@ -234,9 +268,13 @@ class ParametricSimplex:
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Compute s and Σd from d and v; return the errors of the nonbasic ones among them.
+        """Compute the slacks s and the sum Σd from d and v. Return the errors of the nonbasic ones.
 
-        k selects the values (0) or the slopes in t (1).
+        d is the distribution over the examples, and v is the largest edge. The slacks are the
+        differences between v and the edges of the hypotheses. The error of a nonbasic variable is
+        its value minus the computed value. Nonbasic variables keep their values. All variables
+        change linearly with the parameter t of the linear program. If k is 0, the method uses their
+        values at t = 0. If k is 1, it uses their slopes in t.
         """
         nonbasic = self._state.nonbasic
         x = self._state.x
@@ -247,7 +285,12 @@ class ParametricSimplex:
         return residual
 
     def _price(self, form: LinearForm) -> None:
-        """Compute the reduced costs of all examples and of v from those of the slacks and Σd."""
+        """Compute the reduced costs of all examples and of the largest edge v.
+
+        They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
+        and of the sum Σd, where d is the distribution over the examples. If the reduced costs of
+        basic variables are not 0, a correction removes these errors.
+        """
         m = self._program.m
         state = self._state
         reduced = self._reduced_costs(form)
@@ -260,7 +303,12 @@ class ParametricSimplex:
         state.z[0, state.basic] = 0.0
 
     def _reduced_costs(self, form: LinearForm) -> Vector:
-        """Return the reduced costs of the variables d and v, given those of the slacks and Σd."""
+        """Return the reduced costs of all examples and of the largest edge v.
+
+        They are computed from the reduced costs of the slacks and of the sum Σd. The slack of a
+        hypothesis is v minus its edge, and d is the distribution over the examples. The margins
+        that this computation needs are stored in the attribute `margins`.
+        """
         program = self._program
         z = self._state.z[0]
         weights = z[program.m + 1 : -1]
@@ -270,7 +318,12 @@ class ParametricSimplex:
     # The way from t = 1 to t = 0
 
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
-        """Let the bounds move from `old` at t = 1 to `new` at t = 0, from a feasible point."""
+        """Let the bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
+
+        t is the parameter of the linear program. The costs are those of `new` for every t. The
+        method also perturbs the bounds and the reduced costs. The present basis is then optimal at
+        t = 1.
+        """
         m = self._program.m
         state = self._state
         for bound, target, source in (
@@ -293,7 +346,12 @@ class ParametricSimplex:
         self._perturb()
 
     def _perturb(self) -> None:
-        """Make the point at t = 1 feasible and free of ties, by shifts that vanish at t = 0."""
+        """Perturb the bounds and the reduced costs. The present basis is then optimal at t = 1.
+
+        The bounds of the linear program change linearly with the parameter t, which decreases from
+        1 to 0. The perturbations also decrease linearly, and they are 0 at t = 0. They differ
+        between variables, so two variables rarely reach their bounds at the same t.
+        """
         factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
         # All bounds widen. The sum Σd = 1 has side 0 and stays.
@@ -316,7 +374,11 @@ class ParametricSimplex:
         z[1, nonbasic] = side[nonbasic] * factors[nonbasic] * excess
 
     def _follow(self, clock: Clock) -> tuple[PivotOutcome, float]:
-        """Pivot from t = 1 towards 0; return the reason for the end, and the t that was reached."""
+        """Pivot from t = 1 down to t = 0, or until no pivot is possible.
+
+        The bounds of the linear program change linearly with the parameter t, which decreases from
+        1 to 0. Return the reason why the pivots ended, and the t that was reached.
+        """
         t = 1.0
         outcome = PivotOutcome.FULL
         while outcome == PivotOutcome.FULL:
@@ -330,7 +392,11 @@ class ParametricSimplex:
 
 
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
-    """Return the program whose bounds are those at t, with the costs of `new`."""
+    """Return a linear program with the bounds that belong to the parameter t.
+
+    The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The costs
+    are those of `new`.
+    """
     if t == 0.0:
         return new
     lower = new.lower + t * (old.lower - new.lower)

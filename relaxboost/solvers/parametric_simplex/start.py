@@ -1,4 +1,5 @@
-"""The first basis of the simplex method, near a solution that need not be a vertex."""
+"""The first basis of the simplex method. It is computed from a solution that need not be a
+vertex."""
 
 from __future__ import annotations
 
@@ -21,16 +22,19 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return a first state of the simplex method, near a solution, and its tableau.
+    """Return the first state of the simplex method, which is near a solution, and its tableau.
 
-    The basic variables are the examples between their bounds and the largest edge v. The nonbasic
-    variables are the sum Σd and the slacks of as many hypotheses with weight. The point need not
-    be feasible for the program.
+    Let k be the number of hypotheses with weight in the solution. The basic variables are the
+    largest edge v and at most k examples whose d is likely to lie strictly between its bounds,
+    where d is the distribution over the examples. The nonbasic variables are the sum Σd and the
+    slacks of the same number of hypotheses, usually of those with weight. The slack of a hypothesis
+    is v minus its edge. The first state need not be feasible for the linear program.
 
     Raises
     ------
     Lost
-        If the solution is far from any vertex, or the basis is too large.
+        If the solution is far from every vertex of the linear program, if the tableau would be too
+        large, or if the budget of `program` is used up.
     """
     m = program.m
     total = program.total
@@ -75,10 +79,13 @@ def crash_basis(
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
-    """Return equally many rows and columns for which the basis of `crash_basis` is not singular.
+    """Return rows and columns of a matrix for which the basis of `crash_basis` is not singular.
 
-    Subtracting the first row and column removes v and Σd from the equations. QR factorisations
-    with column pivoting then select independent columns, and independent rows of these columns.
+    `entries` contains the margins of the chosen examples (rows) for the chosen hypotheses
+    (columns). The function returns as many row numbers as column numbers. It subtracts the first
+    row and the first column from the matrix, which eliminates the largest edge v and the sum Σd
+    from the equations. A QR factorisation with column pivoting then selects independent columns. A
+    second factorisation selects independent rows of these columns.
     """
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
@@ -91,7 +98,10 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the numbers of independent columns of a matrix, in the order of column pivoting."""
+    """Return the numbers of linearly independent columns of a matrix.
+
+    A QR factorisation with column pivoting determines these columns and their order.
+    """
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R fall, and those near 0 belong to columns that depend on others.
