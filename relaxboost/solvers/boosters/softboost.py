@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -16,7 +15,7 @@ from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
-from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_relaxation
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -61,13 +60,9 @@ class SoftBoost(Method):
 
     def check(self, game: Game) -> None:
         """Raise an InputError for other relaxations, and for domains without atoms."""
-        what = f"{type(self).__name__}()"
-        if not isinstance(game.relaxation, self.accepts):
-            instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
-            raise InputError(
-                f"{what} {self.purpose}, and this game has {game.relaxation!r}; "
-                f'use method="{instead}"'
-            )
+        # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
+        instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
+        check_relaxation(self, game, self.accepts, self.purpose, instead)
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
