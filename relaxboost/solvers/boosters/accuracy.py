@@ -1,6 +1,7 @@
 """The accuracies that boosters use internally, and the numbers of steps for these accuracies.
 
-With these accuracies the gap between the bounds on the value of the game is at most tol at the end.
+If a booster reaches its accuracy, the gap between the bounds on the value of the game is at most
+tol.
 """
 
 from __future__ import annotations

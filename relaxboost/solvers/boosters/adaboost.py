@@ -101,7 +101,7 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w, or return None if w minimises the risk."""
+        """Add a step along the column `best` to w; return None if w minimises the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
@@ -116,7 +116,7 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        """Return the distribution over the examples that is proportional to exp(−(Aw)_i)."""
+        """Return the distribution that is proportional to exp(−(Aw)_i) for the current w."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:

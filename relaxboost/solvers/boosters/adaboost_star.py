@@ -127,11 +127,11 @@ class AdaBoostStarRun(AdaBoostRun):
         return super().advance(best)
 
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the step artanh γ − artanh ρ along a column with the edge γ."""
+        """Return the length of the step of AdaBoost* along a column with a positive edge."""
         return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
 
     def _begin_stage(self) -> bool:
-        """Start the next stage if the gap is at most ν, and return whether a stage started.
+        """Start the next stage if the gap is at most the accuracy; return whether it started.
 
         The method skips every later stage whose accuracy is at least the gap.
         """

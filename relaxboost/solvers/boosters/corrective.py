@@ -17,10 +17,11 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class Corrective(SmoothedMethod):
-    """The algorithm of SS09 Fig. 1, in which each round moves w by a step η to the best column.
+    """The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step.
 
-    The update is w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the domain that has
-    weight on the best column j only. All weights on other columns are multiplied by 1 − η_t.
+    Each round moves the weights w towards the best column j by a step η. The update is
+    w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the domain that has weight on
+    column j only. All weights on other columns are multiplied by 1 − η_t.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step rule needs a domain of w with atoms, and it has none."""
+        """Raise an InputError if the step rule needs atoms, and the domain of w has none."""
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
@@ -79,7 +80,9 @@ class Corrective(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a bound on the rounds for the steps "fig1" and "line-search", and otherwise nan.
 
-        After this number of rounds the theorem of SS09 guarantees a gap of at most `tol`.
+        A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
+        number of rounds. The result is also nan if the user chose β, or if the weak learner may
+        miss the best hypothesis.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         return super().rounds_bound(game, tol) if self.step in ("fig1", "line-search") else math.nan

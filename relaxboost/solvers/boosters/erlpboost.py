@@ -1,4 +1,4 @@
-"""ERLPBoost: the totally corrective update with entropic smoothing (SS09, Eq. 13)."""
+"""ERLPBoost (Warmuth, Glocer & Vishwanathan 2008), which is LPBoost with entropic smoothing."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ERLPBoost(SmoothedMethod):
         The smoothing function, which β multiplies; see `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
-        ``"smoothed"`` requires that the gap of the smoothed game is at most tol (SS09 Fig. 1). The
-        error can then be larger than tol; see `Corrective`.
+        ``"smoothed"`` requires that the gap of the smoothed game is at most tol. The error can
+        then be larger than tol; see `Corrective`.
 
     References
     ----------
@@ -77,11 +77,12 @@ class ERLPBoostRun(Booster):
     """A run of ERLPBoost, which optimises the weights of all columns found so far in each round.
 
     A round first takes the best step towards the new column. This step increases the smoothed
-    margin at least as much as the step of SS09 Fig. 1, so the bound on the rounds of Fig. 1 holds.
-    The round then takes pairwise steps over the columns found so far, until the gap of the smoothed
-    game restricted to these columns is small enough. The required gap is half of the gap of the
-    round, or half of `target` if the gap of the round is smaller than `target`. A smaller required
-    gap would save rounds, but the whole run would take longer.
+    margin at least as much as the step "fig1" of `Corrective`. The bound on the rounds of "fig1"
+    therefore holds for ERLPBoost too. The round then takes pairwise steps over the columns found so
+    far, until the gap of the smoothed game restricted to these columns is small enough. The
+    required gap is half of the gap of the round, or half of `target` if the gap of the round is
+    smaller than `target`. A smaller required gap would save rounds, but the whole run would take
+    longer.
 
     Parameters
     ----------

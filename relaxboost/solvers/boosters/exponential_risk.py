@@ -13,7 +13,7 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step that replaces an infinite step. It is artanh of the largest double below 1, or 18.7."""
+"""The step that replaces an infinite step: artanh of the largest double below 1, which is 18.7."""
 
 FARTHEST = 1e100
 """The largest step. The largest double is about 1e308. Sums of such steps, and their products with

@@ -169,7 +169,7 @@ class CorrectiveRun(Booster):
         """Move w towards `best`.
 
         The rules "fig1" and "classic" state the length of the step. All other rules use a line
-        search, which increases D(w) at least as much as the step of SS09 Fig. 1.
+        search, which increases the smoothed margin at least as much as the step of "fig1".
         """
         active = self.active
         v, size = active.direction(best)
@@ -213,9 +213,10 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move w away from the worst atom in use, or towards the best atom if D is steeper there.
+        """Move w away from the worst atom in use, or towards the best atom.
 
         The atoms in use are the atoms with positive weight. The worst one has the smallest edge.
+        The method chooses the direction in which the smoothed margin has the larger slope.
         """
         active = self.atoms
         scale = active.over.scale
@@ -264,7 +265,7 @@ class CorrectiveRun(Booster):
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Store the step, and set d to the distribution that attains D at the new margins.
+        """Store the step `found`, and set d to the minimiser that belongs to the new margins.
 
         `kind` is the kind of the step: "towards", "exchange" or "away".
         """

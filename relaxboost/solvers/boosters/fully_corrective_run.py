@@ -66,7 +66,7 @@ class FullyCorrectiveRun(Booster):
             self._join(self._project(self.active.u))
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w and the d of a start, and add this d and the worst d for w to the hull."""
+        """Load the d and the w of a start. The hull gets d and the worst distribution for w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -77,7 +77,7 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w towards the best w, add the worst distribution to the hull, and optimise d.
+        """Move w towards the best answer to d, extend the hull, and optimise d over the hull.
 
         The method returns None if neither w nor the weights of the distributions have changed.
         """

@@ -58,7 +58,7 @@ class Hedge(Method):
     """
 
     name = "hedge"
-    cold = "Hedge learns from its first round on"
+    cold = "Hedge cannot start from a given point, because its guarantee counts every round"
 
     def check(self, game: Game) -> None:
         """Accept every game."""
@@ -81,7 +81,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return the number of rounds in which Hedge updates d `answers` times."""
+    """Return an upper bound on the rounds of a Hedge run that updates d `answers` times."""
     # The numbers of answers before rounds that show the mean grow by more than MEAN_GROWTH each
     # time. So among n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The
     # other 1 is the last round. Doubles beyond 2^52 are integers already.

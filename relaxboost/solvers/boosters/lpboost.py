@@ -1,4 +1,4 @@
-"""LPBoost: column generation for the game without smoothing (SS09, Eq. 13 with β → 0)."""
+"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002), which is column generation."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d, the w and the basis of a start.
+        """Load the distribution d, the weights w and the program's basis of a start.
 
         The weak learner answers this d in the first round.
         """

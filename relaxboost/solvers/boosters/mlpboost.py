@@ -103,7 +103,7 @@ class MLPBoostRun(Booster):
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.value = -inf
-        """The smoothed margin D(w) of the current w."""
+        """The smoothed margin D(w) of the current weights w."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
@@ -132,7 +132,7 @@ class MLPBoostRun(Booster):
         return self if self._idle_rounds < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
-        """Move w towards `best`. D(w) gains at least as much as by the step of SS09 Fig. 1."""
+        """Move the weights w towards `best` by a Frank–Wolfe step of the chosen rule."""
         active = self.active
         objective = self.objective
         v, size = active.direction(best)

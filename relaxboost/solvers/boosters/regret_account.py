@@ -19,7 +19,7 @@ class RegretAccount:
     """
 
     range: float
-    """The range R of the relative entropy over the distributions that f allows."""
+    """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
     """The weight β_{t−1} of the entropy in the problem for the d of the last answer."""
     squares: float = 0.0

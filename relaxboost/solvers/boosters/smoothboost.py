@@ -59,7 +59,7 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost adds up its margins from the first round"
+    cold = "SmoothBoost always starts from the uniform distribution"
     endless = (
         "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
@@ -105,12 +105,12 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The current γ. If the run searches for γ, it is infinite before the first edge."""
+        """The current γ. If the run searches for γ, γ is infinite before the first edge."""
         self.taken = 0
         """The number of hypotheses whose mean is w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures of all examples add up to less than k, which ends the run."""
+        """Whether the measures add up to less than k. The next round is then the last one."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 

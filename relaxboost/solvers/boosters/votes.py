@@ -28,10 +28,10 @@ class HardMarginMethod(Method):
     callback also sees the w without scaling (`RoundState`).
     """
 
-    cold = "AdaBoost and AdaBoost* start from w = 0"
+    cold = "AdaBoost and AdaBoost* always start from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation is not `HardMargin` or the domain no `L1Ball`."""
+        """Raise an InputError unless the game has `HardMargin` and is over an `L1Ball`."""
         purpose = "maximises the hard margin and accepts no relaxation"
         check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
