@@ -238,7 +238,8 @@ def test_smoothboost_finds_gamma(rng):
         value = rb.solve(game, 1e-9).upper / radius
         assert run.ended
         assert value / 4 <= run.gamma <= 0.5
-        assert np.sum(last.active.u / radius <= run.theta) < 6
+        theta = run.gamma / (2 + run.gamma)
+        assert np.sum(last.active.u / radius <= theta) < 6
 
 
 def test_smoothboost_needs_a_limit_and_a_possible_gamma():

@@ -1,4 +1,8 @@
-"""The accuracies at which boosters work, so that their runs end with a gap of at most tol."""
+"""The accuracies that boosters use internally, and the numbers of steps for these accuracies.
+
+If a booster reaches its accuracy, the gap between the bounds on the value of the game is at most
+tol.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,27 @@ import math
 from relaxboost.game.game import Game
 
 ROUNDING_SHARE = 1e-9
-"""The share of tol that is left for the outward rounding of the certified bounds."""
+"""The share of tol that is reserved for rounding errors. The certified bounds are rounded outwards,
+which makes the gap between them slightly larger."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν. If ν is at least 1, w = 0 is accurate already, and artanh is infinite."""
+"""The largest accuracy ν of a booster. With ν = 1 the weights w = 0 would be accurate enough, and
+the steps of AdaBoost*, which use artanh, could be infinite."""
 
 INNER_SHARE = 0.01
-"""The part of the accuracy of a run to which each round solves its inner problem.
+"""The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
 
-An inner problem optimises the weights of a hull, or projects a distribution. The round bounds hold
-for any share; a smaller one saves few rounds and makes each round longer."""
+The inner problem of fully corrective Frank–Wolfe optimises the weights of a hull of distributions.
+The inner problem of SoftBoost projects a distribution. The bounds on the rounds hold for any share.
+A smaller share saves few rounds and makes each round longer."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
-    """Return the accuracy ν, for columns with entries in [-1, 1], that leads to a gap of `tol`.
+    """Return the accuracy ν that a booster needs for a gap of `tol`.
 
-    The atoms of the domain multiply the gap by their size, so ν is tol divided by this size. The
-    slack of the weak learner is a part of every upper bound, so it is subtracted from tol before.
+    The theorems state ν for columns with entries in [-1, 1]. An atom of the domain is such a column
+    multiplied by the size of the atoms, and so is the gap. So ν is tol divided by this size. Every
+    upper bound contains the slack of the weak learner, so the slack is subtracted from tol first.
 
     Parameters
     ----------
@@ -43,10 +51,11 @@ def working_accuracy(game: Game, tol: float) -> float:
 
 
 def count_steps(spread: float, accuracy: float) -> float:
-    """Return 2 `spread` / `accuracy`² rounded up, the number of steps in the margin theorems.
+    """Return 2 `spread` / `accuracy`² rounded up.
 
-    `spread` is the range of the relative entropy over the distributions that f allows. It is log m
-    for the hard margin, and log(m/k) for `Capped(k)`.
+    The theorems on AdaBoost*, TotalBoost and SoftBoost allow this number of steps. `spread` is the
+    range of the relative entropy over the distributions that the relaxation f allows. It is log m
+    for the hard margin with m examples, and log(m/k) for `Capped(k)`.
     """
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
@@ -54,6 +63,9 @@ def count_steps(spread: float, accuracy: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return 2 log(m)/ν² rounded up, but at least 1: the steps of a stage with the accuracy ν."""
+    """Return the largest number of steps of a stage of AdaBoost* with the accuracy ν.
+
+    It is 2 log(m)/ν² for m examples, rounded up, and at least 1.
+    """
     # A single example has log m = 0, and still needs a step.
     return max(1.0, count_steps(math.log(m), accuracy))

@@ -17,8 +17,9 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the step along a column with the edge γ: "lecture" takes γ, "classical" takes
-artanh γ, and "line-search" takes the minimiser of the exponential risk along the column."""
+"""The rules for the length of the step along a column with the edge γ. "lecture" takes γ,
+"classical" takes artanh γ, and "line-search" takes the length with the smallest exponential risk.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,20 +27,20 @@ class AdaBoost(HardMarginMethod):
     """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
     Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
-    the margin of example i. AdaBoost need not reach the maximum margin, so the caller of `solve`
-    must set `max_rounds` or `time_limit`.
+    the margin of example i. The smallest margin need not tend to its maximum, so the caller of
+    `solve` must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
     step : {"classical", "lecture", "line-search"}
         The rule for the length of a step. Let γ be the edge of the best hypothesis.
         ``"classical"`` takes artanh γ, ``"lecture"`` takes γ, and ``"line-search"`` takes the
-        minimiser of the risk. If all entries of A are ±1, the minimiser is the classical step.
+        length that minimises the risk. If all entries of A are ±1, this length is artanh γ.
 
     References
     ----------
-    Freund & Schapire (1997). Rudin, Daubechies & Schapire (2004) show games on which AdaBoost
-    cycles below the maximum margin.
+    Freund & Schapire (1997). Rudin, Daubechies & Schapire (2004) show games on which the
+    distributions of AdaBoost cycle and the margin stays below its maximum.
 
     Examples
     --------
@@ -67,8 +68,9 @@ class AdaBoostRun(Booster):
 
     A round has three steps.
 
-    1. The distribution d over the examples is proportional to exp(−(Aw)_i). Up to sign and scale,
-       d is the gradient of the exponential risk L = (1/m) Σ exp(−(Aw)_i). The first w is 0.
+    1. The run computes the distribution d over the examples, which is proportional to
+       exp(−(Aw)_i). Up to sign and scale, d is the gradient of the exponential risk
+       L = (1/m) Σ exp(−(Aw)_i) with respect to the margins Aw. The first w is 0.
     2. The weak learner returns the column of A with the largest absolute edge γ for d.
     3. The run adds the step η, with the sign of the edge, to the weight of the column.
 
@@ -76,9 +78,9 @@ class AdaBoostRun(Booster):
     The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
     smaller. docs/mathematics.md, "AdaBoost", has the proof.
 
-    If the best column errs on no example, the risk has no finite minimiser, and the classical
-    step and the line search return 18.7 instead. All sums of exponentials are computed from
-    logarithms, so entries of d may be 0, and steps and margins may be large.
+    If the best column errs on no example, the risk along it has no minimiser. The line search and
+    the rule ``"classical"`` then take a step of about 18.7. All sums of exponentials are computed
+    from logarithms, so steps and margins may be large without overflow.
 
     References
     ----------
@@ -99,7 +101,7 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w, or return None if w minimises the risk."""
+        """Add a step along the column `best` to w; return None if w minimises the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
@@ -114,11 +116,14 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        """Return the distribution over the examples that belongs to the present w."""
+        """Return the distribution that is proportional to exp(−(Aw)_i) for the current w."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
-        """Return the length of the step along a column with a positive edge."""
+        """Return the length of the step along a column with a positive edge.
+
+        `column` has the entries of the column, multiplied by the sign of the hypothesis.
+        """
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
             return min(edge, 1.0)
@@ -130,7 +135,7 @@ class AdaBoostRun(Booster):
     def _check(self, best: Best, column: Vector) -> None:
         """Raise an InputError if the column has an entry outside [−1, 1].
 
-        The entries of a user-defined matrix are first known when the matrix returns a column.
+        The entries of a user-defined matrix are unknown until the matrix returns a column.
         """
         i = int(np.argmax(np.abs(column)))
         if not abs(column[i]) <= 1.0:

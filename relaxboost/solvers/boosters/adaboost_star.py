@@ -9,30 +9,31 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
-from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE, count_steps, working_accuracy
+from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE, stage_steps, working_accuracy
 from relaxboost.solvers.boosters.adaboost import AdaBoostRun
-from relaxboost.solvers.boosters.exponential_risk import LONGEST, artanh_edge, log_sum_exp
+from relaxboost.solvers.boosters.exponential_risk import shorter_step
 from relaxboost.solvers.boosters.votes import HardMarginMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
-"""The rules for the accuracy ν: "fixed" uses the tolerance in every round, and "adaptive" starts
-with a larger ν and halves it from stage to stage until it is the tolerance."""
+"""The rules for the accuracy ν of AdaBoost*. "fixed" uses ν = tol in every round. "adaptive" starts
+with a larger ν and halves it from stage to stage until ν is tol."""
 
 
 @dataclass(frozen=True)
 class AdaBoostStar(HardMarginMethod):
-    """AdaBoost*, which reaches the maximum margin up to an accuracy ν.
+    """AdaBoost*, which maximises the smallest margin of the examples up to an accuracy ν.
 
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
-        ``"fixed"`` is the algorithm of the paper with ν = tol. For m examples it takes at most
-        about 2 log(m)/tol² rounds. ``"adaptive"`` is a schedule of this package. The first stage
-        has a large ν, which makes long steps. Whenever the gap between both bounds is at most ν,
-        the next stage halves ν, until ν is tol. All stages together take at most 4/3 of the rounds
-        of the fixed ν, plus two rounds for each stage. `AdaBoostStarRun` explains the stages.
+        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol, which takes at most
+        about 2 log(m)/tol² rounds for m examples. ``"adaptive"`` is a schedule of this package. It
+        starts with a large ν, which makes long steps. When the gap between the two bounds on the
+        value of the game is at most ν, the next stage starts with half of this ν. The last stage
+        has ν = tol. All stages together take at most 4/3 of the rounds of the fixed ν, plus two
+        rounds for each stage. `AdaBoostStarRun` explains the stages.
 
     References
     ----------
@@ -53,11 +54,11 @@ class AdaBoostStar(HardMarginMethod):
         self.choice("nu", ACCURACIES)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the largest number of rounds that AdaBoost* needs for a gap of `tol`.
+        """Return a number of rounds after which AdaBoost* has a gap of at most `tol`.
 
         A stage with the accuracy ν takes at most 2 log(m)/ν² steps for m examples. Each stage has
-        one more round without a step, which starts the next stage or evaluates the last w. The
-        result is nan if the weak learner may miss the best hypothesis.
+        one more round without a step, in which the next stage starts or the last w is evaluated.
+        The result is nan if the weak learner may miss the best hypothesis.
         """
         if game.matrix.slack:
             return math.nan
@@ -68,9 +69,9 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracy ν of each stage, in which every ν is half of the ν before it."""
+        """Return the accuracy ν of each stage. Every ν is half of the ν of the stage before it."""
         stages = [working_accuracy(game, tol)]
-        # The weights w = 0 reach the accuracy 1 without a step.
+        # A stage with ν = 1 would end without a step, because w = 0 has a gap of at most 1.
         while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
             stages.insert(0, 2.0 * stages[0])
         return stages
@@ -80,30 +81,28 @@ class AdaBoostStarRun(AdaBoostRun):
     """A run of AdaBoost*, which is AdaBoost with shorter steps.
 
     Let γ be the edge of the best column, and let ρ be the smallest edge of all rounds so far minus
-    the accuracy ν. The step is artanh γ − artanh ρ, while AdaBoost's step is artanh γ. After
-    2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound
-    on the value of the game over the unit ball, so the gap is at most ν. If ρ is negative, the
-    weights w = 0 reach the same gap. docs/mathematics.md, "AdaBoost", has the proof.
+    the accuracy ν. AdaBoost adds artanh γ to the weight of this column. AdaBoost* adds
+    artanh γ − artanh ρ. After 2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least ρ. The
+    smallest edge is an upper bound on the value of the game over the unit l1 ball, so the gap is at
+    most ν. If ρ is negative, the weights w = 0 have the same gap. docs/mathematics.md, "AdaBoost",
+    has the proof.
 
-    If several accuracies are given, the next stage starts once the gap is at most ν.
+    The theorem of the paper is about a single accuracy ν. If several accuracies are given, a new
+    stage starts as soon as the gap is at most ν. A new stage has four steps.
 
-    1. The run takes the next accuracy as ν. The level ρ rises.
+    1. The run takes the next accuracy as ν, which makes ρ larger.
     2. The theorem needs a potential of at most m at the start of a stage. The potential of s w is
        Σ exp(s (ρ‖w‖_1 − (Aw)_i)), and it is m for s = 0.
     3. The run multiplies w by the s in [0, 1] with the smallest potential. The theorem then holds
        for the new stage.
-    4. The round takes no step, because the edge of its column belongs to the d before step 3.
+    4. The round takes no step along its column. The edge of this column is for the old
+       distribution d, and step 3 changes d.
 
     Parameters
     ----------
     game : Game
     accuracies : float
         The accuracy ν of each stage, the largest first.
-
-    References
-    ----------
-    Rätsch & Warmuth (2005), Efficient margin maximizing with boosting, JMLR 6: Algorithm 2 and its
-    theorem, which are about one accuracy.
     """
 
     def __init__(self, game: Game, *accuracies: float) -> None:
@@ -115,7 +114,10 @@ class AdaBoostStarRun(AdaBoostRun):
         self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step to w, or start the next stage; return None if w minimises the risk."""
+        """Add a step along the column `best` to w, or start the next stage.
+
+        The method returns None if w minimises the exponential risk.
+        """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.
         if best.edge > 0.0 and self._begin_stage():
@@ -125,25 +127,13 @@ class AdaBoostStarRun(AdaBoostRun):
         return super().advance(best)
 
     def _length(self, edge: float, column: Vector) -> float:
-        """Return artanh γ − artanh ρ for the edge γ of the column."""
-        # Rounding may push an edge above 1.
-        edge = min(edge, 1.0)
-        rho = self._least - self._accuracy
-        # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
-        # denominator is at least ν in exact arithmetic.
-        x = (edge - self._least + self._accuracy) / max(1.0 - edge * rho, self._accuracy)
-        # A difference of two nearly equal numbers would lose digits, and artanh x loses none.
-        if x < 0.5:
-            return math.atanh(x)
-        # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
-        classical = artanh_edge(edge, column, self.active.raw)
-        shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
-        return LONGEST if classical - shorter <= 0.0 else classical - shorter
+        """Return the length of the step of AdaBoost* along a column with a positive edge."""
+        return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
 
     def _begin_stage(self) -> bool:
-        """Start the next stage if the gap is at most ν, and return whether it started.
+        """Start the next stage if the gap is at most the accuracy; return whether it started.
 
-        The method skips every stage whose accuracy the gap has already reached.
+        The method skips every later stage whose accuracy is at least the gap.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0
@@ -155,27 +145,5 @@ class AdaBoostStarRun(AdaBoostRun):
             self._accuracy = self._later.pop(0)
         if self._accuracy == begun:
             return False
-        active.shrink(best_share(active.raw, (self._least - self._accuracy) * active.norm))
+        active.reduce_potential(self._least - self._accuracy)
         return True
-
-
-def best_share(raw: Vector, level: float) -> float:
-    """Return the s in [0, 1] that minimises the potential Σ exp(s (level − raw_i)).
-
-    `raw` has the m margins of w, and `level` is ρ‖w‖_1. If the search finds no potential below m,
-    the function returns s = 0, for which the potential is m.
-    """
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(
-        lambda s: log_sum_exp(s * (level - raw)), bounds=(0.0, 1.0), method="bounded"
-    )
-    return float(found.x) if found.fun < math.log(raw.size) else 0.0
-
-
-def stage_steps(m: int, accuracy: float) -> float:
-    """Return 2 log(m)/ν² rounded up, the largest number of steps of a stage with accuracy ν.
-
-    The result is at least 1, because a run with one example takes one step.
-    """
-    return max(1.0, count_steps(math.log(m), accuracy))

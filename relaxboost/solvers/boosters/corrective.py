@@ -1,4 +1,4 @@
-"""The corrective update of Shalev-Shwartz & Singer (2009), Fig. 1, and its faster step rules."""
+"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with its step and with faster steps."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class Corrective(SmoothedMethod):
-    """SS09 Fig. 1: each round moves w by a step η towards the best column.
+    """The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step.
 
-    The update is w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the best column j.
-    A round adds one column to w and multiplies all other weights by the same factor.
+    Each round moves the weights w towards the best column j by a step η. The update is
+    w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the domain that has weight on
+    column j only. All weights on other columns are multiplied by 1 − η_t.
 
     Parameters
     ----------
     beta : float, optional
-        The weight β of the smoothing, > 0; see `SmoothedMethod`. For the step ``"fig1"`` the
-        default is tol / (2 log m), as Fig. 1 states.
+        The weight β of the smoothing function, > 0; see `SmoothedMethod`. For the step ``"fig1"``
+        the default is tol / (2 log m) for m examples, as Fig. 1 states.
     smoothing : {"entropy", "binary-entropy"}
-        The function that β multiplies; see `SmoothedMethod`.
+        The smoothing function, which β multiplies; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
         The rule for η. ``"fig1"`` takes the step of the paper. ``"classic"`` takes 2/(t + 2) in
-        round t. ``"line-search"`` takes the best step on the segment. ``"away"`` does the same,
-        and moves away from the worst column in use if that direction is steeper. ``"pairwise"``
-        moves weight from the worst column in use to the best column (Lacoste-Julien & Jaggi
-        2015); it is the fastest rule. The last two rules drop columns again, and need a domain
-        with atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
+        round t. ``"line-search"`` maximises the smoothed margin between w_t and the atom e_j.
+        ``"away"`` also uses a line search, but it moves w away from the worst column in use if
+        this direction is steeper. ``"pairwise"`` moves weight from the worst column in use to the
+        best column (Lacoste-Julien & Jaggi 2015), and is the fastest rule. ``"away"`` and
+        ``"pairwise"`` can reduce the weight of a column to 0, and need a domain with atoms. Only
+        ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
     stopping : {"certified", "smoothed"}
-        ``"smoothed"`` is the test of Fig. 1: the run ends when the gap of the smoothed problem at
-        w_t is at most tol, and returns this w_t. The test does not bound the error by tol; errors
-        of up to 3/2 tol occur.
+        The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
+        ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at
+        w_t is at most tol. The run then returns this w_t, whose error can be up to 3/2 tol.
 
     References
     ----------
@@ -67,7 +69,7 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step needs atoms, and the domain of w has none."""
+        """Raise an InputError if the step rule needs atoms, and the domain of w has none."""
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
@@ -76,7 +78,12 @@ class Corrective(SmoothedMethod):
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the bound of Fig. 1, or nan for a step that it does not cover."""
+        """Return a bound on the rounds for the steps "fig1" and "line-search", and otherwise nan.
+
+        A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
+        number of rounds. The result is also nan if the user chose β, or if the weak learner may
+        miss the best hypothesis.
+        """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         return super().rounds_bound(game, tol) if self.step in ("fig1", "line-search") else math.nan
 

@@ -1,4 +1,4 @@
-"""The entropy projection of TotalBoost and SoftBoost, which its dual problem solves."""
+"""The entropy projection of TotalBoost and SoftBoost, which is computed from its dual problem."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from relaxboost.solvers.smoothing import Projector
 
 
 class ProjectionDual:
-    """The dual D(w) of the projection of the uniform distribution, with a multiplier per column.
+    """The dual function D(w) of the entropy projection, with a multiplier w_j for every column j.
 
-    The projection is the distribution d that is nearest to the uniform one in relative entropy Δ,
-    among the d that f allows and at which no column has an edge above `level`. Its dual is
-    D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w, for multipliers w >= 0 of the columns
-    of A. D is concave. Its gradient has the edge of every column at the minimising d, less the
-    level. The gradient is 1-Lipschitz from the l1 norm to the sup-norm, because Δ is 1-strongly
-    convex in the l1 norm and the entries of A lie in [-1, 1].
+    The projection is the distribution d with the smallest relative entropy Δ to the uniform
+    distribution, subject to two constraints. The relaxation f must allow d, and every column of the
+    matrix A must have an edge of at most `level` at d. The dual function is
+    D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for multipliers w >= 0.
+
+    D is concave. Entry j of its gradient is the edge of column j at the minimising d, minus the
+    level. A change of w by v changes every entry of the gradient by at most ‖v‖_1, because Δ is
+    1-strongly convex in the l1 norm and the entries of A lie in [-1, 1].
 
     Parameters
     ----------
     columns : array of shape (m, t)
-        The signed columns.
+        The columns of A, multiplied by the signs of their hypotheses.
     level : float
         The largest edge that a column may have at the projection.
     project : callable
-        Returns the d that minimises <d, u> + Σ d log d, for margins u.
+        A function of margins u. It returns the distribution d that minimises <d, u> + Σ d log d
+        among those that f allows.
     """
 
     def __init__(self, columns: NDArray[Any], level: float, project: Projector) -> None:
@@ -40,11 +43,11 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the d that attains D(w)."""
+        """Return the distribution d that attains the minimum D(w)."""
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return D(w) and its gradient."""
+        """Return the value D(w) of the dual function and its gradient at w."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -52,16 +55,16 @@ class ProjectionDual:
         return value, d @ self._columns - self._level
 
     def maximise(self, start: Vector, accuracy: float) -> Vector:
-        """Return multipliers w >= 0 at which D is at least D(start), by L-BFGS-B.
+        """Maximise D approximately by L-BFGS-B, and return multipliers w with D(w) >= D(start).
 
-        The search ends when no edge exceeds the level by more than `accuracy`, and no column with
-        a positive multiplier has an edge below the level by more. The round bounds of the boosters
-        do not need the exact maximum.
+        The search ends when two conditions hold. The edge of every column is at most the level plus
+        `accuracy`. The edge of every column with a positive multiplier is at least the level minus
+        `accuracy`. The bounds on the rounds of SoftBoost and TotalBoost need only D(w) >= D(start).
 
         Raises
         ------
         TimeUp
-            If the deadline of the run passes.
+            If the deadline of the run passes during the search.
         """
         from scipy.optimize import minimize
 

@@ -1,4 +1,4 @@
-"""ERLPBoost: the totally corrective update with entropic smoothing (SS09, Eq. 13)."""
+"""ERLPBoost (Warmuth, Glocer & Vishwanathan 2008), which is LPBoost with entropic smoothing."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(frozen=True)
 class ERLPBoost(SmoothedMethod):
-    """Each round optimises the weights of all columns found so far, for the smoothed game.
+    """ERLPBoost, in which each round optimises the weights of all columns found so far.
 
-    The weights maximise the smoothed relaxed margin, which is the minimum over d of
-    <d, Aw> + f(d) + β Σ d log d. For a hard or a soft margin this is Entropy Regularised LPBoost.
-    Shalev-Shwartz & Singer (2009) prove a bound on its rounds for every relaxation f.
+    The weights w maximise the smoothed relaxed margin, which is the minimum over the distributions
+    d of <d, Aw> + f(d) + β Σ d log d. Here A is the game matrix, f is the relaxation, and β is the
+    weight of the smoothing. If f is `HardMargin` or `Capped`, the method is Entropy Regularised
+    LPBoost. Shalev-Shwartz & Singer (2009) prove a bound on its rounds for every relaxation.
 
     Parameters
     ----------
     beta : float, optional
-        The weight of the smoothing, > 0; see `SmoothedMethod`.
+        The weight β of the smoothing function, > 0; see `SmoothedMethod`.
     smoothing : {"entropy", "binary-entropy"}
-        The function that β multiplies; see `SmoothedMethod`.
+        The smoothing function, which β multiplies; see `SmoothedMethod`.
     stopping : {"certified", "smoothed"}
-        ``"smoothed"`` is the test of SS09 Fig. 1, as for `Corrective`.
+        The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
+        ``"smoothed"`` requires that the gap of the smoothed game is at most tol. The error can
+        then be larger than tol; see `Corrective`.
 
     References
     ----------
@@ -59,7 +62,7 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for a domain of w that has no atoms."""
+        """Raise an InputError if the domain of the weights w has no atoms."""
         super().check(game)
         check_atoms(self, game)
 
@@ -71,13 +74,15 @@ class ERLPBoost(SmoothedMethod):
 
 
 class ERLPBoostRun(Booster):
-    """Each round adds a column, and maximises the smoothed relaxed margin over all columns so far.
+    """A run of ERLPBoost, which optimises the weights of all columns found so far in each round.
 
-    The maximisation begins with the best step towards the new column. This step gains at least as
-    much as the step of SS09 Fig. 1, so the bound on the rounds of Fig. 1 holds. Pairwise steps over
-    the columns found so far follow. They end when their own Frank–Wolfe gap is half of the gap of
-    the round, or half of `target` if the gap of the round is smaller. A closer maximum costs more
-    time than the rounds that it saves.
+    A round first takes the best step towards the new column. This step increases the smoothed
+    margin at least as much as the step "fig1" of `Corrective`. The bound on the rounds of "fig1"
+    therefore holds for ERLPBoost too. The round then takes pairwise steps over the columns found so
+    far, until the gap of the smoothed game restricted to these columns is small enough. The
+    required gap is half of the gap of the round, or half of `target` if the gap of the round is
+    smaller than `target`. A smaller required gap would save rounds, but the whole run would take
+    longer.
 
     Parameters
     ----------
@@ -85,11 +90,11 @@ class ERLPBoostRun(Booster):
     beta : float
         The weight β of the smoothing, > 0.
     smoother : Smoother
-        The object that finds the minimising d.
+        The object that finds the distribution d at which the minimum is attained.
     target : float
-        The gap of the smoothed problem at which the run is expected to end.
+        The gap of the smoothed game at which the run is expected to end.
     clock : Clock
-        The clock of the run, which ends the pairwise steps when time is up.
+        The clock of the run. The pairwise steps end when the clock has no time left.
     """
 
     inner = "smoothed"
@@ -105,7 +110,7 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start. Its d is not used, because w determines d."""
+        """Load the weights w of a start. Its distribution d is not used, because w determines d."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self

@@ -1,7 +1,7 @@
-"""Steps of AdaBoost along one column, computed from logarithms.
+"""The steps of AdaBoost and AdaBoost* along one column, computed from logarithms.
 
-The exponential risk of margins u_1, ..., u_m is Σ exp(−u_i). AdaBoost's distribution over the
-examples is d_i = exp(−u_i) / Σ exp(−u).
+The exponential risk of the margins u_1, ..., u_m of m examples is Σ exp(−u_i). AdaBoost's
+distribution d over the examples is d_i = exp(−u_i) / Σ_j exp(−u_j).
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step, 18.7, that replaces an infinite step: artanh of the largest double below 1."""
+"""The step that replaces an infinite step: artanh of the largest double below 1, which is 18.7."""
 
 FARTHEST = 1e100
-"""The largest step. The square root of the largest double is about 1e154, so sums of steps, and
-their products with margins, stay finite."""
+"""The largest step. The largest double is about 1e308. Sums of such steps, and their products with
+the margins of examples, are therefore finite."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) for the edge γ of a column, or 18.7 if artanh(γ) is infinite.
 
-    The edge is γ = Σ d_i a_i for the entries a_i of the column, which lie in [−1, 1], and for
-    AdaBoost's distribution d at the margins `raw`. Rounding may turn an edge just below 1 into 1.
-    The function then still returns a finite artanh, because it computes
-    ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)) from the margins.
+    The edge is γ = Σ d_i a_i. The entries a_i of the column lie in [−1, 1], and d is AdaBoost's
+    distribution over the examples for the margins `raw`. Rounding may turn an edge just below 1
+    into 1, whose artanh is infinite. For edges above ½ the function therefore ignores `edge` and
+    computes ½ log(Σ d_i (1 + a_i) / Σ d_i (1 − a_i)) from the margins, which equals artanh(γ).
 
     Parameters
     ----------
@@ -47,12 +47,43 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     return LONGEST if wrong == -math.inf else 0.5 * (right - wrong)
 
 
+def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
+    """Return artanh(γ) − artanh(ρ), the step of AdaBoost*, or 18.7 if rounding leaves no step.
+
+    Parameters
+    ----------
+    edge : float
+        The edge γ of the column.
+    least : float
+        The smallest edge of all rounds so far, at most γ.
+    accuracy : float
+        The accuracy ν > 0, with ρ = `least` − ν.
+    column : array of shape (m,)
+        The entries of the column, multiplied by the sign of the hypothesis.
+    raw : array of shape (m,)
+        The margins u_i, from which AdaBoost's distribution and the edge were computed.
+    """
+    # Rounding may push an edge above 1.
+    edge = min(edge, 1.0)
+    rho = least - accuracy
+    # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
+    # denominator is at least ν in exact arithmetic.
+    x = (edge - least + accuracy) / max(1.0 - edge * rho, accuracy)
+    # A difference of two nearly equal numbers would lose digits, and artanh x loses none.
+    if x < 0.5:
+        return math.atanh(x)
+    # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
+    classical = artanh_edge(edge, column, raw)
+    shorter = math.atanh(min(rho, 1.0 - 2.0**-53))
+    return LONGEST if classical - shorter <= 0.0 else classical - shorter
+
+
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
     """Return the step η > 0 along a column that minimises the exponential risk.
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
-    `column`. Without a negative entry the risk has no minimiser. The step is then 18.7, or artanh
-    of the edge if that is longer. No step is longer than 1e100.
+    `column`. If no entry is negative, the risk has no minimiser. The step is then 18.7, or artanh
+    of the edge if that is larger. No step is longer than 1e100.
 
     Parameters
     ----------
@@ -76,11 +107,12 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
     log_below = np.log(below) - raw[down]
 
     def excess(eta: float) -> float:
-        """Return the difference of the logarithms of both parts of the risk's slope.
+        """Return a decreasing function of the step η that is 0 at the minimiser of the risk.
 
-        At the minimum, Σ d_i |a_i| is the same over the positive and over the negative entries.
-        The difference decreases with η. It is linear in η if all |a_i| are equal, so the root
-        finder then needs one secant step.
+        The slope of the risk is a sum over the negative entries a_i of the column minus a sum over
+        its positive entries. The function is the logarithm of the second sum minus the logarithm of
+        the first sum. If all |a_i| are equal, it is linear in η, and the root finder needs only one
+        secant step.
         """
         return log_sum_exp(log_above - eta * above) - log_sum_exp(log_below + eta * below)
 

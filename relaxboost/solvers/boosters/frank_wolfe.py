@@ -1,4 +1,4 @@
-"""Frank–Wolfe steps on the smoothed relaxed margin, which `Corrective` and other methods take."""
+"""The Frank–Wolfe steps of `Corrective` and other methods, on the smoothed relaxed margin."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
-"""The step rules of `Corrective`, whose docstring explains them."""
+"""The step rules of `Corrective`. Its docstring explains them."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that take weight from single atoms, so that they need a domain with atoms."""
+"""The step rules that take weight from single atoms. They need a domain of w with atoms."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
 
-The search ends when the derivative is at most this fraction of the derivative at the beginning. The
-number of rounds hardly depends on this fraction."""
+The search ends when the derivative of the smoothed margin is at most this fraction of its value at
+the start of the step. The number of rounds hardly depends on this fraction."""
 
 
 class CorrectiveRun(Booster):
-    """Frank–Wolfe steps that maximise the smoothed relaxed margin D(w).
+    """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w).
 
-    D(w) is the minimum over d of <d, Aw> + f(d) + β h(d), where h is the entropy or another
-    smoothing function. The distribution d_t of round t is the minimiser at w_t. The weak learner
-    answers d_t with an atom of the domain, or with a dense w over a Euclidean set. The step moves
-    w_t towards this answer.
+    D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
+    matrix, f is the relaxation, and h is the entropy or another smoothing function. The
+    distribution d_t of round t attains the minimum for w_t. The weak learner answers d_t with an
+    atom of the domain of w, or with a dense w if the domain is a Euclidean set. Steps towards this
+    answer change w_t; the rules "away" and "pairwise" also use the atoms that have weight in w_t.
 
-    If the domain has a penalty g* on w, the method is the generalised conditional gradient method:
-    the answer maximises <Aᵀd_t, w> − g*(w), and the steps increase D − g*.
+    If the game has a penalty g* on w, the method is the generalised conditional gradient method.
+    The answer then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
 
     Parameters
     ----------
@@ -52,17 +53,18 @@ class CorrectiveRun(Booster):
     rule : str
         A step rule, one of `STEPS`.
     smoother : Smoother, optional
-        The object that finds the minimiser d. By default it is f, which smooths by the entropy.
+        The object that finds the distribution d at which the minimum is attained. By default it
+        is the relaxation f, and h is the entropy.
     active : ActiveSet, optional
-        The combined hypothesis to move. By default it is the start point of all runs.
+        The combined hypothesis that the steps change. By default it is that of `starting_point`.
     target : float
-        The gap of the smoothed problem at which the run ends. With 0 the run ignores this gap.
+        The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
     """
 
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the atoms in use at d, or None if they have not been computed yet."""
+    """The edges of the columns found so far at d, or None if they have not been computed yet."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class CorrectiveRun(Booster):
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start. The d of the start is not used, because w determines d."""
+        """Load the weights w of a start. Its distribution d is not used, because w determines d."""
         if start.w is not None:
             # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
             self._round = start.rounds
@@ -101,9 +103,10 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the best column for d, or the best dense w over a Euclidean set.
+        """Return the best column for d, or the best dense w if the domain is a Euclidean set.
 
-        If the steps exchange atoms, the same pass over A computes the edges of the atoms in use.
+        For the step rules in `EXCHANGING`, the method also stores the edges of the columns found
+        so far, if the search for the best column computes them.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -111,7 +114,11 @@ class CorrectiveRun(Booster):
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Take a step; return None at the target, or after many rounds that changed nothing."""
+        """Take a step by the step rule.
+
+        The method returns None if the gap is at most the target, or if w has not changed for many
+        rounds.
+        """
         self._round += 1
         if self._is_idle():
             return None
@@ -128,11 +135,11 @@ class CorrectiveRun(Booster):
         return self
 
     def _is_idle(self) -> bool:
-        """Count a round; return whether too many rounds in a row have left w as it was.
+        """Return whether w has not changed in too many consecutive rounds, this one included.
 
-        The method compares margins instead of w. A round in which a column left w counts as a
-        change: columns with weights below rounding leave one at a time, and only after all of them
-        have left do the steps change the margins again.
+        The method compares the margins of w and the number of columns with weight. A round that
+        only drops a column therefore counts as a change. Columns with tiny weights are dropped one
+        at a time, and the margins change again only after all of them have been dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -142,9 +149,10 @@ class CorrectiveRun(Booster):
         return self._idle_rounds > PATIENCE_ROUNDS
 
     def settle(self, goal: float, clock: Clock) -> None:
-        """Take pairwise steps over the columns in use, until their gap is at most `goal`.
+        """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The steps also end when the clock has no time left.
+        The gap is that of the smoothed game restricted to these columns. The steps also end if the
+        clock has no time left, or if they become too short to change w.
         """
         active = self.atoms
         while clock.left:
@@ -158,9 +166,10 @@ class CorrectiveRun(Booster):
                 break
 
     def towards(self, best: Best | Dense) -> None:
-        """Move w towards `best`, by the step rule or else by a line search.
+        """Move w towards `best`.
 
-        A line search gains at least as much as the step of Fig. 1.
+        The rules "fig1" and "classic" state the length of the step. All other rules use a line
+        search, which increases the smoothed margin at least as much as the step of "fig1".
         """
         active = self.active
         v, size = active.direction(best)
@@ -183,7 +192,7 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Move weight from the worst atom in use to the best atom: a pairwise step."""
+        """Take a pairwise step, which moves weight from the worst atom in use to the best atom."""
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
@@ -204,7 +213,11 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move away from the worst atom in use, or towards the best atom if that is steeper."""
+        """Move w away from the worst atom in use, or towards the best atom.
+
+        The atoms in use are the atoms with positive weight. The worst one has the smallest edge.
+        The method chooses the direction in which the smoothed margin has the larger slope.
+        """
         active = self.atoms
         scale = active.over.scale
         worst, edge, weight = self._worst_in_use()
@@ -234,8 +247,8 @@ class CorrectiveRun(Booster):
     def _worst_in_use(self) -> tuple[int | None, float, float]:
         """Return the slot, the edge and the weight of the atom in use with the smallest edge.
 
-        The slot is None if w = 0, which domains around 0 contain, is the worst point in use. The
-        edge is that of the atom of size 1.
+        The slot is None if this atom is the point 0, which is an atom of some domains. The edge
+        is that of the column itself, without the factor of the size of the atoms.
         """
         active = self.atoms
         weights = active.weights[: len(active)]
@@ -248,11 +261,14 @@ class CorrectiveRun(Booster):
         return (None if slot < 0 else slot), edge, weight
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins u + ηv at the end of a step, which the search may know already."""
+        """Return the margins u + ηv at the end of the step `found` along the direction v."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Set d to the minimiser at the new margins, which the search may know already."""
+        """Store the step `found`, and set d to the minimiser that belongs to the new margins.
+
+        `kind` is the kind of the step: "towards", "exchange" or "away".
+        """
         self.step = found.eta
         self.edges = None
         # The next line search of this kind begins where this one ended.
@@ -268,10 +284,11 @@ class CorrectiveRun(Booster):
 
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
-    """Return whether f is so strongly convex that about eight steps reach a gap of `tol`.
+    """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
-    Let μ be the modulus of strong convexity of f, and let the margins lie in [−1, 1]. Then the gap
-    is about 8/(μ t) after t Frank–Wolfe steps (Jaggi 2013, Thm 1). Cone solvers fail on such f,
-    because the numbers in their programs differ by many orders of magnitude.
+    Let μ be the modulus of strong convexity of the relaxation f, and let the margins lie in
+    [−1, 1]. The gap is about 8/(μ t) after t steps (Jaggi 2013, Thm 1), so the answer is yes if
+    μ · tol is at least 1. Cone solvers fail on such relaxations, because the numbers in their
+    programs differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= 1.0

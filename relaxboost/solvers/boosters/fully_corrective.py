@@ -1,4 +1,4 @@
-"""Fully corrective Frank–Wolfe for games over Euclidean sets, which optimises d instead of w."""
+"""Fully corrective Frank–Wolfe for games over Euclidean sets. It optimises d instead of w."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class FullyCorrective(Method):
-    """Each round optimises d over the convex hull of the worst distributions seen so far.
+    """Fully corrective Frank–Wolfe, which optimises d over a convex hull in each round.
 
-    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). Over these sets every
-    best w is dense, so there are no columns to re-weigh. For f = 0 the method is the minimum norm
-    point algorithm for the rows of the margin matrix A.
+    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). For weights w, the worst
+    distribution attains the relaxed margin F(Aw), where A is the margin matrix. The hull is that
+    of the worst distributions of all rounds so far. Over a Euclidean set the best w for d has
+    weight on every column, so the method optimises d and not the weights of single columns. For
+    the hard margin it is the minimum norm point algorithm for the rows of A.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The rounds of fully corrective Frank–Wolfe over the hull of the worst distributions."""
+"""The rounds of fully corrective Frank–Wolfe over the convex hull of the worst distributions."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class FullyCorrectiveRun(Booster):
-    """Each round minimises f(d) + g(Aᵀd) over the hull of the worst distributions seen so far.
+    """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
 
-    Over a Euclidean set the support function g is smooth, and the best w follows from d. So the
-    players exchange their roles: Frank–Wolfe moves d, and the distribution that attains the relaxed
-    margin F(A w) of the present w is the new corner of the hull. Pairwise steps optimise the
-    weights within the hull. Between the corners the hull replaces f by the mean of its values,
-    which is an upper bound since f is convex.
+    Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
+    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of
+    <d, Aw> + f(d). Frank–Wolfe moves d in this class, and w is the best answer to d. A round adds
+    the worst distribution for the current w to the hull. Pairwise steps then optimise the weights
+    of the distributions in the hull. Their objective replaces f(d) by the weighted mean of the
+    values of f at these distributions. The mean is at least f(d), because f is convex.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
-    by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. Its best w
-    may lie inside the ball. The optimal w also lies inside the ball if A w = 0 is optimal.
+    by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
+    for the new function may lie inside the ball, as the optimal w does if A w = 0 is optimal.
 
-    If f is strongly convex, the first hulls approximate f badly, and the best w of the hull jumps.
-    Then w moves towards this answer only as far as F(A w) rises. Let Φ(w) be the relaxed margin if
-    d may only be a mean of the distributions in the hull. Φ is concave, at least F, equal to F at
-    the present w, and largest at the answer. So the slope of F towards the answer is at least the
-    gap, and a round gains at least as much as a step of Frank–Wolfe.
+    If f is strongly convex, the objective of the first hulls approximates f badly, and the best w
+    changes much from round to round. The run then moves w towards the best w by a line search on
+    F(Aw). Let Φ(w) be the minimum of <d, Aw> plus the mean of the values of f, over the d in the
+    hull. Φ(w) is concave and at least F(Aw). Both are equal at the current w, and Φ is largest at
+    the best w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
+    F(Aw) at least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"
@@ -64,7 +66,7 @@ class FullyCorrectiveRun(Booster):
             self._join(self._project(self.active.u))
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Add two distributions to the hull: the d of the start, and the worst d for its w."""
+        """Load the d and the w of a start. The hull gets d and the worst distribution for w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -75,9 +77,9 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w to its best answer, add the worst distribution to the hull, and optimise d.
+        """Move w towards the best answer to d, extend the hull, and optimise d over the hull.
 
-        The method returns None if neither w nor the weights of the hull have changed.
+        The method returns None if neither w nor the weights of the distributions have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
@@ -99,9 +101,9 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def _towards(self, best: Dense) -> None:
-        """Move w towards `best`, and add the distribution that is worst for the new w to the hull.
+        """Move w towards `best`, and add the worst distribution for the new w to the hull.
 
-        If f is strongly convex, a line search finds the step. Otherwise `best` is the next w.
+        If f is strongly convex enough, a line search finds the step. Otherwise w becomes `best`.
         """
         active = self.active
         v, size = active.direction(best)
@@ -121,16 +123,17 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add the distribution that is worst for the present w to the hull."""
+        """Add the worst distribution for the current w to the hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 
 
 def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
-    """Return the function from margins u to the d that minimises <d, u> + f(d), or None.
+    """Return a function that maps margins u to the d that minimises <d, u> + f(d), or None.
 
-    None means that f is less curved than the entropy with which smoothed methods would smooth it.
-    Then the minimiser jumps, and a line search would gain nothing.
+    The result is None if f is less strongly convex than the entropy that smoothed methods would add
+    for the gap `tol`. Small changes of u can then change the minimiser much, so a line search would
+    gain nothing.
     """
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(game.relaxation.entropy_range(game.m), tol):

@@ -1,4 +1,4 @@
-"""Hedge (Freund & Schapire 1997, 1999): multiplicative weights for d against best answers w."""
+"""Hedge (Freund & Schapire 1997, 1999), which updates d by multiplicative weights."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor by which the number of answers grows between two rounds that show the mean of d.
+"""The factor by which the number of answers grows between two rounds that evaluate the mean of d.
 
-The mean of d proves the upper bound. In a round that shows the mean, d does not change."""
+The mean of all distributions d so far proves the upper bound. A round that evaluates the mean does
+not update d."""
 
 Temperature = Callable[[int, float], float]
-"""A function from the number t of answers and the sum of their squared half ranges to β.
-
-The half range of an answer is half of the difference between its largest and smallest margin."""
+"""A function that returns the weight β of the entropy. Its arguments are the number t of answers so
+far, and the sum of their squared half ranges. The half range of an answer of the weak learner is
+half of the difference between its largest and its smallest margin."""
 
 
 @dataclass(frozen=True)
 class Hedge(Method):
-    """Hedge: multiplicative weights for d against best answers, at a constant rate.
+    """Hedge, which updates d by multiplicative weights at the constant rate 1/β.
 
     The combined hypothesis w is the mean of the answers of the weak learner. After t answers the
-    gap is at most the regret of d divided by t, and this is at most β R/t + L²/(2β). R is the range
-    of the relative entropy over the distributions that f allows; it is log(m/k) for `Capped(k)`. L
-    bounds the margins of an answer; it is 1 over the unit l1 ball. With β = L²/tol this bound is
-    tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has schedules of β that do not need
-    to know tol.
+    gap is at most the regret of d divided by t, which is at most β R/t + L²/(2β). R is the range of
+    the relative entropy over the distributions that the relaxation allows. It is log(m/k) for m
+    examples and `Capped(k)`. L is the largest possible absolute margin of an answer. It is 1 over
+    the unit l1 ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers.
+    `rb.online.ScheduledHedge` has schedules of β that do not need to know tol.
 
     References
     ----------
@@ -57,15 +58,15 @@ class Hedge(Method):
     """
 
     name = "hedge"
-    cold = "Hedge learns from its first round on"
+    cold = "Hedge cannot start from a given point, because its guarantee counts every round"
 
     def check(self, game: Game) -> None:
         """Accept every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, plus the number of rounds that do not change d.
+        """Return 2 R (L/tol)² rounded up (see `Hedge`), plus the rounds that do not update d.
 
-        These are the rounds that show the mean of d, and a last round that evaluates w.
+        These are the rounds that evaluate the mean of d, and the last round, which evaluates w.
         The result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
@@ -80,7 +81,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return the rounds of a run with a number of answers, rounds that show the mean included."""
+    """Return an upper bound on the rounds of a Hedge run that updates d `answers` times."""
     # The numbers of answers before rounds that show the mean grow by more than MEAN_GROWTH each
     # time. So among n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The
     # other 1 is the last round. Doubles beyond 2^52 are integers already.
@@ -89,18 +90,19 @@ def rounds_with_means(answers: float) -> float:
 
 
 class HedgeRun(Booster):
-    """The distribution d plays against its best answers, whose mean is the combined hypothesis.
+    """A run of Hedge, whose combined hypothesis is the mean of the answers to the distributions d.
 
     After the answers w_1, ..., w_t the next d minimises
-    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy. Divided by
-    t + 1 this is the problem of `Relaxation.distribution`, at t/(t + 1) times the margins of the
-    mean. Some rounds show the mean of all d so far instead, and the run ignores their answers.
+    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy. This
+    objective divided by t + 1 is that of `Relaxation.distribution`, for the margins of the mean
+    times t/(t + 1). Some rounds evaluate the mean of all d so far, and the run ignores their
+    answers.
 
     Parameters
     ----------
     game : Game
     temperature : callable
-        Returns β_t > 0, which must not decrease with t.
+        A function that returns β_t > 0 (see `Temperature`). β_t must not decrease with t.
     """
 
     inner = "hedge"
@@ -109,19 +111,19 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of answers from which d has learned."""
+        """The number t of answers that have updated d."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
         self.account = RegretAccount(game.relaxation.entropy_range(game.m), self._beta)
-        """The bound of the regret so far."""
+        """The object that computes the upper bound of the regret."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
         self._due = 2
 
     def advance(self, best: Any) -> Booster:
-        """Learn from the answer `best`, unless it is the answer to the mean."""
+        """Update w and d by the answer `best`, unless this round has evaluated the mean of d."""
         # The present round showed the mean, and the regret does not count its answer.
         if self.d is not self._next:
             self.d = self._next

@@ -1,4 +1,4 @@
-"""The convex hull of the distributions that fully corrective Frank–Wolfe has seen."""
+"""The convex hull of the distributions that fully corrective Frank–Wolfe has found so far."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from relaxboost.game.game import Game
 
 
 class Hull:
-    """Distributions d over the examples, and the weights λ of their mean.
+    """Distributions d over the examples, with a weight λ for each, and their weighted mean.
 
-    The hull keeps the penalty f(d) of every distribution d and the Gram matrix of the edges Aᵀd,
-    where A is the margin matrix. With these two, the weights are optimised without a pass over A.
+    The hull stores the penalty f(d) of every distribution d and the Gram matrix of their edges
+    Aᵀd, where f is the relaxation and A is the margin matrix. These numbers suffice to optimise the
+    weights, so `optimise` does not read A.
     """
 
     def __init__(self, game: Game) -> None:
         self._game = game
         self.used = 0
-        """The number of distributions. The arrays have room for more."""
+        """The number of distributions in the hull. The arrays have room for more of them."""
         self.weights = np.zeros(16)
-        """The weight λ of every distribution, in the order of their arrival; they sum to 1."""
+        """The weight λ of every distribution, in the order in which they joined the hull.
+
+        The weights add up to 1, and the entries after the first `used` are 0."""
         self._costs = np.zeros(16)
         self._gram = np.zeros((16, 16))
         self._points = np.empty((game.m, 16), order="F")
@@ -37,22 +40,29 @@ class Hull:
         self.weights[self.used - 1] = 1.0
 
     def point(self) -> Vector:
-        """Return the weighted mean of the distributions."""
+        """Return the weighted mean of the distributions in the hull."""
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
-        """Optimise the weights until their Frank–Wolfe gap is at most `goal`.
+        """Optimise the weights of the distributions until their Frank–Wolfe gap is at most `goal`.
+
+        Parameters
+        ----------
+        bent : tuple of three floats
+            The numbers (top, curve, base) that define the smoothed support function; see `reweigh`.
+        goal : float
+            The Frank–Wolfe gap to reach.
 
         Returns
         -------
         int
-            The number of pairwise steps that this took.
+            The number of pairwise steps that the optimisation took.
         """
         steps: int = reweigh(self._gram, self._costs, self.weights, self.used, bent, goal)
         return steps
 
     def include(self, d: Vector) -> None:
-        """Add the distribution `d` to the hull, with weight 0."""
+        """Add the distribution `d` to the hull with the weight 0, if f(d) is finite."""
         cost = self._game.relaxation.penalty(d)
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):
@@ -73,7 +83,10 @@ class Hull:
         self._gram[: slot + 1, slot] = products
 
     def _make_room(self) -> None:
-        """Drop every distribution of weight 0. If more than half are left, double the arrays."""
+        """Drop every distribution of weight 0.
+
+        The method doubles the size of the arrays if more than half of their slots are still in use.
+        """
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
         size = self.weights.size * (1 if 2 * keep.size <= self.weights.size else 2)
@@ -88,7 +101,7 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array of `size` columns: the columns `keep` of the given one, and then zeros."""
+    """Return an array with `size` columns: the columns `keep` of `array`, and then zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider
@@ -103,24 +116,25 @@ def reweigh(
     bent: tuple[float, float, float],
     goal: float,
 ) -> int:
-    """Minimise <costs, λ> + G(λᵀ gram λ) over the simplex by pairwise steps.
+    """Minimise <costs, λ> + G(λᵀ gram λ) over the weights λ in the simplex by pairwise steps.
 
-    Let (top, curve, base) = `bent`. The derivative of G is G'(s) = p(s)/2 with
+    The function G stands for the smoothed support function of the domain of w. Let
+    (top, curve, base) = `bent`. The derivative of G is G'(s) = p(s)/2 with
     p(s) = top / sqrt(curve · s + base), so the gradient of the objective is
-    costs + p(λᵀ gram λ) · gram λ. The minimisation ends if the Frank–Wolfe gap is at most `goal`,
-    if the gap is as small as the rounding of the gradient, or after 1000 steps for every weight
-    and 1000 more.
+    costs + p(λᵀ gram λ) · gram λ. The minimisation ends in one of three cases: the Frank–Wolfe gap
+    is at most `goal`, the gap is at most the rounding error of the gradient, or the number of
+    steps is 1000 (`used` + 1).
 
     Parameters
     ----------
     gram : array of shape (room, room)
-        The Gram matrix of the edges.
+        The Gram matrix of the edges Aᵀd of the distributions d.
     costs : array of shape (room,)
         The penalty f(d) of every distribution d.
     weights : array of shape (room,)
         The weights λ, which the function overwrites.
     used : int
-        The number of entries in use, at the beginning of each array.
+        The number of distributions. Only the first `used` entries of each array are used.
     bent : tuple of three floats
         The numbers (top, curve, base).
     goal : float
@@ -129,7 +143,7 @@ def reweigh(
     Returns
     -------
     int
-        The number of steps.
+        The number of pairwise steps.
     """
     top, curve, base = bent
     products = np.zeros(used)
@@ -176,12 +190,12 @@ def reweigh(
 def _find_pair(
     costs: Vector, pull: float, products: Vector, weights: Vector
 ) -> tuple[int, int, float, float]:
-    """Return the two weights between which a pairwise step moves, its slope, and the gap.
+    """Return the indices `best` and `worst` of a pairwise step, its slope, and the gap.
 
-    The gradient is costs + pull · products. The step moves weight to the index of its smallest
-    entry from the index of its largest entry among the positive weights. The slope is the
-    difference of both entries. The Frank–Wolfe gap is the weighted mean of all entries less the
-    smallest one.
+    The gradient is costs + pull · products. Its smallest entry is at `best`. Its largest entry
+    among the distributions with positive weight is at `worst`. The step moves weight from `worst`
+    to `best`. Its slope is the largest entry minus the smallest entry. The Frank–Wolfe gap is the
+    weighted mean of all entries minus the smallest entry.
     """
     best = 0
     worst = 0

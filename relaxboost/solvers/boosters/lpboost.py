@@ -1,4 +1,4 @@
-"""LPBoost: column generation on the game itself (SS09, Eq. 13 with β → 0)."""
+"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002), which is column generation."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 PROGRAMS = ("auto", "linear", "conic")
-"""The kinds of restricted programs that `LPBoost` can solve; its docstring explains them."""
+"""The kinds of restricted programs that `LPBoost` can solve. Its docstring explains them."""
 
 
 @dataclass(frozen=True)
 class LPBoost(Method):
-    """Each round solves the game restricted to the columns found so far, to its optimum.
+    """LPBoost, in which each round solves the game restricted to the columns found so far.
 
-    The weak learner then returns the best column for the optimal d of the restricted game. If the
-    program has this column already, no column improves the program, and its optimum is the optimum
-    of the whole game. HiGHS keeps the linear program and its basis between the rounds, so a new
-    column costs a few pivots of the dual simplex method.
+    The weak learner returns the best column for the optimal distribution d of the restricted game.
+    If the restricted game has this column already, its optimum is also the optimum of the whole
+    game, and the run ends. The linear solver HiGHS keeps the program and its basis between the
+    rounds. A new column therefore needs only a few pivots of the dual simplex method.
 
-    No bound on the rounds is known, except the number of columns. Warmuth, Glocer & Rätsch (2007)
-    give games that take a round for every example.
+    The only known bound on the rounds is the number of columns. Warmuth, Glocer & Rätsch (2007)
+    give games on which the number of rounds is proportional to the number of examples.
 
     Parameters
     ----------
     program : {"auto", "linear", "conic"}
-        The kind of the restricted program. ``"linear"`` needs a polyhedral f and uses HiGHS.
-        ``"conic"`` uses Clarabel, through cvxpy. ``"auto"`` is ``"linear"`` if f is polyhedral,
-        and ``"conic"`` otherwise.
+        The kind of the restricted program. ``"linear"`` needs a polyhedral relaxation and uses
+        the linear solver HiGHS. ``"conic"`` uses the cone solver Clarabel through cvxpy.
+        ``"auto"`` is ``"linear"`` if the relaxation is polyhedral, and ``"conic"`` otherwise.
 
     References
     ----------
@@ -65,7 +65,7 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for a domain without atoms, or an f that has no linear program."""
+        """Raise an InputError if the domain has no atoms, or if "linear" does not fit the game."""
         check_atoms(self, game)
         if self.program == "linear" and game.linear_form is None:
             raise InputError(
@@ -81,7 +81,7 @@ class LPBoost(Method):
 
 
 class LPBoostRun(Booster):
-    """Each round solves the restricted game, and asks the weak learner for a better column."""
+    """A run of LPBoost, in which each round adds a column and solves the restricted game again."""
 
     active: ActiveSet
 
@@ -95,7 +95,10 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d, the w and the basis of a start. The first round shows this d."""
+        """Load the distribution d, the weights w and the program's basis of a start.
+
+        The weak learner answers this d in the first round.
+        """
         if start.d is not None:
             self.d = start.d
         if start.w is not None:
@@ -108,7 +111,10 @@ class LPBoostRun(Booster):
         return self.program.basis() if self.program.slots else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best` and solve again; return None if the program has it already."""
+        """Add the column `best` to the program and solve it.
+
+        The method returns None if the program has this column already, because d is then optimal.
+        """
         program = self.program
         slot = self.active.slot(best)
         # The program already has the best of all columns, so d is optimal for the whole game.
@@ -125,14 +131,18 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the slots of the columns in the basis of the start, and of those with weight."""
+        """Return the slots of the columns in the start's basis and of the columns with weight."""
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
 
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return column generation that begins with the columns that have weight in `before`."""
+    """Return a run of LPBoost whose first program has the columns with weight in `before`.
+
+    If `before` does not store its columns, the first program has only the column of the first
+    round.
+    """
     # An interior point has no slots of columns, so a run after it begins without any column.
     active = before if isinstance(before, ActiveSet) else active_set(game)
     return LPBoostRun(game, clock, active, game.linear_form is not None)

@@ -1,4 +1,4 @@
-"""MLPBoost (Mitsuboshi, Hatano & Takimoto 2022): the better of Frank–Wolfe and LPBoost."""
+"""MLPBoost (Mitsuboshi, Hatano & Takimoto 2022), which combines Frank–Wolfe and LPBoost."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FRANK_WOLFE_STEPS = ("short", "line-search")
-"""The Frank–Wolfe steps of `MLPBoost`, whose docstring explains them."""
+"""The rules for the Frank–Wolfe step of `MLPBoost`. Its docstring explains them."""
 
 
 @dataclass(frozen=True)
 class MLPBoost(SmoothedMethod):
-    """MLPBoost: each round takes a Frank–Wolfe step or the weights of LPBoost.
+    """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round takes the weights w with the larger smoothed margin D, which is the minimum over d of
-    <d, Aw> + f(d) + β h(d). The Frank–Wolfe step guarantees the bound on the rounds. The linear
-    program of LPBoost is the secondary algorithm of the paper, and brings most of the progress.
+    The round keeps the weights w with the larger smoothed margin D(w), which is the minimum over
+    the distributions d of <d, Aw> + f(d) + β h(d). The Frank–Wolfe step guarantees the bound on the
+    rounds. LPBoost is the secondary algorithm of the paper, and makes most of the progress.
 
     Parameters
     ----------
     beta, smoothing
-        The weight β > 0 of the smoothing, and the function h; see `SmoothedMethod`.
+        The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        The Frank–Wolfe step: ``"short"`` for the step of SS09 Fig. 1, or the best on the segment.
+        The Frank–Wolfe step: ``"short"`` is the step of SS09 Fig. 1, "line-search" maximises D.
 
     References
     ----------
@@ -61,7 +61,7 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for an f that is not polyhedral, and for domains without atoms."""
+        """Raise an InputError if f is not polyhedral, or if the domain of w has no atoms."""
         super().check(game)
         check_atoms(self, game)
         if game.linear_form is None:
@@ -74,9 +74,9 @@ class MLPBoost(SmoothedMethod):
         """Return 64 R (r/tol)², or nan if the user chose β.
 
         R is the range of the relative entropy over the d that f allows. r is the size of the atoms.
-        With β = tol/(2R) a step that is not cut gains at least β g²/(8r²), where the smoothed gap
-        g is at least the suboptimality. So 16 r²/(β tol/2) rounds bring g to tol/2, and smoothing
-        costs tol/2. docs/mathematics.md, "Stopping", has the steps that are cut.
+        Let β = tol/(2R), and let g be the gap of the smoothed game. A step shorter than 1 increases
+        D by at least β g²/(8r²). So g is at most tol/2 after 16 r²/(β tol/2) rounds, and smoothing
+        costs tol/2. docs/mathematics.md, "Stopping", has the proof for the steps of length 1.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -90,31 +90,31 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """Each round computes a Frank–Wolfe step and the weights of LPBoost, and takes the better."""
+    """A run of MLPBoost, which keeps the better of two updates of w in each round."""
 
     inner = "smoothed"
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
         self.objective = objective
-        """The smoothed margin D, which both updates shall increase."""
+        """The smoothed margin D, by which the two updates are compared."""
         self._step_rule = step
         self._idle_rounds = 0
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.value = -inf
-        """The smoothed margin D at the present w."""
+        """The smoothed margin D(w) of the current weights w."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a start. Its columns join the linear program in the first round."""
+        """Load the weights w of a start. The first linear program has the columns of this w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the better update; return None if no update has gained for many rounds."""
+        """Take the better update; return None if D(w) has not increased for many rounds."""
         active = self.active
         before = self.value
         self._step_towards(best)
@@ -132,7 +132,7 @@ class MLPBoostRun(Booster):
         return self if self._idle_rounds < PATIENCE_ROUNDS else None
 
     def _step_towards(self, best: Best) -> None:
-        """Take the Frank–Wolfe step, which gains at least as much as the step of SS09 Fig. 1."""
+        """Move the weights w towards `best` by a Frank–Wolfe step of the chosen rule."""
         active = self.active
         objective = self.objective
         v, size = active.direction(best)
@@ -145,6 +145,6 @@ class MLPBoostRun(Booster):
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Set d to the minimiser at the present margins, and D to its value."""
+        """Compute the smoothed margin D(w) of the current w, and the d that attains it."""
         self.d = self.objective.project(self.active.u)
         self.value = self.objective.value(self.active.u, self.d)

@@ -1,4 +1,4 @@
-"""A running upper bound of the regret of Hedge."""
+"""An upper bound of the regret of Hedge, which is updated in every round."""
 
 from __future__ import annotations
 
@@ -9,25 +9,30 @@ from relaxboost._core.arrays import Vector
 
 @dataclass
 class RegretAccount:
-    """An upper bound of the regret of d: β_{t−1} R + Σ_s r_s²/(2 β_{s−1}).
+    """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) of the regret of the distributions of Hedge.
 
-    The sum runs over the answers w_1, ..., w_t of the weak learner. The half range r_s of the
-    answer w_s is half of the difference between the largest and the smallest entry of A w_s. The
-    answer w_s is the best response to a distribution d, and β_{s−1} is the weight of the entropy
-    in the problem whose solution is this d.
+    The sum runs over the answers w_1, ..., w_t of the weak learner. R is the range of the relative
+    entropy over the distributions that the relaxation f allows. The half range r_s of the answer
+    w_s is half of the difference between the largest and the smallest entry of A w_s, for the game
+    matrix A. The answer w_s is the best response to a distribution d, and β_{s−1} is the weight of
+    the entropy in the problem whose solution is this d.
     """
 
     range: float
-    """The range R of the relative entropy over the distributions that f allows."""
+    """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
-    """The weight β_{t−1} of the entropy that belongs to the last answer."""
+    """The weight β_{t−1} of the entropy in the problem for the d of the last answer."""
     squares: float = 0.0
-    """The sum of the squared half ranges."""
+    """The sum of the squared half ranges r_s² of all answers so far."""
     spent: float = 0.0
-    """The sum of the squared half ranges, each divided by twice the β of its answer."""
+    """The sum of r_s²/(2 β_{s−1}) over all answers so far, with the half range r_s of an answer."""
 
     def add(self, margins: Vector, beta: float) -> None:
-        """Add an answer with the given margins; `beta` is the entropy weight of its d."""
+        """Add an answer of the weak learner to the sums.
+
+        `margins` are the margins of the answer. The answer is the best response to a distribution
+        d, and `beta` is the weight of the entropy in the problem whose solution is this d.
+        """
         # A constant added to all margins changes no distribution, so only their range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.squares += square
@@ -36,5 +41,5 @@ class RegretAccount:
 
     @property
     def bound(self) -> float:
-        """The upper bound of the regret so far."""
+        """The upper bound of the regret after the answers so far."""
         return self.beta * self.range + self.spent

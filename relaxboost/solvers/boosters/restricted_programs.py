@@ -24,7 +24,7 @@ HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 
 
 class RestrictedProgram(ABC):
-    """The restricted game of a run, and the columns that it has.
+    """The program of a game that is restricted to the columns found so far.
 
     Parameters
     ----------
@@ -41,19 +41,19 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The slots in the active set of the columns of the program, in its order."""
+        """The slot in the active set of each column of the program, in the order of the program."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The number and the sign of every column, in the order of the program."""
+        """The index in A and the sign of every column, in the order of the program."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
-        """Return the columns of the program, from which another program can start."""
+        """Return the columns of the program. Another program can start from them."""
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
-        """Start the solver at the basis of another program, if the solver can."""
+        """Start the solver from the basis of another program, if the solver supports this."""
         return
 
     def include(self, slots: Iterable[int]) -> None:
@@ -81,7 +81,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, give its optimal weights to the active set, and return its d."""
+        """Solve the program, set the weights of the active set, and return the optimal d."""
         # Columns of the active set that the program lacks get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -95,11 +95,14 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
-        """Return the optimal d, and the optimal weight >= 0 of every column."""
+        """Return the optimal distribution d and the optimal weight >= 0 of every column."""
 
 
 class RestrictedLinearProgram(RestrictedProgram):
-    """The restricted program of a polyhedral f. HiGHS keeps it, with its basis, between rounds."""
+    """The linear program of a restricted game with a polyhedral relaxation.
+
+    The linear solver HiGHS keeps the program and its basis between the rounds.
+    """
 
     def __init__(self, game: Game, active: ActiveSet, clock: Clock) -> None:
         super().__init__(game, active, clock)
@@ -107,11 +110,11 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the columns that matter and the basis of the program."""
+        """Return the columns whose constraints are active, and the simplex basis of HiGHS."""
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:
-        """Start HiGHS at the basis of another program with the same rows for f."""
+        """Start HiGHS from the basis of another program with the same constraints for f."""
         # The basis of a cone program lists columns only, so HiGHS cannot start from it.
         if basis.sides:
             self._master.go_on(basis, self.keys)
@@ -124,14 +127,15 @@ class RestrictedLinearProgram(RestrictedProgram):
 
 
 class RestrictedConeProgram(RestrictedProgram):
-    """The restricted program of any f with a cvxpy expression, which Clarabel solves.
+    """The cone program of a restricted game, for any relaxation f with a cvxpy expression.
 
-    A round takes milliseconds to seconds. The program is accurate to about 1e-8, which smoothed
-    steps reach slowly.
+    The cone solver Clarabel solves the program from scratch in every round, which takes
+    milliseconds to seconds. The solution is accurate to about 1e-8. Methods with smoothed steps
+    need many rounds for this accuracy.
     """
 
     def _add(self, columns: NDArray[Any]) -> None:
-        """Do nothing, because every round writes the program down again."""
+        """Do nothing, because `_solve` builds the program from the active set in every round."""
 
     def _solve(self) -> tuple[Vector, Vector]:
         import cvxpy as cp

@@ -13,7 +13,7 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_relaxation
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -26,23 +26,23 @@ class SmoothBoost(Method):
 
     The game has m examples and the relaxation `Capped(k)`. No example ever weighs more than 1/k.
     Assume that the weak learner always returns a hypothesis whose edge is at least 2γ. Then the
-    run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds, and fewer than k examples have a margin
+    run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. Fewer than k examples then have a margin
     of at most θ = γ/(2 + γ).
 
-    The theorem does not say how far below θ the margins of these few examples are, so the gap need
-    not reach tol, and the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds,
-    the soft margin of the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the
+    The theorem does not say how far below θ these margins are, so the gap need not reach tol. The
+    caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the soft
+    margin of the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the
     hypotheses and c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs. The
-    theorem is about the last w, but the solution returns the w with the best soft margin.
+    theorem is about the last w, but the solution has the w with the best soft margin.
 
     Parameters
     ----------
     gamma : float, optional
         The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
         By default the run searches for γ. The first γ is half of the first edge. If a later edge
-        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and starts
-        again. No γ is below a quarter of the value of the game. All runs before the last one
-        together take at most sqrt(2)/3 times the bound of the last run, plus one round for each.
+        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts.
+        No γ is below a quarter of the value of the game. All runs before the last one together
+        take at most sqrt(2)/3 times the bound of the last run, plus one round for each restart.
 
     References
     ----------
@@ -59,7 +59,7 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost adds up its margins from the first round"
+    cold = "SmoothBoost always starts from the uniform distribution"
     endless = (
         "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
@@ -79,11 +79,7 @@ class SmoothBoost(Method):
 
     def check(self, game: Game) -> None:
         """Raise an InputError for another relaxation or for a domain without atoms."""
-        if not isinstance(game.relaxation, HardMargin | Capped):
-            raise InputError(
-                "SmoothBoost() is for HardMargin() and Capped(k), and this game has "
-                f'{game.relaxation!r}; use method="auto"'
-            )
+        check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -91,18 +87,14 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """A run of SmoothBoost.
-
-    A round has four steps, in which θ is γ/(2 + γ).
+    """A run of SmoothBoost. A round has four steps, in which θ is γ/(2 + γ).
 
     1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
        the mean of all hypotheses so far.
-    2. The run adds a_i − θ to N_i, the excess of example i. The first excess is 0.
+    2. The run adds a_i − θ to N_i, the excess of example i. The excess is 0 before the first round.
     3. The measure of example i is 1 if N_i <= 0, and (1 − γ)^(N_i/2) otherwise. The distribution d
        is proportional to the measure.
-    4. If the measures of all examples add up to less than k, the next round is the last.
-
-    docs/mathematics.md, "SmoothBoost", proves that step 4 ends the run.
+    4. If the measures of all examples add up to less than k, the next round is the last round.
     """
 
     inner = "measure"
@@ -113,22 +105,17 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The present γ. It is infinite before the first edge if the run searches for γ."""
+        """The current γ. If the run searches for γ, γ is infinite before the first edge."""
         self.taken = 0
-        """The number of hypotheses in the mean w."""
+        """The number of hypotheses whose mean is w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures add up to less than k."""
+        """Whether the measures add up to less than k. The next round is then the last one."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
-    @property
-    def theta(self) -> float:
-        """The margin θ = γ/(2 + γ) that most examples reach."""
-        return self.gamma / (2.0 + self.gamma)
-
     def advance(self, best: Any) -> Booster | None:
-        """Add the column `best` to the mean and recompute d, or return None at the end."""
+        """Add the column `best` to the mean and recompute d; return None if the run has ended."""
         # The theorem needs positive edges.
         if self.ended or best.edge <= 0.0:
             return None
@@ -151,7 +138,8 @@ class SmoothBoostRun(Booster):
         answer = (v + self.active.u) / self.active.over.scale
         self.active.move(best, share, self.active.u + share * v)
         self.step = share
-        self._excess = self._excess + answer - self.theta
+        theta = self.gamma / (2.0 + self.gamma)
+        self._excess = self._excess + answer - theta
         measure = (1.0 - self.gamma) ** (0.5 * np.maximum(self._excess, 0.0))
         total = float(measure.sum())
         # One more round evaluates the last w, and then the run ends.

@@ -1,4 +1,4 @@
-"""The smoothed margin D, which decides between the two updates of MLPBoost."""
+"""The smoothed margin D(w), by which MLPBoost chooses one of its two updates of w."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from relaxboost.solvers.smoothing import Smoother
 class SmoothedMargin:
     """The smoothed margin D(u) of margins u, and the distribution d that attains it.
 
-    D(u) is the minimum over d of <d, u> + f(d) + β h(d).
+    D(u) is the minimum over the distributions d of <d, u> + f(d) + β h(d), for a relaxation f and a
+    smoothing function h.
 
     Parameters
     ----------
     f : Relaxation
     smoother : Smoother
-        The object that finds the minimising d.
+        The object that finds the distribution d at which the minimum is attained.
     beta : float
         The weight β of the smoothing, > 0.
     smoothing : {"entropy", "binary-entropy"}
-        The kind of h: Σ d log d + log m, plus Σ (1 − d) log(1 − d) for ``"binary-entropy"``.
+        The function h. ``"entropy"`` is Σ d log d + log m for m examples. ``"binary-entropy"`` is
+        the same function plus Σ (1 − d) log(1 − d).
     """
 
     def __init__(self, f: Relaxation, smoother: Smoother, beta: float, smoothing: str) -> None:
@@ -34,7 +36,7 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return D(u), for the d that attains it."""
+        """Return D(u). `d` must be the distribution that attains the minimum."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())

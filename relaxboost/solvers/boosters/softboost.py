@@ -1,4 +1,4 @@
-"""SoftBoost (Warmuth, Glocer & Rätsch 2007): entropy projections of capped distributions."""
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which computes d by an entropy projection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
@@ -16,7 +15,7 @@ from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
-from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_relaxation
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -25,20 +24,21 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class SoftBoost(Method):
-    """SoftBoost: each d is the distribution nearest to the uniform one with only small edges.
+    """SoftBoost, in which d is as near to the uniform distribution as small edges allow.
 
-    Let Γ be the smallest edge that the weak learner has returned so far, and ν the accuracy. The
-    next d minimises the relative entropy to the uniform distribution, among the d with d_i <= 1/k
-    at which every column found so far has an edge of at most Γ − ν. If there is no such d, some
-    weights of these columns prove a margin of more than Γ − ν, and the run ends.
+    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the accuracy.
+    The d of the next round minimises the relative entropy to the uniform distribution subject to
+    two constraints: d_i <= 1/k for every example i, and every column found so far has an edge of at
+    most Γ − ν. If no d meets these constraints, there are weights of these columns with a soft
+    margin of at least Γ − ν, and the run ends.
 
-    The paper solves the linear program over the columns once, at the end, and returns its w. This
-    class solves the program in every round. So the bracket is as good as the columns allow, and the
-    run notices exactly when there is no such d. The ν of the paper, whose cap is 1/ν, is k here.
-    The accuracy of the paper is ν here, which is tol divided by the size of the atoms.
+    The paper solves a linear program over the columns once, at the end, and returns its w. This
+    class solves the program in every round. The bracket [lower, upper] of the value is therefore as
+    narrow as the columns allow. The cap 1/k is called 1/ν in the paper, and the accuracy is called
+    δ there. The accuracy ν of this class is tol divided by the size of the atoms.
 
-    If tol is small, the first projections hardly move d, since edges need only fall by ν. The bound
-    on the rounds holds, but a larger tol or ``method="auto"`` is faster.
+    If tol is small, each of the first rounds changes d only a little, because the edges need to
+    decrease only by ν. A larger tol or ``method="auto"`` is then faster.
 
     References
     ----------
@@ -55,25 +55,22 @@ class SoftBoost(Method):
     """
 
     name = "softboost"
-    cold = "SoftBoost and TotalBoost begin with the uniform distribution and no column"
+    cold = "SoftBoost and TotalBoost always start from the uniform distribution, without columns"
     accepts: ClassVar[tuple[type, ...]] = (HardMargin, Capped)
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for other relaxations, and for domains without atoms."""
-        what = f"{type(self).__name__}()"
-        if not isinstance(game.relaxation, self.accepts):
-            instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
-            raise InputError(
-                f"{what} {self.purpose}, and this game has {game.relaxation!r}; "
-                f'use method="{instead}"'
-            )
+        """Raise an InputError for another relaxation or for a domain of w without atoms."""
+        # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
+        instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
+        check_relaxation(self, game, self.accepts, self.purpose, instead)
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m/k)/ν² rounded up, and two rounds.
+        """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples and the accuracy ν.
 
-        One of these notices that no d is left, and the other evaluates the last d.
+        In one of the two additional rounds no d meets the constraints. The other one evaluates the
+        last d. The result is nan if the weak learner may miss the best hypothesis by tol or more.
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
@@ -85,16 +82,17 @@ class SoftBoost(Method):
 
 
 class SoftBoostRun(Booster):
-    """Each round projects the uniform distribution onto a smaller set of distributions.
+    """A run of SoftBoost, which projects the uniform distribution onto a smaller set in each round.
 
-    The bound on the rounds follows from the dual D of the projection (`ProjectionDual`).
+    The bound on the rounds follows from the dual function D of the projection (`ProjectionDual`).
 
     1. D is at most the relative entropy of any d that meets the constraints, so D <= log(m/k).
-    2. At the present d the edge of a new column exceeds the level of the constraints by at least ν.
-       So D has a slope of at least ν in the multiplier of this column.
-    3. Over a step η the slope falls by at most η. So the step η = ν raises D by at least ν²/2.
-    4. The search for the multipliers starts from this step. It never lowers D, so every round
-       raises D by at least ν²/2, however early the search ends.
+    2. The constraints limit the edges to the level Γ − ν. At the current d the edge of a new column
+       is at least Γ. So the slope of D in the multiplier of this column is at least ν.
+    3. If the multiplier grows by η, the slope decreases by at most η. So the step η = ν increases D
+       by at least ν²/2.
+    4. The search for the multipliers starts after this step and never decreases D. So every round
+       increases D by at least ν²/2, even if the search ends early.
     """
 
     inner = "projection"
@@ -105,19 +103,19 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = game.relaxation.projector(1.0)
         self.least = math.inf
-        """The smallest edge Γ so far. All edges of the next d must be at most Γ − ν."""
+        """The smallest edge Γ so far. At the next d every column must have an edge <= Γ − ν."""
         self.multipliers = np.zeros(0)
-        """The multipliers of the last projection. Each column of the linear program has one."""
+        """The multipliers of the last projection, one for each column of the linear program."""
         self.infeasible = False
-        """Whether no distribution meets the constraints. If so, the bracket is narrow enough."""
+        """Whether no distribution meets the constraints. The next round is then the last one."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and project.
+        """Add the column `best`, solve the linear program, and compute d by the projection.
 
-        The method returns None in the round after the one that found no distribution.
+        The method returns None if no distribution met the constraints in the round before.
         """
         if self.infeasible:
             return None

@@ -1,4 +1,4 @@
-"""The combined hypothesis that a run starts from, and the check for domains with atoms."""
+"""The combined hypothesis that a run starts from, and the checks whether a method fits a game."""
 
 from __future__ import annotations
 
@@ -12,11 +12,33 @@ from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
 
 
-def check_atoms(method: Method, game: Game) -> None:
-    """Raise an InputError if the domain of w has no atoms.
+def check_relaxation(
+    method: Method, game: Game, accepted: tuple[type, ...], purpose: str, instead: str = "auto"
+) -> None:
+    """Raise an InputError if the relaxation of the game is not of one of the `accepted` classes.
 
-    The methods that call this function give weights to single columns of the margin matrix. Over a
-    Euclidean set every best w has a weight on every column.
+    Parameters
+    ----------
+    method : Method
+    game : Game
+    accepted : tuple of types
+    purpose : str
+        The predicate of the message, such as "is for HardMargin()". Its subject is the method.
+    instead : str
+        The name of the method that the message recommends.
+    """
+    if not isinstance(game.relaxation, accepted):
+        raise InputError(
+            f"{type(method).__name__}() {purpose}, and this game has {game.relaxation!r}; "
+            f'use method="{instead}"'
+        )
+
+
+def check_atoms(method: Method, game: Game) -> None:
+    """Raise an InputError if the domain of the weights w has no atoms.
+
+    Atoms are the corners of sets such as `L1Ball`, and give weight to at most one hypothesis. The
+    methods that call this function build w from atoms. Euclidean sets such as `L2Ball` have none.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
@@ -27,7 +49,7 @@ def check_atoms(method: Method, game: Game) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the combined hypothesis that runs start from, for a game over any domain."""
+    """Return the combined hypothesis that a run starts from, for a game over any domain of w."""
     if isinstance(game.over, AtomicSet):
         return active_set(game)
     # Over a Euclidean set w is dense, and has no atoms.
@@ -36,7 +58,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the combined hypothesis that runs start from, for a game over a set with atoms."""
+    """Return the combined hypothesis that a run starts from, for a domain of w with atoms."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 
@@ -44,8 +66,9 @@ def active_set(game: Game) -> ActiveSet:
 class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
-    The only round of this run evaluates the start point and the center of f, so that the run has a
-    bracket of the value. The update of this round raises the error that prevented the start.
+    The run has a single round. It evaluates the w of `starting_point` and the distribution
+    `f.center(m)` of the relaxation f, which give a bracket [lower, upper] of the value of the game.
+    The update at the end of the round raises the error that prevented the start.
     """
 
     inner = "lost"

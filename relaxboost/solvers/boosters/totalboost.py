@@ -1,4 +1,4 @@
-"""TotalBoost (Warmuth, Liao & Rätsch 2006): SoftBoost without a cap, for the hard margin."""
+"""TotalBoost (Warmuth, Liao & Rätsch 2006), which is SoftBoost for the hard margin."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from relaxboost.solvers.boosters.softboost import SoftBoost
 
 @dataclass(frozen=True)
 class TotalBoost(SoftBoost):
-    """TotalBoost: each d is the distribution nearest to the uniform one with only small edges.
+    """TotalBoost, in which d is as near to the uniform distribution as small edges allow.
 
-    Let Γ be the smallest edge that the weak learner has returned so far, and ν the accuracy. The
-    next d minimises the relative entropy to the uniform distribution, among the d at which every
-    column found so far has an edge of at most Γ − ν. If there is no such d, some weights of these
-    columns prove a margin of more than Γ − ν, and the run ends. `SoftBoost` is the same algorithm
-    with a cap on d, and `SoftBoostRun` has the proof for both.
+    Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the accuracy.
+    The d of the next round minimises the relative entropy to the uniform distribution, subject to
+    the constraint that every column found so far has an edge of at most Γ − ν. If no d meets this
+    constraint, there are weights of these columns with a margin of at least Γ − ν, and the run
+    ends. `SoftBoost` is the same algorithm with the additional constraint d_i <= 1/k. The docstring
+    of `SoftBoostRun` proves the bound on the rounds of both algorithms.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The check of the game and the weights w that AdaBoost and AdaBoost* share."""
+"""The parts that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import HardMargin
 from relaxboost.solvers.boosters.exponential_risk import log_sum_exp
+from relaxboost.solvers.boosters.starting_points import check_relaxation
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import Method
 
@@ -22,38 +23,36 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The weights w of AdaBoost leave the ball. Both bounds and the solution belong to w scaled to
-    the size of the ball. A callback also sees the w without scaling (`RoundState`).
+    The weights w of AdaBoost grow beyond the ball. The solver therefore scales w so that its l1
+    norm is the radius of the ball, and computes both bounds and the solution from the scaled w. A
+    callback also sees the w without scaling (`RoundState`).
     """
 
-    cold = "AdaBoost and AdaBoost* start from w = 0"
+    cold = "AdaBoost and AdaBoost* always start from w = 0"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the game has a relaxation or is not over an `L1Ball`."""
-        what = f"{type(self).__name__}()"
-        if not isinstance(game.relaxation, HardMargin):
-            raise InputError(
-                f"{what} maximises the hard margin and accepts no relaxation, and this game has "
-                f'{game.relaxation!r}; use method="auto"'
-            )
+        """Raise an InputError unless the game has `HardMargin` and is over an `L1Ball`."""
+        purpose = "maximises the hard margin and accepts no relaxation"
+        check_relaxation(self, game, (HardMargin,), purpose)
         if not isinstance(game.over, L1Ball):
             raise InputError(
-                f"{what} is for games over L1Ball(radius), and this one is over {game.over!r}; "
-                'use method="auto"'
+                f"{type(self).__name__}() is for games over L1Ball(radius), and this one is over "
+                f'{game.over!r}; use method="auto"'
             )
 
 
 class Votes(ActiveSet):
-    """The weights w of AdaBoost, and the same weights scaled to the size of the ball.
+    """The weights w of AdaBoost, and the same weights scaled to the radius r of the l1 ball.
 
-    The attributes `weights` and `u` belong to the scaled weights r w/‖w‖_1, a point of the domain
-    `L1Ball(r)`. The attributes `raw` and `norm` belong to w itself.
+    The attribute `weights` has the scaled weights r w/‖w‖_1, which are a point of the domain
+    `L1Ball(r)`, and `u` has their margins. The attributes `raw` and `norm` are the margins and the
+    norm of w without scaling.
     """
 
     raw: Vector
-    """The margins A w of the weights w without scaling. Each round has a new array."""
+    """The margins A w of the weights w without scaling. Each round stores a new array here."""
     norm: float
-    """The l1 norm of w without scaling, so u = r · raw / norm."""
+    """The l1 norm of the weights w without scaling."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
@@ -68,7 +67,10 @@ class Votes(ActiveSet):
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
-        """Add `eta` to the weight of the hypothesis `best`, whose signed column is `column`."""
+        """Add `eta` to the weight of the hypothesis `best`.
+
+        `column` is the column of the hypothesis in A, multiplied by its sign.
+        """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
         # The same column with the other sign loses weight first, because equal weights of both
@@ -80,13 +82,24 @@ class Votes(ActiveSet):
         self._votes[slot] += eta - taken
         self._follow(self.raw + eta * column)
 
-    def shrink(self, share: float) -> None:
-        """Multiply w by a number `share` in [0, 1]."""
+    def reduce_potential(self, rho: float) -> None:
+        """Multiply w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)).
+
+        If the search finds no sum below the number m of examples, w becomes 0. The sum is m for
+        s = 0. AdaBoost* calls this sum over the examples i its potential.
+        """
+        from scipy.optimize import minimize_scalar
+
+        excess = rho * self.norm - self.raw
+        found = minimize_scalar(
+            lambda s: log_sum_exp(s * excess), bounds=(0.0, 1.0), method="bounded"
+        )
+        share = float(found.x) if found.fun < math.log(self.raw.size) else 0.0
         self._votes = share * self._votes
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Recompute the norm and the scaled weights and margins from w and its margins `raw`."""
+        """Recompute the attributes from w and from the array `raw` of its margins A w."""
         self.raw = raw
         self.norm = float(self._votes.sum())
         # The weights w = 0 have no direction, and scaling leaves them 0.
