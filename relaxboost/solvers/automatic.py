@@ -29,12 +29,13 @@ GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method. A run consists of phases in a fixed order, each with a budget of work.
+    """The default method. A run consists of phases in a fixed order.
 
     A phase is another method, such as the interior point method. Each phase is used for some games
-    only. `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
-    budget of each phase. `Solution.trace` says which phases ran and why each of them ended. In the
-    history of a solution, `RoundRecord.inner` is a word for the phase of each round.
+    only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
+    the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
+    why each of them ended. In the history of a solution, `RoundRecord.inner` is a word for the
+    phase of each round.
     """
 
     name = "auto"
@@ -49,11 +50,11 @@ class Automatic(Method):
 class PortfolioRun(Booster):
     """A run of the method "auto". It computes rounds with one phase after the other.
 
-    A phase is another method with a budget of work. This class decides when a phase ends. The first
-    round belongs to no phase. Its distribution over the m examples is `f.center(m)`, at which the
-    relaxation f is finite, or the distribution of a warm start. A run therefore has a bracket
-    [lower, upper] of the value of the game even if it is interrupted while the first phase prepares
-    its data.
+    A phase is another method, which may have a budget of work. This class decides when a phase
+    ends. The first round belongs to no phase. Its distribution over the m examples is
+    `f.center(m)`, at which the relaxation f is finite, or the distribution of a warm start. A run
+    therefore has a bracket [lower, upper] of the value of the game even if it is interrupted while
+    the first phase prepares its data.
     """
 
     inner = "start"

@@ -64,7 +64,8 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write failed, or "" if it did not. The run then continues."""
+        """The reason why the last write of the file failed, or "" if it succeeded. A failed write
+        does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
         """The points that were in the file, as a warm start. Without a file, the start has no
         points."""
@@ -88,7 +89,7 @@ class Checkpoint:
             A function without parameters. It returns the best distribution d over the examples and
             the best weights w of the hypotheses, with certified bounds on the value.
         basis : Basis or None
-            The basis of the restricted linear program, if the run has one.
+            The basis of the restricted linear program, if the run uses column generation.
         rounds : int
             The number of rounds that the run has computed so far.
         seconds : float

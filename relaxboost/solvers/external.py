@@ -115,7 +115,7 @@ def ask(
 ) -> Answer:
     """Run a solver on one problem and return its answer.
 
-    If the solver fails, the status of the answer says so, and no error is raised.
+    If the solver fails, the status of the answer begins with "failed", and no error is raised.
 
     Parameters
     ----------

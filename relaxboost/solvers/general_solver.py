@@ -35,9 +35,9 @@ def predict_passes(game: Game) -> float:
     """Return the predicted time of a general solver, measured in passes over the margin matrix A.
 
     A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
-    order min(m, n), for m examples and n hypotheses. The predicted number of
-    iterations is the same as for the interior point method of this package. The result is infinite
-    if a general solver cannot solve the game.
+    order min(m, n), for m examples and n hypotheses. The predicted number of iterations is the same
+    as for the interior point method of this package. The result is infinite if a general solver
+    cannot solve the game.
     """
     if unfit(game):
         return math.inf

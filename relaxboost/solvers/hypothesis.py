@@ -60,7 +60,7 @@ class CombinedHypothesis(ABC):
     """
 
     over: Domain
-    """The domain of the weights w."""
+    """The domain of the weights w, such as an l1 ball or a Euclidean set."""
     u: Vector
     """The margins u = A w, with one entry for each example."""
     cost: float = 0.0
@@ -104,7 +104,7 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """Weights w that a step can move towards the answer of the weak learner."""
+    """Weights w of the hypotheses that steps move towards answers of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
@@ -241,7 +241,7 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column of the margin matrix that belongs to a slot, times its sign."""
+        """Return the column of the margin matrix that belongs to a slot, times the slot's sign."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
@@ -294,7 +294,11 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of the signed column of each slot, for a distribution d."""
+        """Return the edge <column, d> of the signed column of each slot.
+
+        d is a distribution over the examples. A signed column is a column of the margin matrix
+        times the sign of the slot.
+        """
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
@@ -325,7 +329,7 @@ class ActiveSet(MovingHypothesis):
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of slots and a copy of their weights. They determine w."""
+        """Return the number of slots and a copy of the weights of the slots."""
         used = len(self)
         return used, self.weights[:used].copy()
 

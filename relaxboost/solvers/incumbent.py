@@ -173,8 +173,8 @@ class RunLog:
         self._history: History[RoundRecord] = History()
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The kinds of the rounds so far, in the order in which they first occurred. The
-        history of a long run keeps only some of its records, so a kind may be missing there."""
+        """The kinds of the rounds so far, in the order in which they first occurred. The history
+        of a long run keeps only some of its records, so a kind may be missing in the history."""
 
     @property
     def seconds(self) -> float:

@@ -36,11 +36,11 @@ class Method(ABC):
     name: ClassVar[str]
     """The name by which `solve` knows the method."""
     endless: ClassVar[str] = ""
-    """A sentence with the reason why a run may never reach the gap `tol`, or "" if every run
-    reaches this gap. If there is a reason, a run needs a limit on the rounds or the time."""
+    """A sentence with the reason why a run may never reach the gap `tol`, or "" if there
+    is no such reason. If there is one, a run needs a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
     """A sentence with the reason why a run cannot start from points that the user gives, or "" if
-    it can."""
+    a run can start from them."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -152,7 +152,7 @@ class SmoothedMethod(Method):
         tol : float
             The requested gap. The smoothing may change the value of the game by half of this gap.
         whole : bool
-            Whether β is computed from the range of the added function over the whole simplex, as in
+            Whether β is computed from the range of the added function over all distributions, as in
             SS09 Fig. 1. Otherwise β is computed from the range over the distributions at which f is
             finite.
         """

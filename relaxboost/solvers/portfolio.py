@@ -47,7 +47,7 @@ class Phase(NamedTuple):
     phase is used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the number of passes over the matrix that the phase may take."""
+    """A function that returns the largest work, in products of the margin matrix with a vector."""
 
 
 def _why_no_strings(request: Request) -> str:

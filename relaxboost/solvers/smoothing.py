@@ -3,7 +3,8 @@
 The margins are u = A w, for the margin matrix A and the weights w of the hypotheses. Shalev-Shwartz
 & Singer (2009, SS09) add a function of d to the relaxation f, multiplied by a weight β. The
 function is the negative entropy of d (Fig. 1), or the negative sum of the binary entropies of the
-entries of d (Sec. 6). Then exactly one distribution minimises <d, u> plus the sum.
+entries of d (Sec. 6). Then exactly one d minimises <d, u> plus this sum. This d is the smoothed
+distribution.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from relaxboost.relaxations import Relaxation
 SMOOTHINGS = ("entropy", "binary-entropy")
 
 Projector = Callable[[Vector], Vector]
-"""The type of a function that returns the smoothed distribution over the examples for a vector of
-margins. The margins must be finite."""
+"""The type of a function that maps margins u to the smoothed distribution d over the examples. This
+d minimises <d, u> + f(d) + β s(d), for the relaxation f and the smoothing function s with its
+weight β. The margins must be finite."""
 
 
 class Smoother(Protocol):

@@ -12,8 +12,8 @@ PATIENCE_ROUNDS = 20
 """A run may count as stalled if its gap has not become smaller for more rounds than this number."""
 
 PATIENCE_FACTOR = 4
-"""This factor times the number of the round with the smallest gap is the number of rounds that a
-run may take without a smaller gap before it counts as stalled."""
+"""A run may count as stalled if its gap has not become smaller for more rounds than this factor
+times the number of rounds that the run took to reach the gap."""
 
 RESOLUTION = 1e-9
 """If the relative difference of two numbers is smaller than this, it may be a rounding error."""
