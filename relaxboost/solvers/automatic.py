@@ -198,7 +198,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Add a sentence with the number of the round and a decision to the trace of this run."""
+        """Add a sentence to the trace of this run. It names the round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

@@ -25,13 +25,13 @@ class MethodResult(NamedTuple):
     rounds: int
     """The number of rounds. Each round asks the weak learner for the best hypothesis once."""
     seconds: float
-    """The CPU seconds of all threads, including the time in which functions are compiled."""
+    """The CPU seconds of the run in all threads, including the time for compiling functions."""
     lower: float
     """The certified lower bound on the value of the game."""
     upper: float
     """The certified upper bound on the value of the game."""
     gap: float
-    """The difference upper − lower of the two bounds."""
+    """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
     """The number of rounds within which a theorem guarantees the requested gap, or nan if there is
     no such theorem (`Method.rounds_bound`)."""

@@ -164,7 +164,7 @@ class RunLog:
     clock : Clock
         The clock of this run.
     start : WarmStart
-        The start of this run, with the numbers of rounds and seconds before the checkpoint.
+        The warm start of this run. It has the rounds and the seconds before the checkpoint.
     """
 
     def __init__(self, clock: Clock, start: WarmStart) -> None:
@@ -192,7 +192,7 @@ class RunLog:
         return self._history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
-        """Add a round to the history, with the best bounds so far, which the incumbent has."""
+        """Add a record of a round to the history, with the bounds of `incumbent` on the value."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self._history.add(
@@ -209,7 +209,7 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print the lines of a trace that were not printed before to standard error."""
+        """Print to standard error the lines of a trace that were not printed before."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)

@@ -98,7 +98,7 @@ def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
     """Return a warning if the weights w = 0 are optimal to the requested accuracy. Else return "".
 
-    In this case the weights w of the solution have no information about the hypotheses.
+    In this case the weights w of the solution say nothing about the hypotheses.
     """
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights

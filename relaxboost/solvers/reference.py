@@ -63,8 +63,9 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     edge. Finally, both problems are solved on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
-    has n columns and m < n examples, the solver gets A in an orthonormal basis of its row space.
-    This matrix has m rows and m columns, and its game has the same value.
+    has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
+    columns of Q are an orthonormal basis of the row space of A, and the game with A Q has the same
+    value.
 
     Parameters
     ----------
@@ -160,13 +161,13 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
 
 
 def _time_limit() -> dict[str, float]:
-    """Return the solver option for the seconds left, or {} if the run has no time limit."""
+    """Return {"time_limit": seconds left} for the solver, or {} if the run has no time limit."""
     left = seconds_left()
     return {} if left == math.inf else {"time_limit": left}
 
 
 class _BestPair:
-    """The best feasible d and w so far, and the bracket [lower, upper] of the value they prove.
+    """The best feasible d and w so far, and the bounds on the value that they prove.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. The first d is
     `f.center(m)`, at which the relaxation f is finite. The first w is the point of the domain from
@@ -200,7 +201,7 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The width upper − lower of the bracket so far."""
+        """The gap upper − lower between the bounds that the best d and w so far prove."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
@@ -279,7 +280,7 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The width upper − lower of the bracket so far."""
+        """The gap upper − lower between the bounds that the best d and w so far prove."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
@@ -310,8 +311,8 @@ class _Search:
         """Return the matrix that the solver gets.
 
         It has the chosen columns of the margin matrix A. Over a Euclidean set, if A has more
-        columns than rows, the result is a square matrix instead. It is A in an orthonormal basis of
-        its row space, and its game has the same value.
+        columns than rows, the result is the square matrix A Q instead. The columns of Q are an
+        orthonormal basis of the row space of A, and the game with A Q has the same value.
         """
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:

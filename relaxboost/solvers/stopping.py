@@ -77,7 +77,7 @@ class StoppingRule:
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether a run with these estimated bounds should compute the certified bounds.
 
-        The answer depends on whether the estimated gap upper − lower is small enough.
+        The result is true if the estimated gap upper − lower is small enough.
         """
         allowed = self.goal.allowed(lower, upper)
         # Certified gaps exceed estimated ones by roundings, which earlier certifications measured.
