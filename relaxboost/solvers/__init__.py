@@ -1,9 +1,12 @@
-"""This package has `solve` and its methods, and `reference`, which calls general convex solvers.
+"""The functions `solve` and `reference`, which solve games, and the methods of `solve`.
+
+`solve` runs a method of this package. `reference` calls a general convex solver through cvxpy.
 
 To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
 share. `portfolio.py` lists the phases of the default method in their order. `boosters/` has a file
-for each published algorithm. `interior_point/` has the interior point method, which computes most
-solutions to a small gap. `comparison.py` runs several methods on one game.
+for each published algorithm. `interior_point/` has the interior point method. The default method
+uses it for most games if the requested gap is small. `comparison.py` runs several methods on one
+game.
 """
 
 from relaxboost.solvers.automatic import Automatic

@@ -29,12 +29,13 @@ GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
 
 @dataclass(frozen=True)
 class Automatic(Method):
-    """The default method. A run consists of phases in a fixed order, each with a budget of work.
+    """The default method. A run consists of phases in a fixed order.
 
-    A phase is another method, such as the interior point method, and it is used for some games
-    only. `relaxboost.solvers.portfolio` lists the phases, the games that each phase is for, and the
-    budget of each phase. `Solution.trace` says which phases ran and why each of them ended. In the
-    history of a solution, `RoundRecord.inner` names the phase of each round.
+    A phase is another method, such as the interior point method. Each phase is used for some games
+    only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
+    the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
+    why each of them ended. In the history of a solution, `RoundRecord.inner` is a word for the
+    phase of each round.
     """
 
     name = "auto"
@@ -47,11 +48,13 @@ class Automatic(Method):
 
 
 class PortfolioRun(Booster):
-    """A run of the method "auto". It shows the rounds of a phase, and decides when the phase ends.
+    """A run of the method "auto". It computes rounds with one phase after the other.
 
-    The first round belongs to no phase. It uses the distribution `f.center(m)`, a point of the
-    simplex at which the relaxation f is finite. A run therefore has a bracket [lower, upper] of the
-    value of the game even if it is interrupted while the first phase prepares its data.
+    A phase is another method, which may have a budget of work. This class decides when a phase
+    ends. The first round belongs to no phase. Its distribution over the m examples is
+    `f.center(m)`, at which the relaxation f is finite, or the distribution of a warm start. A run
+    therefore has a bracket [lower, upper] of the value of the game even if it is interrupted while
+    the first phase prepares its data.
     """
 
     inner = "start"
@@ -64,23 +67,30 @@ class PortfolioRun(Booster):
         self._phase: Phase | None = None
         self._run: Booster | None = None
         self._waiting: list[Phase] | None = None
-        """The phases after the present one, or None before the first round."""
+        """The phases that have not started yet, in their order, or None before the first round."""
 
     @property
     def current(self) -> Booster:
         return self if self._run is None else self._run
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method, followed by the kinds of rounds that were computed."""
+        """Return the name of the method and the kinds of its rounds, as "auto (interior)".
+
+        `kinds` are words of `RoundRecord.inner`. The text does not contain "start" and "lost", and
+        it has the word "pairwise" instead of "smoothed".
+        """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
         words = ["pairwise" if kind == "smoothed" else kind for kind in shown]
         return f"{self.label} ({', '.join(words)})" if words else self.label
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Begin with the distribution d of a warm start, and give the start to all phases."""
+        """Use the distribution d of a warm start in the first round. Return this booster.
+
+        Every phase receives the warm start too.
+        """
         self._request = self._request._replace(start=start)
-        # Without a d the first round stays at the centre of f.
+        # Without a d the first round uses the distribution f.center(m).
         if start.d is not None:
             self.d = start.d
         return self
@@ -89,23 +99,23 @@ class PortfolioRun(Booster):
         return None if self._run is None else self._run.basis()
 
     def ask(self, game: Game) -> Best | Dense:
-        # Before the first phase the portfolio itself shows the centre of f.
+        # Before the first phase the weak learner gets the first distribution of this object.
         if self._run is None:
             return super().ask(game)
-        # The answer counts as work of the phase too, which is compared with its budget.
+        # The answer counts as work of the phase. `_why_leave` compares the work with the budget.
         self._run.work += 1.0
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
         """Compute the next round with the present phase, or start the next phase if this one ends.
 
-        `best` is the answer of the weak learner to the present distribution d. The result is None
-        if no phase is left.
+        `best` is the answer of the weak learner to the present distribution d. The result is this
+        booster, or None if the last phase has ended.
         """
         self._rounds += 1
         if self._waiting is None:
             self._waiting = self._choose()
-        # A phase that cannot start or advance is left at once, until one phase makes a round.
+        # The loop ends when a phase has computed a round. Other phases end without a round.
         reason = self._why_leave()
         while True:
             if self._run is not None and not reason:
@@ -117,9 +127,9 @@ class PortfolioRun(Booster):
             reason = self._begin_next(self._waiting.pop(0), reason)
 
     def _choose(self) -> list[Phase]:
-        """Return the phases for this game, in their order.
+        """Return the phases that are used for this game, in their order.
 
-        The trace gets a reason for each other phase.
+        For each phase that is not used, this method adds a sentence with the reason to the trace.
         """
         chosen = []
         for phase in PHASES:
@@ -132,7 +142,10 @@ class PortfolioRun(Booster):
         return chosen
 
     def _why_leave(self) -> str:
-        """Return the reason why the present phase has to end, or "" if the phase may continue."""
+        """Return the reason why the present phase has to end, or "" if the phase may continue.
+
+        A phase has to end if its work exceeds its budget and another phase follows.
+        """
         # The last phase has no successor, so its budget does not matter.
         if self._run is None or self._phase is None or not self._waiting:
             return ""
@@ -142,7 +155,11 @@ class PortfolioRun(Booster):
         return f"its budget of {budget:.0f} passes over A is used up"
 
     def _advance_run(self, run: Booster, best: Any) -> str:
-        """Compute the next round of the present phase. Return why the phase ended, or ""."""
+        """Compute the next round with `run`, the run of the present phase.
+
+        Return the reason why the phase has ended, or "" if the phase continues. `best` is the
+        answer of the weak learner to the present distribution d.
+        """
         try:
             following = run.advance(best)
         except GIVES_UP as error:
@@ -159,8 +176,7 @@ class PortfolioRun(Booster):
     def _begin_next(self, phase: Phase, reason: str) -> str:
         """End the present phase for the given reason, and start the phase `phase`.
 
-        The result is "" if the phase has started. Otherwise it is the reason why the phase could
-        not start.
+        Return the reason why the new phase could not start, or "" if it has started.
         """
         if self._phase is not None:
             used = 0.0 if self._run is None else self._run.work
@@ -170,7 +186,7 @@ class PortfolioRun(Booster):
         self._note(f"began the {phase.name}{limit}.")
         # The next phase may begin with the columns of this one.
         request = self._request._replace(before=self.current)
-        # If the start fails, the portfolio shows the last pair of the phase before.
+        # If the start fails, this object keeps the last d and w of the phase before.
         self._phase = phase
         self._run = None
         try:
@@ -182,11 +198,14 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Add a sentence about a decision to the trace of this run."""
+        """Add a sentence to the trace of this run. It names the round and the decision."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:
-        """Copy the distribution d and the weights w of a phase, to show them in the next round."""
+        """Copy the distribution d and the weights w from the run of a phase to this object.
+
+        The bounds of the next round are evaluated at these points.
+        """
         self._run = run
         self.inner = run.inner
         self.d = run.d

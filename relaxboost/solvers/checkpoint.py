@@ -1,4 +1,4 @@
-"""The checkpoint of a run: a file with its best points, from which a later run continues."""
+"""The checkpoint of a run: a file from which a later run of the same game continues."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The first entry of a checkpoint file. The number is raised when the content of the file
-changes."""
+"""The entry "format" of every checkpoint file. Its number increases when a new version of the
+package changes the entries of the file."""
 
 
 class Checkpoint:
     """A JSON file with the best points of a run, from which a later run of the same game continues.
 
     The points are a distribution d over the examples and weights w of the hypotheses, with the
-    bracket [lower, upper] of the value that they prove. The file also holds data that identify the
+    bracket [lower, upper] of the value that they prove. The file also has data that identify the
     game, the basis of the restricted linear program of column generation, and the numbers of rounds
     and seconds so far. A write either replaces the whole file or leaves the old file as it was. The
     time between two writes is at least half a second, and at least 20 times the time that the last
@@ -45,15 +45,15 @@ class Checkpoint:
     ------
     InputError
         If the file cannot be written, is not a checkpoint, or belongs to another game. The error is
-        also raised if the matrix numbers its columns in the order in which a run finds them,
-        because the numbers in a file then mean nothing to another run.
+        also raised if the matrix numbers its columns in the order in which a run finds them. In
+        another run the same number may then belong to another column.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         if game.n is None:
             raise InputError(
-                f"a checkpoint names columns by number, and {game.matrix!r} numbers its columns in "
-                "the order in which a run finds them; leave checkpoint out"
+                f"a checkpoint stores the numbers of columns, but {game.matrix!r} numbers its "
+                "columns in the order in which a run finds them; leave checkpoint out"
             )
         # A folder without permission is an error now, and not after an hour.
         self.path = check_output(path)
@@ -64,33 +64,36 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write failed, or "". A failed write does not end the run."""
+        """The reason why the last write of the file failed, or "" if it succeeded. A failed write
+        does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The points in the file, if there was one."""
+        """The points that were in the file, as a warm start. Without a file, the start has no
+        points."""
         self._pace = Pace()
 
     @property
     def is_due(self) -> bool:
-        """Whether enough time has passed since the last write for the next write."""
+        """Whether the next write is due, because enough time has passed since the last write."""
         return self._pace.due
 
     def write(
         self, certify: Callable[[], Certified], basis: Basis | None, rounds: int, seconds: float
     ) -> None:
-        """Write the best points of a run and their bracket to the file.
+        """Write the best points of a run and the bracket that they prove to the file.
 
         If the write fails, the attribute `trouble` gets the reason, and no error is raised.
 
         Parameters
         ----------
         certify : callable
-            A function that returns the points with their certified bracket.
+            A function without parameters. It returns the best distribution d over the examples and
+            the best weights w of the hypotheses, with certified bounds on the value.
         basis : Basis or None
-            The basis of the restricted linear program, if the run has one.
+            The basis of the restricted linear program, if the run uses column generation.
         rounds : int
-            The number of rounds so far.
+            The number of rounds that the run has computed so far.
         seconds : float
-            The number of seconds so far.
+            The number of seconds that the run has taken so far.
         """
         # The time of the certification counts as time of the write.
         begun = time.perf_counter()
@@ -118,7 +121,10 @@ class Checkpoint:
         self._pace.wrote(begun)
 
     def _read(self, game: Game) -> WarmStart:
-        """Return the points in the file as a warm start, with a note for `Solution.message`."""
+        """Return the points in the file as a warm start, with a note for `Solution.message`.
+
+        The note says how many rounds the earlier run computed, and which gap it reached.
+        """
         content = self._content()
         # A user may have edited the file, so nothing in it is trusted.
         try:
@@ -129,7 +135,7 @@ class Checkpoint:
         return replace(start, note=f"resumed after {start.rounds} rounds at a gap of {gap:.3g}")
 
     def _content(self) -> dict[str, Any]:
-        """Return the content of the file.
+        """Return the content of the checkpoint file as a dictionary.
 
         Raise an InputError if the file has another format or belongs to another game.
         """
@@ -152,14 +158,18 @@ class Checkpoint:
         return content
 
     def _refusal(self, reason: str) -> InputError:
-        """Return an InputError that says why the run cannot continue from the file."""
+        """Return an InputError. Its message says why the run cannot continue from the file."""
         return InputError(
             f"cannot continue from {self.path}: {reason}; give another name, or remove the file"
         )
 
 
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
-    """Return the points in the content of a file, moved to feasible points, with their bracket."""
+    """Return the points d and w of a checkpoint file as a warm start.
+
+    `content` is the dictionary in the file. d and w are moved to feasible points of the game, and
+    the bounds on the value that they prove are evaluated again.
+    """
     found = content["basis"]
     basis = found and Basis(tuple((int(j), int(s)) for j, s in found["columns"]), found["sides"])
     # The column of w = 0 has the sign 0.

@@ -16,7 +16,7 @@ from relaxboost.solvers.solve import solve
 
 
 class MethodResult(NamedTuple):
-    """The result of one method on a game. It is a row of a `MethodComparison`."""
+    """The result of one method for a game. It is a row of the table of a `MethodComparison`."""
 
     method: str
     """The name of the method, in the form of `Solution.method`."""
@@ -25,13 +25,13 @@ class MethodResult(NamedTuple):
     rounds: int
     """The number of rounds. Each round asks the weak learner for the best hypothesis once."""
     seconds: float
-    """The CPU seconds of all threads, including the time in which functions are compiled."""
+    """The CPU seconds of the run in all threads, including the time for compiling functions."""
     lower: float
     """The certified lower bound on the value of the game."""
     upper: float
     """The certified upper bound on the value of the game."""
     gap: float
-    """The difference upper − lower of the two bounds."""
+    """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
     """The number of rounds within which a theorem guarantees the requested gap, or nan if there is
     no such theorem (`Method.rounds_bound`)."""
@@ -39,7 +39,7 @@ class MethodResult(NamedTuple):
 
 @dataclass(frozen=True)
 class MethodComparison:
-    """The results of several methods on one game. The function `compare_methods` returns it.
+    """The results of several methods for one game, as `compare_methods` returns them.
 
     If the object is printed, it shows a table. `to_frame` returns the table as a pandas frame.
     `rb.views.plots.bounds_by_round` plots the lower and the upper bound of each method against the
@@ -84,27 +84,30 @@ def compare_methods(
 ) -> MethodComparison:
     """Solve one game with several methods, one after the other.
 
-    `rb.compare` has another purpose: it checks whether several brackets of one game can all hold.
+    The function `rb.compare` has another purpose. It checks whether several brackets of the value
+    of one game can all be valid.
 
     Parameters
     ----------
     game : Game
     methods : sequence of str or Method
-        The methods, each in a form that `solve` accepts. Each must fit the game.
+        The methods. Each is a name or an object, as in `solve`, and must be able to solve the game.
     tol : float
-        The requested gap, > 0.
+        The requested gap between the upper and the lower bound on the value, > 0.
     max_rounds, time_limit : int, float (seconds), optional
-        The limits of each method. The default limit of one minute ends methods that need not reach
-        the gap, such as AdaBoost.
+        The limits of each method. Methods such as AdaBoost may never reach the requested gap, so
+        the default time limit is one minute.
 
     Returns
     -------
     MethodComparison
+        The solution of each method. After Ctrl-C the remaining methods are not run.
 
     Raises
     ------
     InputError
-        Before any run, if there is no method, or if a method does not fit the game.
+        If there is no method, or if a method cannot solve the game. The error is raised before the
+        first method runs.
 
     Examples
     --------
@@ -117,7 +120,7 @@ def compare_methods(
     # A string is a sequence too, but its letters are no methods.
     if isinstance(methods, str | Method) or not methods:
         raise InputError(
-            f"methods must be a list of one method or more, got {methods!r:.60}; "
+            f"methods must be a list of at least one method, got {methods!r:.60}; "
             'write ["softboost", "hedge"]'
         )
     chosen = [as_method(method) for method in methods]
@@ -151,7 +154,7 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the cells of a table row, each as text, for the result of one method."""
+    """Return the cells of a row of the printed table, for the result of one method."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

@@ -14,7 +14,9 @@ from relaxboost.solvers.hypothesis import MovingHypothesis
 
 
 class DensePoint(MovingHypothesis):
-    """Weights w of the hypotheses, stored as a dense vector. A run starts from w = 0.
+    """Weights w of the hypotheses, stored as a vector with one entry for each hypothesis.
+
+    The first weights of a run are w = 0.
 
     Parameters
     ----------
@@ -22,7 +24,7 @@ class DensePoint(MovingHypothesis):
         The margin matrix A with one row for each example and one column for each hypothesis. Its
         number of columns n must be known.
     over : EuclideanSet
-        The domain of w.
+        The domain of w, a Euclidean set such as an l2 ball.
     """
 
     over: EuclideanSet
@@ -34,7 +36,7 @@ class DensePoint(MovingHypothesis):
         self.u = np.zeros(matrix.m)
         self._matrix = matrix
         self._all = np.arange(matrix.n)
-        # Every round multiplies A by a dense w, which is quicker if A is written down once.
+        # Every round multiplies A by a dense w, which is quicker if A is stored as a dense array.
         is_small = matrix.m * matrix.n <= WRITE_DOWN_LIMIT
         self._A = matrix.columns(self._all) if is_small else None
 
@@ -66,7 +68,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return the vector w itself. Later steps create a new vector and do not change it."""
+        """Return the vector w itself. Later steps create new vectors and do not change this one."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

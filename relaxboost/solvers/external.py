@@ -38,29 +38,37 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options for the first program that `reference` solves if it uses the cone form of the
-relaxation f. HiGHS then runs its interior point method without the crossover to a vertex. A narrow
-bracket needs a nearly optimal pair (d, w), and the pair need not be a vertex."""
+"""The options with which `reference` solves the primal problem of a game in the cone form of the
+relaxation f. The cone form describes f by a linear program or by a cone program. HiGHS then runs
+its interior point method without the crossover to a vertex. A narrow bracket [lower, upper] of the
+value needs a nearly optimal pair (d, w), but this pair need not be a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result that a solver returns for one problem. The caller must check everything in it."""
+    """The result of a solver for one problem. The numbers are not checked.
+
+    The problem is the primal or the dual of a game. d is a distribution over the examples, and w
+    are the weights of the hypotheses.
+    """
 
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports, or "failed" with the message of the error."""
+    """The status that cvxpy reports. If the solver raised an error, the status is "failed" with the
+    message of this error."""
     value: float
-    """The optimal value that the solver claims."""
+    """The optimal value of the problem, as the solver claims it."""
     point: NDArray[np.float64] | None
-    """The optimal variable of the problem. It is the distribution d for the primal, and the weights
-    w for the dual. None means that the solver found no point."""
+    """The value of the variable of the problem at the optimum that the solver claims. It is the
+    distribution d for the primal, and the weights w for the dual. None means that the solver found
+    no point."""
     other: NDArray[np.float64] | None
-    """The multipliers of the problem. They are weights w for the primal, and a distribution d for
-    the dual."""
+    """The multipliers of the constraints of the problem. They are weights w for the primal, and a
+    distribution d for the dual. None means that the solver found no multipliers."""
     proof: ConeProof | None = None
-    """The multipliers of the rows of the cone form of f, if the problem contains this form."""
+    """The multipliers of the rows of a cone program that describes the relaxation f. None means
+    that the problem does not contain such a cone program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
@@ -69,11 +77,11 @@ def check_solver(name: str | None, curved: str | None) -> str:
     Parameters
     ----------
     name : str, optional
-        The name that the user gave. The default is HIGHS for linear programs and CLARABEL for
-        others.
+        The name that the user gave. The default is HIGHS for linear programs and CLARABEL for all
+        other problems.
     curved : str, optional
-        The part of the problem that is not polyhedral, for the error message. None means that the
-        problem is a linear program.
+        A name of the part of the problem that is not polyhedral. The error message contains it.
+        None means that the problem is a linear program.
 
     Raises
     ------
@@ -105,7 +113,9 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Run a solver on one problem and return its answer. The answer also reports a failed run.
+    """Run a solver on one problem and return its answer.
+
+    If the solver fails, the status of the answer begins with "failed", and no error is raised.
 
     Parameters
     ----------
@@ -114,9 +124,9 @@ def ask(
     solver : str
         The name of the solver in cvxpy.
     options : dict
-        The options of the user, which override the defaults.
+        The options of the user. They override the default options.
     defaults : dict, optional
-        The default options. If they are not given, those of `SOLVERS` are used.
+        The default options. If they are None, the options in the dictionary `SOLVERS` are used.
 
     Raises
     ------
@@ -143,7 +153,7 @@ def ask(
             status = f"failed ({_first_line(error)})"
             return Answer(model.side, status, float("nan"), None, None)
     point = model.variable.value
-    # Multipliers of several constraints, each with its sign, add up to the other one of d and w.
+    # The other point is the sum of the multipliers of some constraints, each with a sign.
     parts = [(constraint.dual_value, sign) for constraint, sign in model.coupling]
     other = None
     if all(part is not None for part, _ in parts):
@@ -155,5 +165,8 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error. If there is no message, return its type."""
+    """Return the first line of the message of an error.
+
+    If the error has no message, return the name of its class.
+    """
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -16,16 +16,16 @@ from relaxboost.solvers.rounds import Booster
 
 OVERHEAD_PASSES = 1000.0
 """The time that cvxpy takes to compile a program, measured in passes over a small margin matrix A.
-With this term the prediction is right for small games, where cvxpy takes more time than the
-solver."""
+A pass is one product of A with a vector. `predict_passes` adds this time, because for a small game
+cvxpy takes more time than the solver."""
 
 
 def unfit(game: Game) -> str:
     """Return the reason why a general solver cannot solve this game, or "" if it can."""
     if game.n is None:
-        return "its hypotheses are not enumerated"
+        return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
-        return "it is too large for a general solver"
+        return "the game is too large for a general solver"
     if game.m * game.n > WRITE_DOWN_LIMIT:
         return "A is too large to be stored as a dense array"
     return ""
@@ -35,9 +35,9 @@ def predict_passes(game: Game) -> float:
     """Return the predicted time of a general solver, measured in passes over the margin matrix A.
 
     A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
-    order min(m, n), for m examples and n hypotheses. The prediction assumes as many iterations as
-    for the interior point method of this package. The result is infinite if a general solver cannot
-    solve the game.
+    order min(m, n), for m examples and n hypotheses. The predicted number of iterations is the same
+    as for the interior point method of this package. The result is infinite if a general solver
+    cannot solve the game.
     """
     if unfit(game):
         return math.inf
@@ -50,8 +50,9 @@ def predict_passes(game: Game) -> float:
 class GeneralSolverRun(Booster):
     """A run in which one call of a general convex solver finds both d and w.
 
-    d is the distribution over the examples, and w are the weights of the hypotheses. Both are moved
-    to feasible points. The run ends after the round that shows them.
+    d is a distribution over the examples, and w are the weights of the hypotheses. Both are moved
+    to feasible points. The bounds on the value that they prove are evaluated in the next round,
+    which is the last round of the run.
 
     Parameters
     ----------
@@ -72,9 +73,10 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Call the solver, whose points are used in the next round.
+        """Call the solver, and take its d and w for the next round. Return this booster.
 
-        Return None at the second call.
+        The second call of this method returns None, which ends the run. The answer `best` of the
+        weak learner is not used.
         """
         if self._was_asked:
             return None

@@ -1,7 +1,8 @@
 """The weights w of the hypotheses that a run holds, together with the margins u = A w.
 
-A is the margin matrix with one row for each example and one column for each hypothesis. An atom is
-a vertex of the domain of w. For the unit l1 ball the atoms are the signed unit vectors.
+A is the margin matrix with one row for each example and one column for each hypothesis. The edge of
+a column for a distribution d over the examples is <column, d>. An atom is a vertex of the domain of
+w. For the unit l1 ball the atoms are the signed unit vectors.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from relaxboost.matrices import Best, MarginMatrix, kernels
 def worst_in_use(
     weights: Vector, edges: Vector, scale: float, holds_zero: bool
 ) -> tuple[int, float, float]:
-    """Return the column that has the smallest edge among those with positive weight.
+    """Return the signed column that has the smallest edge among those with positive weight.
 
-    The result is the position of this column in the arrays, its edge, and its weight. If the domain
-    contains w = 0, the weights may sum to less than `scale`. The missing part then counts as the
-    weight of the atom w = 0, whose edge is zero and whose position is -1.
+    A signed column is a column of the margin matrix times a sign. Its edge for a distribution d
+    over the examples is <column, d>. The result is the position of the column in the array `edges`,
+    its edge, and its weight. If the domain of w contains w = 0, the weights may sum to less than
+    `scale`. The missing weight then counts as the weight of the atom w = 0. This atom has the edge
+    zero and the position -1.
 
     Parameters
     ----------
@@ -33,7 +36,8 @@ def worst_in_use(
     edges : array
         The edge of each signed column.
     scale : float
-        The size of the atoms, which is the largest possible sum of the weights.
+        The largest possible sum of the weights, which is the radius of the l1 ball or the size of
+        the simplex.
     holds_zero : bool
         Whether the domain of w contains w = 0.
     """
@@ -49,41 +53,49 @@ def worst_in_use(
 
 
 class CombinedHypothesis(ABC):
-    """The weights w of a run, with their cost and their margins u = A w for the margin matrix A."""
+    """The weights w of the hypotheses in a run, with their margins and their penalty.
+
+    The margins are u = A w for the margin matrix A. The penalty g*(w) belongs to the domain of w.
+    It is zero if the domain is a set.
+    """
 
     over: Domain
-    """The domain of the weights w."""
+    """The domain of the weights w, such as an l1 ball or a Euclidean set."""
     u: Vector
     """The margins u = A w, with one entry for each example."""
     cost: float = 0.0
     """The penalty g*(w) that the domain puts on the weights w. It is zero if the domain is a
     set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last pair of arrays (d, u) for which `gap` computed the product <d, u>, and this
+    """The last distribution d and margins u for which `gap` computed the product <d, u>, and this
     product."""
 
     @property
     @abstractmethod
     def used(self) -> int:
-        """The number of columns with a weight other than zero."""
+        """The number of columns of the margin matrix whose weight is not zero."""
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return an object that stores the present weights w. `coefficients` reads it."""
+        """Return an object that stores the present weights w.
+
+        The method `coefficients` turns this object into column numbers and weights.
+        """
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights w of a snapshot, as column numbers and signed weights.
+        """Return the weights w that `snapshot` has stored, as two arrays.
 
-        The numbers of the columns are in increasing order.
+        The first array has the numbers of the columns with weight, in increasing order. The second
+        array has the signed weight of each of these columns.
         """
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
-        A is the game matrix, g*(w) the penalty that the domain puts on the weights w, and g its
-        conjugate. The result is not negative. If the domain is a set, it is <Aᵀd, best − w>, where
-        `best` is the answer of the weak learner to d.
+        A is the margin matrix, g*(w) is the penalty that the domain puts on the weights w, and g is
+        the conjugate of g*. The result is not negative. If the domain is a set, the result is
+        <Aᵀd, best − w>, where `best` is the answer of the weak learner to d.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -92,21 +104,22 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """Weights w that a step can move towards the answer of the weak learner."""
+    """Weights w of the hypotheses that steps move towards answers of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
-        """Return the direction v of a step towards `best`, and its norm ‖v‖_inf.
+        """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is an answer of the weak learner. v is the vector of the margins of this answer minus
-        the margins of the present weights w.
+        `best` is an answer of the weak learner. v is the vector of the margins of `best` minus the
+        margins of the present weights w. It has an entry v_i for each example.
         """
 
     @abstractmethod
     def bend(self, best: Any) -> tuple[float, float]:
-        """Return (a, b) such that a step of length η changes the penalty on w by a η + b η²/2.
+        """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
 
-        The step replaces w by (1 − η) w + η best, where `best` is an answer of the weak learner.
+        The domain puts the penalty g*(w) on the weights w. The step replaces w by
+        (1 − η) w + η best, where `best` is an answer of the weak learner.
         """
 
     @abstractmethod
@@ -118,28 +131,29 @@ class MovingHypothesis(CombinedHypothesis):
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given ones, which lie in the domain.
+        """Replace the weights w by the given weights, which must lie in the domain.
 
-        `support` has the numbers of the columns with weight, and `coefficients` their signed
-        weights.
+        `support` has the numbers of the columns with weight, and `coefficients` has the signed
+        weight of each of these columns.
         """
 
 
 class ActiveSet(MovingHypothesis):
     """The weights w = Σ weight · sign · e_j on the columns j that a run has used so far.
 
-    Each pair (j, sign) of a column and a sign has a slot, which is a position in the arrays. The
-    pair keeps its slot for the whole run. The weights of the slots are non-negative, and their sum
-    is at most the size of the atoms. If the sum is smaller, the missing part counts as the weight
-    of the atom w = 0. A run starts from w = 0 if the domain contains it. Otherwise it starts from
-    the best atom for the distribution `center`.
+    e_j is the unit vector of column j. Each pair (j, sign) of a column and a sign has a slot, which
+    is a position in the array of weights. The pair keeps its slot for the whole run. The weights of
+    the slots are non-negative. Their sum is at most the size of the atoms, which is the radius of
+    an l1 ball. If the sum is smaller, the missing weight counts as the weight of the atom w = 0. A
+    run starts from w = 0 if the domain contains this point. Otherwise the run starts from the best
+    atom for the distribution `center`.
 
     Parameters
     ----------
     matrix : MarginMatrix
         The margin matrix A.
     over : AtomicSet
-        The domain of w.
+        The domain of w, a set with atoms such as an l1 ball.
     center : array of shape (m,)
         The distribution over the examples for which the first atom is chosen.
     """
@@ -151,12 +165,12 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The pair (column, sign) of each slot. The pair (0, 0) stands for w = 0."""
+        """The column number and the sign of each slot. The pair (0, 0) stands for w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
         self._slots: dict[tuple[int, int], int] = {}
-        # The signed columns are written down when an update needs them, the first `_made` of them.
+        # The first `_made` signed columns are stored as an array. `columns` adds the others.
         self._H: NDArray[Any] | None = None
         self._made = 0
         self.load(*over.start(matrix, center))
@@ -166,7 +180,7 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """The number of slots with positive weight. A slot of w = 0 is not counted."""
+        """The number of slots with positive weight. The slot of the atom w = 0 is not counted."""
         # The atom w = 0 is a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
@@ -174,9 +188,10 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The column of each slot times its sign, as an array with one column for each slot.
+        """The column of each slot times the sign of the slot, as an array in Fortran order.
 
-        The array has Fortran order. Columns after the first len(self) have no meaning.
+        The first len(self) columns of the array belong to the slots, in their order. The array may
+        have further columns, which are not used yet.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -194,9 +209,10 @@ class ActiveSet(MovingHypothesis):
         return self._H
 
     def slot(self, best: Best) -> int:
-        """Return the slot of a signed column, which is its position in the arrays.
+        """Return the slot of a signed column, which is its position in the array of weights.
 
-        A column that has no slot gets a new one with the weight 0.
+        `best` has the number and the sign of the column. If the pair has no slot, it gets a new
+        slot with the weight 0.
         """
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
@@ -212,7 +228,11 @@ class ActiveSet(MovingHypothesis):
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given ones. A column that has a slot keeps this slot."""
+        """Replace the weights w by the given weights. All slots are kept.
+
+        `support` has the numbers of the columns with weight, and `coefficients` has the signed
+        weight of each of these columns.
+        """
         # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
@@ -221,16 +241,16 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column of the margin matrix that belongs to a slot, times its sign."""
+        """Return the column of the margin matrix that belongs to a slot, times the slot's sign."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
-        """Return the direction v of a step that moves weight between two slots, and ‖v‖_inf.
+        """Return the direction v of a step that moves weight between slots, and the largest |v_i|.
 
         The weight moves from the slot `other` to the slot `slot`. v is the signed column of `slot`
-        minus the signed column of `other`. If `other` is None, the weight comes from the atom w =
-        0, and v is the signed column of `slot`.
+        minus the signed column of `other`. If `other` is None, the weight comes from the atom
+        w = 0, and v is the signed column of `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -245,14 +265,14 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return (0, 0), because a domain with atoms is a set, on which w has no penalty."""
+        """Return (0, 0), because a domain with atoms is a set and puts no penalty on w."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best, where `best` is an atom.
 
-        All weights are multiplied by 1 − η, and the slot of `best` gets η times the size of the
-        atoms.
+        All weights are multiplied by 1 − η. Then the slot of `best` gets an additional weight of η
+        times the size of the atoms. `u` is the vector of margins of the new weights.
         """
         # A new slot replaces the array of weights, so the slot is found first.
         slot = self.slot(best)
@@ -261,43 +281,55 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight η to the column `best` from the slot `other`.
+        """Move the weight η from the slot `other` to the slot of the signed column `best`.
 
-        If `other` is None, the weight comes from the atom w = 0.
+        If `other` is None, the weight comes from the atom w = 0. `u` is the vector of margins of
+        the new weights.
         """
         slot = self.slot(best)
         self.weights[slot] += eta
-        # The weight of w = 0 is not stored: it is what the slots leave of the scale.
+        # The weight of w = 0 is not stored. It is the scale minus the weights of all slots.
         if other is not None:
             self.weights[other] -= eta
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge of the signed column of each slot, for a distribution d."""
+        """Return the edge <column, d> of the signed column of each slot.
+
+        d is a distribution over the examples. A signed column is a column of the margin matrix
+        times the sign of the slot.
+        """
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom of the domain for the distribution d, and the edges of all slots.
+        """Return the best atom of the domain for a distribution d, and the edge of each slot.
 
-        The edges are None if the search for the best atom does not compute them.
+        The edge of a slot is <column, d> for its signed column. The second result is None if the
+        search for the best atom does not compute the edges.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom among the columns that have slots, from the edges of the slots."""
+        """Return the best atom among the columns that have slots.
+
+        `edges` has the edge <column, d> of the signed column of each slot, for a distribution d.
+        """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
         j, sign = self.keys[slot]
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
 
     def set_weights(self, weights: Vector) -> None:
-        """Replace the slot weights by the nearest feasible weights, and recompute the margins."""
+        """Replace the weights of all slots by new weights, and recompute the margins.
+
+        The domain first moves the new weights to feasible weights.
+        """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of slots and a copy of their weights, from which w can be rebuilt."""
+        """Return the number of slots and a copy of the weights of the slots."""
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -312,12 +344,12 @@ class ActiveSet(MovingHypothesis):
 
 
 class FullWeights(CombinedHypothesis):
-    """Weights w on a fixed list of columns, which cannot be moved. Interior point methods use them.
+    """Weights w on a fixed list of columns, for methods that compute all weights in each round.
 
     Parameters
     ----------
     over : AtomicSet
-        The domain of w.
+        The domain of w, a set with atoms such as an l1 ball.
     columns : array of int
         The numbers of the columns, in increasing order.
     w : array
@@ -339,7 +371,7 @@ class FullWeights(CombinedHypothesis):
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return the columns and their weights. Nothing writes to these two arrays."""
+        """Return the numbers of the columns and their weights. These arrays never change."""
         return self.columns, self.w
 
     def coefficients(

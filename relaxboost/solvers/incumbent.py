@@ -1,7 +1,7 @@
 """The incumbent of a run: the best d and w so far, with the bracket [lower, upper] of the value ρ.
 
-d is a distribution over the examples and proves the upper bound. w are the weights of the
-hypotheses and prove the lower bound.
+d is a distribution over the examples, and it proves the upper bound. w are the weights of the
+hypotheses, and they prove the lower bound.
 """
 
 from __future__ import annotations
@@ -29,14 +29,18 @@ from relaxboost.solvers.warm_start import WarmStart, Weights
 
 
 class Certified(NamedTuple):
-    """A feasible distribution d and feasible weights w, with the bracket that they prove."""
+    """A feasible distribution d over the examples and feasible weights w of the hypotheses.
+
+    They prove a bracket [lower, upper] of the value ρ of the game.
+    """
 
     weights: Weights
-    """The weights w, as the numbers of their columns and the signed weight of each column."""
+    """The weights w of the hypotheses, as an array of column numbers and an array with the signed
+    weight of each of these columns."""
     lower: float
     """The lower bound on the value ρ of the game that w proves."""
     witness: Witness
-    """The multipliers or other data that prove the lower bound."""
+    """The data that prove a lower bound on the relaxed margin of w, such as multipliers."""
     d: Vector
     """The distribution d over the examples."""
     upper: float
@@ -44,11 +48,11 @@ class Certified(NamedTuple):
 
 
 class Incumbent:
-    """The best d and w that a run has found. Their bracket is valid at any time.
+    """The best d and w that a run has found so far, with the bounds on the value that they prove.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. The attributes
-    `lower` and `upper` are the bounds on the value that the rounds computed in floating point.
-    `certify` moves the points to feasible points and evaluates the bounds again.
+    `lower` and `upper` are the best bounds on the value so far. The rounds computed them in
+    floating point. `certify` moves d and w to feasible points and evaluates the bounds again.
 
     Parameters
     ----------
@@ -56,7 +60,7 @@ class Incumbent:
     goal : Tolerance
         The requested accuracy.
     active : CombinedHypothesis
-        The weights from which the run starts.
+        The weights w of the hypotheses from which the run starts.
     """
 
     def __init__(self, game: Game, goal: Tolerance, active: CombinedHypothesis) -> None:
@@ -72,9 +76,9 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Take the points of a warm start.
+        """Take the d and w of a warm start as the best points so far.
 
-        Return whether their bracket is narrow enough for the goal.
+        Return whether the bracket [lower, upper] that they prove meets the requested accuracy.
         """
         # A missing point leaves the default, and its bound infinite.
         weights = start.w
@@ -87,9 +91,10 @@ class Incumbent:
         return start.upper - start.lower <= self._goal.allowed(start.lower, start.upper)
 
     def offer(self, state: RoundState) -> None:
-        """Keep the weights w and the distribution d of a round, each if it proves a better bound.
+        """Compare the points of a round with the best points so far, and keep the better ones.
 
-        The weights prove lower bounds on the value, and the distribution proves upper bounds.
+        The weights w of the round are kept if they prove a larger lower bound on the value. The
+        distribution d of the round is kept if its upper bound is at most the best one so far.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -102,7 +107,7 @@ class Incumbent:
     def replace(self, state: RoundState) -> None:
         """Take the distribution d and the weights w of this round, even if their bounds are worse.
 
-        The algorithm of SS09 Fig. 1 returns the pair of its last round.
+        The algorithm of SS09 Fig. 1 returns the d and the w of its last round.
         """
         self._take_weights(state)
         self._d = state.d
@@ -114,17 +119,17 @@ class Incumbent:
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
         """Return feasible points d and w, with the bounds on the value that these points prove.
 
-        A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
-        has given a witness, but the bracket [lower, upper] is wider than the goal allows, the
-        relaxation may compute a better witness. This may call a solver, so it is done only if
-        `ask_solver` is true.
+        A witness is the data that prove a lower bound on the relaxed margin of w. The booster may
+        have given a witness. If the bracket [lower, upper] is then wider than the requested
+        accuracy allows, the relaxation computes a second witness, and the better one is kept. This
+        may call a solver, so it is done only if `ask_solver` is true.
 
         Parameters
         ----------
         clock : Clock
-            The clock of the run. A call of the solver ends at its time limit.
+            The clock of the run. A call of the solver ends at the time limit of the run.
         ask_solver : bool
-            Whether the relaxation may compute a better witness.
+            Whether the relaxation may compute a second witness.
         """
         weights = self._weights
         d = self._d
@@ -149,16 +154,17 @@ class Incumbent:
 
 
 class RunLog:
-    """The history of a run, and the numbers of its rounds and seconds.
+    """The history of a run, the number of its rounds, and the seconds that it has taken.
 
-    If the run continues from a checkpoint, both numbers include the work before the checkpoint.
+    If the run continues from a checkpoint, both numbers include the rounds and the seconds before
+    the checkpoint.
 
     Parameters
     ----------
     clock : Clock
         The clock of this run.
     start : WarmStart
-        The start of this run, with the numbers of rounds and seconds before the checkpoint.
+        The warm start of this run. It has the rounds and the seconds before the checkpoint.
     """
 
     def __init__(self, clock: Clock, start: WarmStart) -> None:
@@ -167,26 +173,26 @@ class RunLog:
         self._history: History[RoundRecord] = History()
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The kinds of the rounds so far, in the order of their first rounds. The history of a long
-        run keeps only some of its records, so a kind may be missing there."""
+        """The kinds of the rounds so far, in the order in which they first occurred. The history
+        of a long run keeps only some of its records, so a kind may be missing in the history."""
 
     @property
     def seconds(self) -> float:
-        """The seconds so far, including those before the checkpoint."""
+        """The seconds that the run has taken, including the seconds before the checkpoint."""
         return self._start.seconds + self.clock.seconds
 
     @property
     def rounds(self) -> int:
-        """The number of rounds so far, including those before the checkpoint."""
+        """The number of rounds so far, including the rounds before the checkpoint."""
         return self._start.rounds + self._history.rounds
 
     @property
     def own_rounds(self) -> int:
-        """The number of rounds of this run, without those before the checkpoint."""
+        """The number of rounds of this run, without the rounds before the checkpoint."""
         return self._history.rounds
 
     def add(self, state: RoundState, incumbent: Incumbent) -> None:
-        """Add a round to the history, with the bounds of the incumbent."""
+        """Add a record of a round to the history, with the bounds of `incumbent` on the value."""
         # A dict keeps the order of its keys, which a set does not.
         self.kinds[state.inner] = None
         self._history.add(
@@ -203,16 +209,16 @@ class RunLog:
         )
 
     def print_new(self, trace: tuple[str, ...]) -> None:
-        """Print those lines of a trace that were not printed before. They go to standard error."""
+        """Print to standard error the lines of a trace that were not printed before."""
         # Standard output belongs to the program that calls `solve`.
         for line in trace[self._printed :]:
             print(f"relaxboost: {line}", file=sys.stderr)
         self._printed = len(trace)
 
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
-        """Return the records of the history.
+        """Return the records of the rounds that the history has kept.
 
-        The last record gets the certified bounds `lower`, `upper`.
+        In the last record the certified bounds `lower` and `upper` replace the estimated bounds.
         """
         # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last

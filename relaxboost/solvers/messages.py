@@ -27,15 +27,16 @@ ENDINGS = {
     "stalled": "the run could not reduce the gap below {gap:.3g}: it found no new column, or "
     "rounding prevents it; the goal was {goal}",
 }
-"""The sentence of `Solution.message` for each status. The status "optimal" has three sentences, one
-for each test that may end a run."""
+"""The sentence of `Solution.message` for each status. The status "optimal" has three sentences:
+"optimal" for a gap of at most `tol`, "by rtol" for the test of the relative gap, and "by Fig. 1"
+for the test of the smoothed gap."""
 
 
 class Ending(NamedTuple):
-    """The way in which a run ended."""
+    """The data that say how a run ended: a status, an error message and the stopping test."""
 
     status: str
-    """The word for the ending, as in `Solution.status`."""
+    """The word that says how the run ended, as in `Solution.status`."""
     reason: str
     """The message of the error that ended the run, or "" if there was none."""
     smoothed_test: bool
@@ -44,7 +45,10 @@ class Ending(NamedTuple):
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
-    """Return a text that says how a run ended. It warns the user if the result may mislead."""
+    """Return the text of `Solution.message`, which says how a run ended.
+
+    The text warns the user if the result may be misleading.
+    """
     gap = proof.upper - proof.lower
     status = ending.status
     kind = _kind_of(ending, gap > goal.tol)
@@ -79,9 +83,10 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
 
 
 def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
-    """Return the key of the dictionary `ENDINGS` for this ending.
+    """Return the key of the dictionary `ENDINGS` whose sentence describes the end of a run.
 
-    `is_wider_than_tol` says whether the certified gap exceeds `tol`.
+    `ending` has the status of the run. `is_wider_than_tol` says whether the certified gap exceeds
+    the requested gap `tol`.
     """
     if ending.status != "optimal":
         return ending.status
@@ -91,9 +96,9 @@ def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
-    """Return a warning if w = 0 is optimal to the requested accuracy, or "".
+    """Return a warning if the weights w = 0 are optimal to the requested accuracy. Else return "".
 
-    The weights w of the solution then carry no information about the hypotheses.
+    In this case the weights w of the solution say nothing about the hypotheses.
     """
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
@@ -112,7 +117,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return advice to request a relative gap if the gap is close to rounding errors, or ""."""
+    """Return advice to use `rtol` if the gap is as small as rounding errors. Else return ""."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

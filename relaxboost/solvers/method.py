@@ -20,8 +20,8 @@ METHODS: dict[str, type[Method]] = {}
 """A dictionary from the names of the methods to their classes. `solve` accepts these names."""
 
 STOPPING = ("certified", "smoothed")
-"""The tests that may end a run. "certified" tests the certified gap, and "smoothed" tests the gap
-of the smoothed game, as SS09 Fig. 1 does."""
+"""The tests that may end a run. The test "certified" compares the certified gap with the requested
+gap. The test "smoothed" compares the gap of the smoothed game with it, as SS09 Fig. 1 does."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Method(ABC):
     name: ClassVar[str]
     """The name by which `solve` knows the method."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, as a sentence, or "". A run of such a
-    method needs a limit on rounds or time."""
+    """A sentence with the reason why a run may never reach the gap `tol`, or "" if there
+    is no such reason. If there is one, a run needs a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot begin from points that the user gives, as a sentence, or ""."""
+    """A sentence with the reason why a run cannot start from points that the user gives, or "" if
+    a run can start from them."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -48,9 +49,10 @@ class Method(ABC):
             METHODS[cls.name] = cls
 
     def chosen(self, game: Game, tol: float) -> Method:
-        """Return this method with a value for every option that the user left open.
+        """Return this method with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`.
+        The values are chosen for the game and the requested gap `tol`. A method without such
+        options returns itself.
         """
         return self
 
@@ -77,7 +79,7 @@ class Method(ABC):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
 
-        The result is nan if no theorem does.
+        The result is nan if no theorem gives such a number.
         """
         return math.nan
 
@@ -87,7 +89,7 @@ class Method(ABC):
         return False
 
     def choice(self, option: str, known: tuple[str, ...]) -> None:
-        """Raise an InputError if the value of an option is not one of the known values."""
+        """Raise an InputError if the field `option` has a value that is not in `known`."""
         value = getattr(self, option)
         if value not in known:
             raise InputError(f"unknown {option} {value!r}; choose one of {', '.join(known)}")
@@ -108,9 +110,9 @@ class SmoothedMethod(Method):
     smoothing : {"entropy", "binary-entropy"}
         The function of the distribution d that is added. "entropy" stands for Σ d log d, as in SS09
         Fig. 1. "binary-entropy" stands for Σ d log d + (1 − d) log(1 − d), which replaces the
-        soft-max by the log-loss (SS09, Sec. 6). Its range R is larger by (m − 1) log(m/(m − 1)) <
-        1. It needs a relaxation with a method ``binary_distribution``: `HardMargin`, `Capped`,
-        `CVaR` or `KLPenalty`.
+        soft-max by the log-loss (SS09, Sec. 6). For m examples its range R is larger than that of
+        "entropy" by (m − 1) log(m/(m − 1)) < 1. It needs a relaxation with
+        a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or `KLPenalty`.
     """
 
     beta: float | None = None
@@ -139,19 +141,20 @@ class SmoothedMethod(Method):
         return game.over.rounds_bound(spread, game.n, tol, not self.smoothed_test)
 
     def smoother(self, game: Game, tol: float, whole: bool = False) -> tuple[float, Smoother, str]:
-        """Return β, the object that maps margins to smoothed distributions, and a part of the name.
+        """Return the weight β, the smoother, and a suffix for the name of the run.
 
-        β is the weight of the function that is added to the relaxation f. The last result is a
-        suffix for the name of the run, such as ", binary entropy".
+        β is the weight of the function that is added to the relaxation f. The smoother is an object
+        that maps margins to smoothed distributions. An example of a suffix is ", binary entropy".
 
         Parameters
         ----------
         game : Game
         tol : float
-            The requested gap. The smoothing may change the value of the game by half of it.
+            The requested gap. The smoothing may change the value of the game by half of this gap.
         whole : bool
-            Whether β is computed from the range of the added function over the whole simplex, as in
-            SS09 Fig. 1. Otherwise only distributions at which f is finite count.
+            Whether β is computed from the range of the added function over all distributions, as in
+            SS09 Fig. 1. Otherwise β is computed from the range over the distributions at which f is
+            finite.
         """
         m = game.m
         f = game.relaxation
@@ -168,17 +171,21 @@ class SmoothedMethod(Method):
         return beta, f, ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the range of the added function over all distributions on m examples."""
+        """Return the range of the smoothing function over all distributions on m examples.
+
+        The smoothing function is the function that is multiplied by β and added to f.
+        """
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
 
 
 def default_beta(spread: float, tol: float) -> float:
-    """Return the weight β at which smoothing changes the value of a game by at most tol/2.
+    """Return the weight β with which smoothing changes the value of a game by at most tol/2.
 
-    `spread` is the range of the added function over the distributions at which f is finite.
+    Smoothing adds a function to the relaxation f, multiplied by β. `spread` is the range of this
+    function over the distributions at which f is finite.
     """
-    # If there is only one distribution, smoothing changes nothing, and a large β permits the
+    # If there is only one distribution, smoothing changes nothing, and a large β allows the
     # longest steps. The limits keep β and 1/β finite.
     return min(max(tol / (2.0 * spread), 1e-300), 1e300) if spread > 0.0 else 1e100
 
@@ -188,16 +195,19 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""A dictionary from the names of methods in version 0.1 to their present names."""
+"""A dictionary from the names that methods had in version 0.1 to their present names."""
 
 
 def as_method(given: Any) -> Method:
-    """Return the method for an argument `method` of `solve`, which is a name or an object.
+    """Return the method that the argument `method` of `solve` stands for.
+
+    The argument `given` is the name of a method or an object. A name stands for an object with the
+    default options.
 
     Raises
     ------
     InputError
-        If `given` is neither a `Method` nor a known name.
+        If `given` is neither an object of the class `Method` nor a known name.
     """
     if isinstance(given, Method):
         return given

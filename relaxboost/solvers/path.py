@@ -27,16 +27,16 @@ def path(
 ) -> list[Solution]:
     """Solve a game for several values of one parameter, or several games with one matrix.
 
-    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three caps. Each game starts
-    from the solution of the game before it, so neighbours in the list should be similar games. If
-    the parameter is the cap, the games are solved from the largest k to the smallest, because the
-    optimum for the largest k uses the fewest columns.
+    ``path(Game(A, Capped(k=1)), k=[5, 10, 20])`` solves the game for three values of the parameter
+    k of `Capped`. Each run starts from the solution of the run before it, so consecutive games
+    should be similar. If the parameter is k or `fraction`, the games are solved from the largest k
+    to the smallest, because the optimum for the largest k uses the fewest columns.
 
     Parameters
     ----------
     games : Game, or iterable of Game
         One game together with a `grid`, or several games, which are solved in the given order. All
-        games need the same hypotheses.
+        games must have the same hypotheses.
     tol, method, rtol, verbose
         These arguments have the same meaning as in `solve`.
     time_limit : float, optional
@@ -97,31 +97,40 @@ def path(
 
 
 def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Check the arguments of `path`, and return the games to solve."""
+    """Check the arguments `games` and `grid` of `path`, and return a list of the games to solve."""
     if isinstance(games, Game):
         return _games_of_grid(games, grid)
     listed = list(games) if isinstance(games, Iterable) else [games]
     if not listed or not all(isinstance(game, Game) for game in listed):
         raise InputError(
             "path needs a Game with a grid, as in path(Game(A, Capped(k=1)), k=[5, 10]), or "
-            "an iterable of games, at least one"
+            "an iterable of at least one Game"
         )
     if grid:
-        raise InputError(f"{next(iter(grid))}= is for a path of one game; leave it out")
+        raise InputError(
+            f"{next(iter(grid))}= is for a path of one game, not of several; leave it out"
+        )
     # The weights of one game start the next, so their columns must mean the same.
     if len({game.n for game in listed}) > 1:
-        raise InputError("the games of a path need the same hypotheses, and their n differ")
+        raise InputError(
+            "the games of a path need the same hypotheses, but their numbers of hypotheses "
+            "differ; use one matrix for all games"
+        )
     return listed
 
 
 def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
-    """Return one game for each value of a parameter of the relaxation."""
+    """Return a copy of the game for each value of one parameter of its relaxation.
+
+    `grid` is a dictionary with one entry. The key is the name of the parameter, and the entry is an
+    iterable of the values.
+    """
     f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:
         have = f"those of {type(f).__name__} are: {', '.join(known)}" if known else f"{f} has none"
         raise InputError(
-            f"a path of one game needs one parameter of its relaxation and its values; {have}"
+            f"a path of one game needs one parameter of its relaxation with its values; {have}"
         )
     ((name, values),) = grid.items()
     # A zero-dimensional NumPy array has __iter__, but cannot be iterated.

@@ -1,4 +1,4 @@
-"""The phases of the method "auto", for a game with margin matrix A, relaxation f and weights w."""
+"""The phases of the method "auto": methods that are run one after the other on one game."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_GAP = 0.02
-"""The gap at which smoothed steps end and a later phase follows, for atoms of size 1."""
+"""The gap at which pairwise steps end if a later phase is faster, for a domain of radius 1."""
 
 CONE_EXAMPLES = 3000
-"""With more examples than this, a cone program in every round takes seconds."""
+"""With more examples than this number, a cone program in every round takes seconds."""
 
 
 class Request(NamedTuple):
@@ -43,16 +43,16 @@ class Phase(NamedTuple):
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why the phase is not used for a game, or "" if it is
-    used."""
+    """A function that returns the reason why the phase is not used for a game. It returns "" if the
+    phase is used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
-    """A function that returns the number of passes over A after which the next phase begins."""
+    """A function that returns the largest work, in products of the margin matrix with a vector."""
 
 
 def _why_no_strings(request: Request) -> str:
     form = request.game.linear_form
-    # Taut strings move all columns at once, which is a waste if w needs few.
+    # Taut strings change the weights of all columns, which is a waste if w needs few columns.
     has_cap = form is not None and form.upper.max() < 1.0
     no_cap = "" if has_cap else "f lets one example have all the weight, so w needs few columns"
     return taut_strings.unfit(request.game) or no_cap
@@ -82,9 +82,9 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Start pairwise steps.
+    """Return a run of pairwise steps for this game.
 
-    If a later phase is faster for small gaps, the steps end at a larger gap.
+    If a later phase is faster for small gaps, the run ends at a larger gap than the requested one.
     """
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
@@ -99,14 +99,14 @@ def _start_steps(request: Request) -> Booster:
 
 
 PHASES = (
-    # With a neighbour's optimum at hand, a few pivots lead to the optimum of this game.
+    # From the optimum of a similar game, a few pivots lead to the optimum of this game.
     Phase(
         "walk from the start",
         lambda r: "" if walkable(r.game, r.start) else "there is no start from a similar game",
         lambda r: Walking(r.game, r.clock, r.start, interior_point.predict_passes(r.game)),
     ),
     Phase(
-        # At a value of zero w = 0 is optimal, and no method that moves w notices that soon.
+        # At a value of zero w = 0 is optimal, but methods that change w detect this late.
         "test for a value of zero",
         lambda r: zero_value.unfit(r.game),
         lambda r: zero_value.ZeroValueRun(r.game, r.clock, r.before.active),
@@ -146,5 +146,5 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases of the method "auto", in their order. A phase is left out if it does not suit the
-game."""
+"""The phases of the method "auto", in their order. A run skips the phases whose `why_not` returns a
+reason."""

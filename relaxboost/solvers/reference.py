@@ -1,4 +1,7 @@
-"""The function `reference`, which solves both problems of a game by cvxpy and checks the result."""
+"""The function `reference`, which solves the primal and the dual of a game through cvxpy.
+
+The points that the solver returns are moved to feasible points, and their bracket is certified.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ MAX_WHOLE_ENTRIES = 600_000
 the solver gets the columns that an optimum may use."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns that the solver gets first. Each later round adds at most half as many."""
+"""The number of columns in the first problem for a large matrix. Each later round adds at most half
+this number of columns."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -42,30 +46,34 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     cvxpy passes the primal and the dual of the game to the solver. A solution of either problem
     consists of a point and multipliers. This gives two candidates for the distribution d over the
     examples, and two for the weights w of the hypotheses. Each candidate is moved to a feasible
-    point and evaluated, and the best d and the best w are returned. The bracket does not depend on
-    the values that the solver claims.
+    point. The function returns the d and the w that prove the best bounds on the value of the game.
+    The bracket does not depend on the values that the solver claims.
 
-    Some relaxations f, such as a `Custom`, are themselves evaluated by cvxpy. For these the primal
-    is solved first in the cone form of f, by the interior point method of HiGHS or by the other
-    solver. Its multipliers prove a lower bound, so this one solution gives both d and w. The primal
-    and the dual in their usual form are solved only if the bracket is wider than `tol`.
+    Some relaxations f, such as a `Custom`, are themselves evaluated by cvxpy. A cone program then
+    describes f, which is called the cone form of f. The primal is solved first in this form. If the
+    solver is HiGHS, its interior point method is used. The multipliers prove a lower bound, so one
+    solution gives both d and w. The primal and the dual in their usual form are solved only if the
+    bracket [lower, upper] of the value is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. Then the edges of *all* columns are computed for the d of the
-    solver. Columns whose edges exceed those of the columns in use are added. This is repeated until
-    the bracket of the whole game is narrow enough, or no column has a larger edge. Finally, both
-    problems are solved on the columns that an optimal w can use.
+    gets columns with large edges. The edge of a column for a distribution d is <column, d>, or its
+    absolute value over a ball. The edges of *all* columns are computed for the d of the solver. The
+    columns whose edges exceed all edges in the problem are added to the problem. This is repeated
+    until the bracket of the whole game is narrow enough, or until no other column has a larger
+    edge. Finally, both problems are solved on the columns that an optimal w can use.
 
-    Over a Euclidean set an optimal w uses every column. If the margin matrix A has n columns and m
-    < n examples, the solver gets A in an orthonormal basis of its row space. This matrix has m rows
-    and m columns, and its game has the same value.
+    Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
+    has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
+    columns of Q are an orthonormal basis of the row space of A, and the game with A Q has the same
+    value.
 
     Parameters
     ----------
     game : Game
+        The game to solve. Its matrix must be able to list its columns.
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
-        A solver that cvxpy finds installed. The default is HIGHS for linear games, which have a
-        polyhedral f and domain, and CLARABEL for others.
+        The name of an installed solver that cvxpy supports. The default is HIGHS for games whose f
+        and domain are polyhedral, and CLARABEL for all other games.
     tol : float
         The gap above which the result is reported as inaccurate. It must be positive.
     **options
@@ -74,9 +82,10 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best pair (d, w) with its bracket. The status is ``"optimal"`` if the bracket is at most
-        `tol` wide, and ``"inaccurate"`` otherwise. After Ctrl-C the status is ``"interrupted"``,
-        and the bracket is the best so far. `message` repeats the values that the solver claimed.
+        The best d and w with the bracket [lower, upper] of the value that they prove. The status is
+        ``"optimal"`` if the bracket is at most `tol` wide, and ``"inaccurate"`` otherwise. After
+        Ctrl-C the status is ``"interrupted"``, and d and w are the best points so far. `message`
+        repeats the values that the solver claimed.
 
     Raises
     ------
@@ -121,7 +130,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
 
 def fits(game: Game) -> bool:
-    """Return whether a general solver can hold the whole matrix of a game over a Euclidean set."""
+    """Return whether a general solver can take all columns of a game over a Euclidean set."""
     m = game.m
     n = game.n or 0
     return m * min(m, n) <= MAX_ENTRIES and m * n <= WRITE_DOWN_LIMIT
@@ -130,11 +139,12 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    If the gap is at most `tol`, no further problem is solved. If the solver finds no point, the
-    result is the distribution `f.center(m)`, at which the relaxation f is finite, and the w from
-    which runs start. In this case no error is raised, because another method may still solve the
-    game. For example, f may have a closed form that cvxpy cannot express, or the solver may need
-    too much memory.
+    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver
+    gets no further problem when the gap between the bounds that d and w prove is at most `tol`. If
+    the solver finds no point, the result is the distribution `f.center(m)`, at which the relaxation
+    f is finite, and the w from which runs start. No error is raised in this case, because another
+    method may still solve the game. For example, the solver may need too much memory, or cvxpy may
+    be unable to express f.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -151,13 +161,13 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
 
 
 def _time_limit() -> dict[str, float]:
-    """Return the solver option for the time limit. It is empty if the run has no time limit."""
+    """Return {"time_limit": seconds left} for the solver, or {} if the run has no time limit."""
     left = seconds_left()
     return {} if left == math.inf else {"time_limit": left}
 
 
 class _BestPair:
-    """The best feasible d and w so far, and the bracket that they prove.
+    """The best feasible d and w so far, and the bounds on the value that they prove.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. The first d is
     `f.center(m)`, at which the relaxation f is finite. The first w is the point of the domain from
@@ -167,13 +177,13 @@ class _BestPair:
     def __init__(self, game: Game) -> None:
         self.game = game
         self.usable = 0
-        """The number of points from the solver that could be moved to feasible points."""
+        """The number of points from the solver that were moved to feasible points."""
         self.d = game.relaxation.center(game.m)
         self.trivial_upper = self._evaluate_upper(self.d)
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """A description of the first w, for messages."""
+        """A description of the first w in words, which `_Search.message` uses."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -191,14 +201,14 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The width upper − lower of the bracket so far."""
+        """The gap upper − lower between the bounds that the best d and w so far prove."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
         """Move d to a feasible point, and keep this point if its upper bound is the best so far.
 
-        Return the feasible point. Return None if d has no usable entries, as after a failure of the
-        solver.
+        Return the feasible point. Return None if d is None, has an entry that is not finite, or has
+        no positive entry. A solver that fails may return such a d.
         """
         # A solver that fails leaves no point, or one that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
@@ -212,18 +222,19 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move weights w to a feasible point, and keep this point if its lower bound is the best.
+        """Move weights w to a feasible point, and keep it if its lower bound is the best so far.
 
         Parameters
         ----------
         weights : pair of arrays
             The numbers of the columns, and the signed weight of each column.
         proof : ConeProof or None
-            The multipliers of the cone form of the relaxation f, which prove a lower bound. The
-            bound may be poor, for example if some multipliers are exactly zero.
+            Multipliers that prove a lower bound on the value. They belong to the rows of a cone
+            program that describes the relaxation f. The bound may be poor, for example if some
+            multipliers are exactly zero.
         least : float
-            If `proof` proves a lower bound below this number, a solver computes better multipliers
-            for the margins of w.
+            If `proof` proves a lower bound below this number, a second bound is computed from the
+            margins of w without `proof`, and the better bound is kept.
         """
         game = self.game
         try:
@@ -237,7 +248,7 @@ class _BestPair:
                 solved = self._evaluate_lower(support, coefficients)
                 lower, witness = solved if solved[0] > lower else (lower, witness)
         except InputError:
-            # No point of the domain is near, or no solver answers at the margins of w.
+            # The weights cannot be moved into the domain, or no solver evaluates the margins of w.
             return
         self.usable += 1
         if lower > self.lower:
@@ -248,7 +259,7 @@ class _BestPair:
 
 
 class _Search:
-    """A run of `reference`: the columns that the solver gets, its answers, and the best d and w."""
+    """A run of `reference`: the columns for the solver, its answers, and the best d and w."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -257,7 +268,7 @@ class _Search:
         self._options = options
         self.pair = _BestPair(game)
         self.asked = 0
-        """The number of problems that the solver has received."""
+        """The number of problems that the solver has received so far."""
         self._atoms = game.over if isinstance(game.over, AtomicSet) else None
         self._columns = _first_columns(game)
         # An orthonormal basis of the row space of A, if the solver gets A in that basis.
@@ -269,14 +280,15 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The width upper − lower of the bracket so far."""
+        """The gap upper − lower between the bounds that the best d and w so far prove."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
-        """Choose the columns for the solver, and solve the primal and the dual on these columns.
+        """Choose columns of the matrix, and solve the primal and the dual of the game on them.
 
-        Columns are added until the bracket is narrow enough or no column is missing. After each
-        problem the method yields the d of the solver, or None if the solver failed.
+        For a large matrix, columns are added until the bracket [lower, upper] of the value is
+        narrow enough, or until no other column has a larger edge. After each problem the method
+        yields the feasible distribution d that the solver found, or None if the solver found none.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -296,9 +308,11 @@ class _Search:
         yield d
 
     def _handed_over(self) -> Any:
-        """Return the matrix for the solver.
+        """Return the matrix that the solver gets.
 
-        It has the columns in use, or fewer in an orthonormal basis.
+        It has the chosen columns of the margin matrix A. Over a Euclidean set, if A has more
+        columns than rows, the result is the square matrix A Q instead. The columns of Q are an
+        orthonormal basis of the row space of A, and the game with A Q has the same value.
         """
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
@@ -314,9 +328,11 @@ class _Search:
         return triangle.T
 
     def _price_in(self) -> Iterator[Vector | None]:
-        """Solve the game on some columns, and add columns with larger edges until none is missing.
+        """Solve the game on some columns, and add columns that have larger edges than these.
 
-        After each problem the method yields the d of the solver, or None if the solver failed.
+        The edge of a column for a distribution d is <column, d>. The method ends when no other
+        column has a larger edge, when the bracket of the value is narrow enough, or when the solver
+        fails. After each problem it yields the feasible d that the solver found, or None.
         """
         assert self._atoms is not None
         matrix = self.game.matrix
@@ -335,13 +351,13 @@ class _Search:
             largest = float(inside.max())
             if self.gap <= self._tol or not more.size:
                 self._priced = True
-                # Only columns with the largest edge remain, up to the tolerance of the solver.
+                # Only columns with the largest edge are kept, up to the tolerance of the solver.
                 is_tight = inside >= largest - 1e-3 * abs(largest) - 1e-7
                 self._columns = self._columns[is_tight]
                 return
-            # By complementary slackness an optimal w uses columns with the largest edge only, so
-            # columns with less than half of it are given up. This is done only if the value has
-            # risen, so that no set of columns is solved twice.
+            # By complementary slackness an optimal w uses columns with the largest edge only. So
+            # columns with less than half of this edge are removed. This is done only if the value
+            # has risen: then no set of columns is solved twice.
             (answer,) = self._answers.values()
             if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
                 value = answer.value
@@ -349,17 +365,20 @@ class _Search:
             self._columns = np.sort(np.concatenate([self._columns, more]))
 
     def _size(self) -> float:
-        """Return the magnitude of the objective. If it is huge, the objective is divided by it.
+        """Return an estimate of the magnitude of the objective.
 
-        The tolerances of a solver are meant for numbers of magnitude 1.
+        If this number is huge, `Model.priced` divides the objective by a number of the same
+        magnitude, because the tolerances of a solver are meant for objectives of magnitude 1.
         """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Give one problem to the solver, and offer the points of its answer.
+        """Give one problem to the solver, and keep the points of its answer that are the best.
 
-        Return the feasible d.
+        `model` is the function that builds the problem, `programs.primal` or `programs.dual`. `A`
+        is the matrix for the solver. Return the d of the solver, moved to a feasible point, or
+        None if it has returned no usable d.
         """
         self.asked += 1
         game = self.game
@@ -374,9 +393,9 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Offer the points of an answer as candidates for the best d and w.
+        """Move the points of an answer to feasible points, and keep those that are the best so far.
 
-        Return the feasible d.
+        Return the feasible d, or None if the answer has no usable d.
         """
         # The variable of the primal is d and that of the dual is w; multipliers are the other.
         is_dual = answer.side == "dual"
@@ -388,12 +407,12 @@ class _Search:
             least = answer.value - 0.1 * self._tol
             self.pair.offer_w((self._columns, w), answer.proof, least)
         if answer.proof is not None and self.game.relaxation.from_solver:
-            # If d breaks no constraint of the cone form, the bound on f(d) needs no solver.
+            # If d satisfies all constraints of the cone form, the bound on f(d) needs no solver.
             numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return a text with the values that the solver claims, and the bracket of its points."""
+        """Return the text of `Solution.message`: the solver's claims, and the certified bracket."""
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
@@ -411,7 +430,11 @@ class _Search:
         return f"{claim}; {proof}" + (f"; {believed}" if believed else "")
 
     def _verdict(self) -> str:
-        """Return a warning if the bracket is wide or if a value of the solver is outside, or ""."""
+        """Return a warning about the bracket [lower, upper] of the value, or "".
+
+        The warning is given if the bracket is wider than `tol`, if the lower bound exceeds the
+        upper bound, or if a value that the solver claims is outside the bracket.
+        """
         tol = self._tol
         if self.gap > tol:
             return f"; that is wider than tol = {tol:g}, so do not use the solver's value"
@@ -431,9 +454,9 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return a name for the part of the game that is not polyhedral.
+    """Return the name of a part of the game that is not polyhedral, for an error message.
 
-    None means a linear program.
+    The result is None if the game is a linear program.
     """
     if game.linear_form is None:
         return "this f"
@@ -441,10 +464,11 @@ def _curved(game: Game) -> str | None:
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    """Return the numbers of the columns for the first problem.
+    """Return the numbers of the columns that the solver gets first.
 
-    These are all columns of a small matrix, and otherwise columns with large edges. The edges are
-    those for the distribution `f.center(m)`, at which the relaxation f is finite.
+    If the matrix is small or the domain is a Euclidean set, these are all columns. Otherwise they
+    are columns with large edges <column, d>, where d is the distribution `f.center(m)`, at which
+    the relaxation f is finite. Over a ball the absolute values of the edges count.
     """
     n = game.n
     assert n is not None
@@ -457,9 +481,11 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of columns that are not in use, and whose edges exceed all edges in use.
+    """Return the numbers of columns whose edges exceed the edges of all columns in the problem.
 
-    At most `COLUMNS_PER_ROUND` / 2 columns with large edges are chosen.
+    `columns` has the numbers of the columns that are in the problem. `prices` has the edge of each
+    column of the matrix, or the absolute value of the edge over a ball. The result has at most
+    `COLUMNS_PER_ROUND` / 2 columns.
     """
     outside = prices.copy()
     outside[columns] = -np.inf

@@ -1,4 +1,7 @@
-"""The restricted linear program of column generation. HiGHS solves it and keeps its basis."""
+"""The restricted linear program of column generation: the game on some of its columns.
+
+HiGHS solves the program, and starts from the last basis when columns have been added.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +22,30 @@ from relaxboost.relaxations import LinearForm
 
 
 class ProgramError(Exception):
-    """An error that says that HiGHS could not solve the restricted linear program."""
+    """The error that is raised if HiGHS cannot solve the restricted linear program."""
 
 
 class RestrictedMaster:
     """The linear program that gives the best distribution d for some columns of the margin matrix.
 
-    The program minimises f(d) + r v over the distributions d over the examples and the numbers v
-    such that <column, d> <= v for each of these columns. f is a polyhedral relaxation, and r is the
-    size of the atoms of the domain. This is SS09, Eq. 13, for β → 0. The multipliers of the
-    constraints are the weights w of the columns, and their sum is r. If the domain contains w = 0,
-    the program also requires v >= 0, and the sum is at most r.
+    The program minimises f(d) + r v over the distributions d over the examples and the numbers v.
+    The constraints are <column, d> <= v for each of these columns. f is a polyhedral relaxation,
+    and r is the size of the atoms of the domain, such as the radius of an l1 ball. This is SS09,
+    Eq. 13, for β → 0. The multipliers of the constraints are the weights w of the columns, and
+    their sum is r. If the domain contains w = 0, the program also requires v >= 0, and the sum is
+    at most r.
 
-    A new column adds a constraint. The old basis stays dual feasible, and a few pivots of the dual
-    simplex method make it optimal again.
+    A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
+    dual simplex method lead to the new optimum.
 
     Parameters
     ----------
     form : LinearForm
-        The linear program that computes f(d): its costs, bounds and rows.
+        The costs, bounds and rows of a linear program whose optimal value is f(d).
     m : int
         The number of examples.
     over : AtomicSet
-        The domain of w.
+        The domain of w, a set with atoms such as an l1 ball.
     """
 
     def __init__(self, form: LinearForm, m: int, over: AtomicSet) -> None:
@@ -69,20 +73,25 @@ class RestrictedMaster:
         )
 
     def add(self, columns: NDArray[Any]) -> None:
-        """Add the constraint <column, d> <= v to the program for each column of an array."""
+        """Add the constraint <column, d> <= v to the program for each column of the array.
+
+        d is the distribution over the examples, and v is the bound on all edges <column, d>. Raise
+        a ProgramError if HiGHS rejects a column.
+        """
         if not self._program.add(columns, self._edge):
-            raise ProgramError("HiGHS refused a column")
+            raise ProgramError("HiGHS rejected a column of the restricted problem")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return the present basis, with the columns whose constraints are active.
+        """Return the present basis of the program, with the columns whose constraints are active.
 
-        A column whose constraint is not active has no weight, so it is left out. Otherwise a
-        sequence of runs that continue from each other would collect more and more columns.
+        The constraint of a column is <column, d> <= v. If it is not active, the column has no
+        weight, and the result does not contain the column. Otherwise the basis would grow in a
+        sequence of runs in which each run starts from the basis of the previous run.
 
         Parameters
         ----------
         keys : list of pairs
-            The number and the sign of each column of the program.
+            The number and the sign of each column of the program, in the order of its constraints.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.
@@ -96,17 +105,17 @@ class RestrictedMaster:
         return Basis(tuple(key for key, _ in active), head + "".join(side for _, side in active))
 
     def go_on(self, basis: Basis, keys: list[tuple[int, int]]) -> None:
-        """Continue from the basis of another program.
+        """Use the basis of another restricted program as the first basis of this program.
 
-        A basis is ignored if the other program has another number of variables or rows besides
-        those of columns.
+        The basis is ignored if the two programs differ in the number of variables, or in the number
+        of rows that belong to no column.
 
         Parameters
         ----------
         basis : Basis
             The basis of the other program.
         keys : list of pairs
-            The number and the sign of each column of this program.
+            The number and the sign of each column of this program, in the order of its constraints.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
@@ -116,7 +125,9 @@ class RestrictedMaster:
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
-        """Return the optimal distribution d, and the non-negative multiplier of each column.
+        """Return the optimal distribution d, and the weight of each column in the program.
+
+        The weights are the multipliers of the constraints <column, d> <= v, and are not negative.
 
         Raises
         ------
@@ -125,12 +136,12 @@ class RestrictedMaster:
         ProgramError
             If HiGHS cannot solve the program.
         TimeUp
-            If the time limit passes before HiGHS has finished.
+            If the time limit of the run passes before HiGHS has solved the program.
         """
         status = self._program.run(clock.left)
         if status == "Time limit reached":
             raise TimeUp
-        # HiGHS has several words for infeasible programs.
+        # HiGHS has several status texts for infeasible programs.
         if "nfeasible" in status:
             raise InputError("the relaxation is infinite on the whole simplex")
         if status != "Optimal":

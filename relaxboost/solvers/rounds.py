@@ -1,8 +1,8 @@
-"""The rounds that all boosters share.
+"""The loop over the rounds of a run, which all methods share.
 
-In round t a booster holds a distribution d_t over the examples and weights w_t of the hypotheses.
-The weak learner returns the best hypothesis for d_t. Then the bounds that d_t and w_t prove are
-evaluated, and the booster updates both.
+A booster is a run of a method. In round t it has a distribution d_t over the examples and weights
+w_t of the hypotheses. The weak learner returns the best hypothesis for d_t. Then the bounds on the
+value that d_t and w_t prove are evaluated, and the booster updates d_t and w_t.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from relaxboost.solvers.warm_start import WarmStart
 
 @dataclass(slots=True)
 class RoundState:
-    """The state of a run after the weak learner has answered and before the booster's update.
+    """The state of a run in round t, between the weak learner's answer and the booster's update.
 
-    In round 1 the weights w are those from which the method starts. Over balls these are w = 0.
+    In round 1 the weights w_1 are the weights from which the method starts. Over balls these are
+    w_1 = 0.
 
-    AdaBoost's weights w_t leave the ball, so its `active` holds them scaled to the size of the
-    ball. It has three more attributes. ``active.norm`` is ‖w_t‖_1, ``active.raw`` is the vector of
-    margins A w_t, and ``active.log_risk`` is the logarithm of the exponential risk (1/m) Σ exp(−(A
-    w_t)_i). Over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    The weights w_t of AdaBoost grow beyond the ball. The attribute `active` therefore has these
+    weights scaled to the radius of the ball, and three more attributes. ``active.norm`` is ‖w_t‖_1,
+    ``active.raw`` is the vector of margins A w_t, and ``active.log_risk`` is the logarithm of the
+    exponential risk (1/m) Σ exp(−(A w_t)_i). Over `L1Ball(r)`, ``active.u`` is r raw / norm.
     """
 
     round: int
@@ -43,63 +44,72 @@ class RoundState:
     """The distribution d_t over the examples for which the weak learner has found the best
     hypothesis."""
     best: Best | Dense
-    """The answer of the weak learner. It is an atom, or dense weights over a Euclidean set."""
+    """The answer of the weak learner for d_t: the number, sign and edge of a column of the margin
+    matrix. Over a Euclidean set, such as an l2 ball, the answer has a weight for each column."""
     active: CombinedHypothesis
-    """The weights w_t of the hypotheses, with their margins."""
+    """The weights w_t of the hypotheses, with their margins A w_t for the margin matrix A."""
     smoothed_gap: float
     """The gap that the stopping test of SS09 Fig. 1 uses, or nan if d_t is not smoothed.
 
-    It is <d_t, A(e_j − w_t)> for the margin matrix A and the best hypothesis e_j. If the domain
-    puts a penalty g*(w) on the weights, it is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>, where g is the
-    conjugate of g*."""
+    The gap is <d_t, A(e_j − w_t)>, where d_t is the distribution over the examples, A is the margin
+    matrix, w_t are the weights, and e_j is the unit vector of the best hypothesis. If the domain
+    puts a penalty g*(w) on the weights, the gap is g(Aᵀd_t) + g*(w_t) − <d_t, A w_t>, where g is
+    the conjugate of g*."""
     lower: float
     """The lower bound on the value of the game that the weights w_t prove.
 
-    It is the relaxed margin F(A w_t) minus the penalty of the domain on w_t. If the booster has a
-    witness, which is a proof of a lower bound on F(A w_t), this bound replaces F(A w_t). The bound
-    is computed from stored margins, so it contains rounding errors."""
+    The bound is the relaxed margin F(A w_t) minus the penalty that the domain puts on w_t. A is the
+    margin matrix. A witness is the data that prove a lower bound on F(A w_t). If the booster has a
+    witness, its bound replaces F(A w_t). The bound `lower` is computed from stored margins, so it
+    contains rounding errors."""
     upper: float
-    """The upper bound on the value of the game that d_t proves.
+    """The upper bound on the value of the game that the distribution d_t proves.
 
-    It is f(d_t) for the relaxation f, plus the value of the best edge. The slack of the weak
-    learner is added to the edge, because the learner may miss the best hypothesis by this slack."""
+    The bound is f(d_t) + g(Aᵀd_t), where f is the relaxation, A is the margin matrix, and g(Aᵀd_t)
+    is the value of the best weights w for d_t. The slack of the weak learner is added to the best
+    edge, because the learner may miss the best hypothesis by this slack."""
     step: float
-    """The length of the step that led to w_t. For AdaBoost it is the step η_{t−1} of unscaled
-    weights."""
+    """The length of the step that led to the weights w_t, or nan if the method has no steps. For
+    AdaBoost it is the step η_{t−1} of the weights before they are scaled to the ball."""
     inner: str
-    """The kind of this round. `RoundRecord.inner` explains the possible words."""
+    """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The booster's proof of `lower`, or None if `lower` is computed from F(A w_t)."""
+    """The data that prove the bound `lower`, or None if `lower` is computed from the relaxed margin
+    F(A w_t) itself."""
 
 
 class Booster(ABC):
-    """A run of a method. It holds d_t and w_t, and updates them with the weak learner's answer.
+    """A run of a method. It computes a distribution d_t and weights w_t for each round t.
 
-    In round t, d_t is a distribution over the examples, and w_t are the weights of the hypotheses.
+    d_t is a distribution over the examples, and w_t are the weights of the hypotheses. The method
+    `advance` updates both with the answer of the weak learner for d_t.
     """
 
     label: str = ""
     """The name of the method, as `Solution.method` shows it."""
     inner: str
-    """The kind of the present round. `RoundRecord.inner` explains the possible words."""
+    """A word for the kind of the present round. `RoundRecord.inner` explains the words."""
     active: CombinedHypothesis
-    """The weights w_t of the hypotheses in this round, with their margins."""
+    """The weights w_t of the hypotheses in this round. The object also has their margins A w_t, for
+    the margin matrix A."""
     d: Vector
-    """The distribution d_t over the examples in this round. Every round has a new array."""
+    """The distribution d_t over the examples in this round. Each update creates a new array."""
     step: float = nan
     """The length of the step that led to the present weights, or nan if the method has no steps."""
     work: float = 0.0
-    """The work of the run so far, in passes over the margin matrix A. Each answer of the weak
-    learner counts as one pass. A booster adds the work of its updates."""
+    """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
+    with a vector. Each answer of the weak learner counts as one pass. The booster adds the work of
+    its updates to this number."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     witness: Witness | None = None
-    """A proof of a lower bound close to the relaxed margin of the present weights, or None. Some
-    relaxations call a solver to compute the relaxed margin, and the proof makes this call
-    unnecessary."""
+    """The data that prove a lower bound close to the relaxed margin of the present weights w_t, or
+    None. Some relaxations call a solver to compute the relaxed margin. With a
+    witness this call is not necessary."""
     evaluated: tuple[float, float] | None = None
-    """The relaxed margin F(A w_t) of the present weights and the relaxation f(d_t) at the present
-    distribution, or None if the booster has not computed them."""
+    """The relaxed margin F(A w_t) of the present weights w_t, and the value f(d_t) of the
+    relaxation f at the present distribution d_t. None means that the booster has not computed
+    these numbers."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""
@@ -107,29 +117,33 @@ class Booster(ABC):
         return self
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method.
+        """Return the name of the method that `Solution.method` shows.
 
-        A method with several kinds of rounds adds the given `kinds`.
+        `kinds` are the kinds of the rounds that were computed. A method with several kinds of
+        rounds adds them to its name.
         """
         return self.label
 
     @property
     def current(self) -> Booster:
-        """The run that computes the present rounds.
+        """The booster that computes the present round.
 
-        For the method "auto" it is the run of a phase.
+        This is the booster itself. For the method "auto" it is the run of the present phase.
         """
         return self
 
     def basis(self) -> Basis | None:
-        """Return the basis of the restricted linear program. Return None if there is no program."""
+        """Return the last basis of the linear program that column generation solves.
+
+        Return None if the method does not solve such a program.
+        """
         return None
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Take the points of a warm start. Return this booster.
+        """Take the points d and w of a warm start as the first points. Return this booster.
 
-        `solve` calls this method before the first round. By default the points are ignored. `solve`
-        keeps the bracket that the points prove in any case.
+        `solve` calls this method before the first round. This default ignores the points. In any
+        case `solve` keeps the points and the bracket of the value that they prove.
         """
         return self
 
@@ -141,22 +155,22 @@ class Booster(ABC):
     def advance(self, best: Any) -> Booster | None:
         """Update the distribution d and the weights w with the answer `best` of the weak learner.
 
-        Return the booster of the next round, which usually is this booster. Return None if the
-        booster can no longer change d or w.
+        Return the booster that computes the next round. In most cases this is the same booster.
+        Return None if the run ends because d and w can no longer be improved.
         """
 
 
 class Rounds:
     """An iterator over the rounds of a booster. It yields a `RoundState` for each round.
 
-    The iterator ends when the booster returns None. Nothing writes to the array `d` of a state
-    after its round, but the object `active` changes with the next round.
+    The iterator ends when the method `advance` of the booster returns None. The array `d` of a
+    state is not changed after its round, but the object `active` changes in the next round.
 
     Parameters
     ----------
     game : Game
     booster : Booster
-        The run that computes the first round.
+        The booster that computes the first round.
     first : int
         The number of the first round.
     """
@@ -166,10 +180,10 @@ class Rounds:
         self._first = first
         self._value = game.relaxation.valuer()
         self.booster = booster
-        """The run that computes the present round."""
+        """The booster that computes the present round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Yield the state of each round, before the booster updates d and w."""
+        """Yield the state of each round, before the booster updates d and w for the next round."""
         game = self._game
         for number in count(self._first):
             booster = self.booster
@@ -200,9 +214,10 @@ class Rounds:
             self.booster = following
 
     def _evaluate(self, booster: Booster) -> tuple[float, float]:
-        """Return the relaxed margin F(A w), or a lower bound on it, and the relaxation f(d).
+        """Return the relaxed margin F(A w) or a lower bound on it, and the value f(d).
 
-        A is the margin matrix, and w and d are the weights and the distribution of the booster.
+        A is the margin matrix, f is the relaxation, and w and d are the present weights and the
+        present distribution of the booster.
         """
         # An interior point method knows both numbers already, and they may be expensive.
         if booster.evaluated is not None:

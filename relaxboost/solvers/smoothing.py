@@ -1,9 +1,10 @@
 """The smoothing of a game, which makes the distribution d over examples a function of the margins.
 
 The margins are u = A w, for the margin matrix A and the weights w of the hypotheses. Shalev-Shwartz
-& Singer (2009) add a function of d to the relaxation f, multiplied by a weight β. The function is
-the negative entropy of d (Fig. 1), or the negative sum of the binary entropies of its entries (Sec.
-6).
+& Singer (2009, SS09) add a function of d to the relaxation f, multiplied by a weight β. The
+function is the negative entropy of d (Fig. 1), or the negative sum of the binary entropies of the
+entries of d (Sec. 6). Then exactly one d minimises <d, u> plus this sum. This d is the smoothed
+distribution.
 """
 
 from __future__ import annotations
@@ -20,32 +21,36 @@ from relaxboost.relaxations import Relaxation
 SMOOTHINGS = ("entropy", "binary-entropy")
 
 Projector = Callable[[Vector], Vector]
-"""A function that returns the smoothed distribution d for given margins. The margins must be
-finite."""
+"""The type of a function that maps margins u to the smoothed distribution d over the examples. This
+d minimises <d, u> + f(d) + β s(d), for the relaxation f and the smoothing function s with its
+weight β. The margins must be finite."""
 
 
 class Smoother(Protocol):
-    """An object that returns a projector for each β. A relaxation is such an object.
+    """An object that returns a projector for each weight β of the smoothing.
 
-    A projector is the function that maps margins to smoothed distributions. The other classes of
-    this module replace the smoothing of a relaxation.
+    A projector is a function that maps margins to smoothed distributions over the examples. A
+    relaxation is a smoother that uses the entropy. The classes `BinaryEntropySmoother` and
+    `Unsmoothed` replace its smoothing by another one.
     """
 
     def projector(self, beta: float) -> Projector:
         """Return the function that maps margins u to the minimiser of <d, u> + f(d) + β s(d).
 
-        d is a distribution over the examples, f is the relaxation, and s is the smoothing function.
-        In the l1 norm, the modulus of strong convexity of s is at least 1.
+        d is a distribution over the examples, f is the relaxation, s is the smoothing function, and
+        `beta` is its weight β. In the l1 norm, the modulus of strong convexity of s is at least 1.
         """
         ...
 
 
 class BinaryEntropySmoother:
-    """The smoothing by β Σ d log d + (1 − d) log(1 − d), where Fig. 1 of SS09 has β Σ d log d.
+    """The smoothing that adds β Σ (d_i log d_i + (1 − d_i) log(1 − d_i)) to the relaxation f.
 
-    The Hessian of this function is diagonal with the entries 1/d_i + 1/(1 − d_i), times β. They are
-    at least β/d_i. The function is therefore at least as strongly convex as β Σ d log d, and all
-    results of SS09 on Fig. 1 hold for it.
+    d is a distribution over the examples, and β is the weight of the smoothing. Fig. 1 of
+    Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function here is
+    a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). They are at least β/d_i, which are
+    the entries of the other Hessian. The function is therefore at least as strongly convex, and all
+    results on Fig. 1 hold for it.
 
     Raises
     ------
@@ -66,10 +71,10 @@ class BinaryEntropySmoother:
         self._relaxation = relaxation
 
     def projector(self, beta: float) -> Projector:
-        """Return the function that maps margins u to `binary_distribution(u, beta)` of the
-        relaxation.
+        """Return the function that maps margins u to the smoothed distribution over the examples.
 
-        `beta` is the weight β of the smoothing.
+        The relaxation computes this distribution with `binary_distribution(u, beta)`, where `beta`
+        is the weight β of the smoothing.
         """
         return lambda u: self._relaxation.binary_distribution(u, beta)
 
@@ -77,19 +82,21 @@ class BinaryEntropySmoother:
     def added_range(m: int) -> float:
         """Return the range of Σ (1 − d) log(1 − d) over the distributions d on m examples.
 
-        The range is (m − 1) log(m/(m − 1)), since the sum is 0 at the vertices and smallest at the
-        uniform d. Σ d log d has its largest and smallest values at the same points, and its range
-        is log m. The range of the sum of both functions is therefore the sum of their ranges.
+        The range is (m − 1) log(m/(m − 1)), since the sum is 0 at the vertices of the simplex and
+        smallest at the uniform distribution. The function Σ d log d has its largest and smallest
+        values at the same points, and its range is log m. The range of the sum of the two functions
+        is therefore the sum of their ranges.
         """
         # A single example leaves one distribution, and the formula would divide by zero.
         return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0
 
 
 class Unsmoothed:
-    """A smoother that adds nothing, for a relaxation f that is strongly convex itself.
+    """A smoother that adds no function, for a relaxation f that is strongly convex.
 
-    The relaxed margin F(u) = min over d of <d, u> + f(d) then has a Lipschitz continuous gradient
-    (SS09, Lemma 18).
+    d is a distribution over the examples, and u are margins. The relaxed margin F(u) is the minimum
+    over d of <d, u> + f(d). If f is strongly convex, F has a Lipschitz continuous gradient
+    (Shalev-Shwartz & Singer 2009, Lemma 18).
     """
 
     def __init__(self, relaxation: Relaxation) -> None:
@@ -98,7 +105,8 @@ class Unsmoothed:
     def projector(self, beta: float) -> Projector:
         """Return the function that maps margins u to the minimiser of <d, u> + f(d).
 
-        The weight `beta` has no effect.
+        d is a distribution over the examples, and f is the relaxation. The weight `beta` has no
+        effect.
         """
         # The minimiser is unique, because f is strongly convex.
         return lambda u: self._relaxation.relaxed_margin(u)[1]

@@ -9,11 +9,11 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""The number of rounds without a smaller gap after which a run may count as stalled."""
+"""A run may count as stalled if its gap has not become smaller for more rounds than this number."""
 
 PATIENCE_FACTOR = 4
-"""A run may take this many times the rounds that led to its smallest gap, before it counts as
-stalled."""
+"""A run may count as stalled if its gap has not become smaller for more rounds than this factor
+times the number of rounds that the run took to reach the gap."""
 
 RESOLUTION = 1e-9
 """If the relative difference of two numbers is smaller than this, it may be a rounding error."""
@@ -23,15 +23,15 @@ RESOLUTION = 1e-9
 class Tolerance:
     """The gap that a user requests, as a number and as a fraction of the value ρ of the game.
 
-    The gap is the difference upper − lower of the bounds on ρ.
+    The gap is the difference upper − lower of the two bounds on ρ that a run has proved.
 
     Parameters
     ----------
     tol : float
         The requested gap, > 0.
     rtol : float
-        A fraction in [0, 1). A gap of this fraction of |ρ| is accepted too. If it is 0, only `tol`
-        counts.
+        A fraction in [0, 1). A gap of at most this fraction of |ρ| is accepted too. If `rtol` is 0,
+        only `tol` counts.
     """
 
     tol: float
@@ -40,8 +40,9 @@ class Tolerance:
     def allowed(self, lower: float, upper: float = math.inf) -> float:
         """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
 
-        The bound that is nearer to zero is a lower bound on |ρ|, if both bounds have the same sign.
-        It replaces |ρ|, which is not known. The bracket itself then proves the relative accuracy.
+        ρ is the value of the game. If both bounds have the same sign, the smaller of |lower| and
+        |upper| is a lower bound on |ρ|. This number replaces |ρ|, which is not known. The bounds
+        themselves then prove the relative accuracy.
         """
         if not self.rtol:
             return self.tol
@@ -52,17 +53,18 @@ class Tolerance:
 class StoppingRule:
     """The rule that decides after each round whether a run continues. Every method uses it.
 
-    The bounds of a round are estimates, because they are computed in floating point from stored
-    margins. The certified bounds cost a pass over the margin matrix. The rule therefore requests
-    them only if the estimated gap is small enough.
+    The bounds on the value that a round computes are estimates, because they are computed in
+    floating point from stored margins. The certified bounds are valid in spite of rounding errors,
+    but they cost a pass over the margin matrix. The rule therefore requests them only if the gap
+    between the estimates is small enough.
 
     Parameters
     ----------
     goal : Tolerance
         The accuracy that the user requested.
     size : float
-        The magnitude of the terms in the bounds. Gaps that are tiny compared with it may be
-        rounding errors.
+        The magnitude of the terms from which the bounds are computed. A gap that is tiny compared
+        with `size` may be a rounding error.
     """
 
     def __init__(self, goal: Tolerance, size: float) -> None:
@@ -73,15 +75,20 @@ class StoppingRule:
         self._progress_round = 0
 
     def should_certify(self, lower: float, upper: float) -> bool:
-        """Return whether the estimated bounds are close enough to compute the certified bounds."""
+        """Return whether a run with these estimated bounds should compute the certified bounds.
+
+        The result is true if the estimated gap upper − lower is small enough.
+        """
         allowed = self.goal.allowed(lower, upper)
         # Certified gaps exceed estimated ones by roundings, which earlier certifications measured.
         return upper - lower <= max(allowed - self._rounding, 0.5 * allowed)
 
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
-        """Return "optimal" or "stalled" for certified bounds, or "" if the run continues.
+        """Return the status of a run with these certified bounds, or "" if the run continues.
 
-        `estimate` is the estimated gap before the certification.
+        The status is "optimal" if the gap upper − lower meets the requested accuracy. It is
+        "stalled" if rounding errors alone exceed the allowed gap. `estimate` is the estimated gap
+        before the certification.
         """
         gap = upper - lower
         allowed = self.goal.allowed(lower, upper)
@@ -99,9 +106,10 @@ class StoppingRule:
     def judge_progress(self, lower: float, upper: float, number: int) -> str:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
-        A run counts as stalled only if its gap is so small that it may be a rounding error. In
-        addition, the gap must not have shrunk for four times the rounds that led to it, and for at
-        least `PATIENCE_ROUNDS` rounds. `number` is the number of rounds of this run.
+        The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
+        stalled under two conditions. First, its gap is so small that it may be a rounding error.
+        Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds, and for more
+        than `PATIENCE_FACTOR` times the number of the round in which it was first reached.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
@@ -109,7 +117,7 @@ class StoppingRule:
             self._smallest_gap = gap
             self._progress_round = number
         size = max(self._size, abs(lower), abs(upper))
-        # A gap well above rounding may shrink after many idle rounds, so patience has no end.
+        # A gap well above rounding may still shrink after many rounds, so the run continues.
         if not math.isfinite(gap) or gap > RESOLUTION * size:
             return ""
         waited = number - self._progress_round
