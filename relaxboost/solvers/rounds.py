@@ -93,6 +93,8 @@ class Booster(ABC):
     learner counts as one pass. A booster adds the work of its updates."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
+    why_ended: str = ""
+    """The reason why `advance` returned None, as a clause with its numbers, or "" before that."""
     witness: Witness | None = None
     """A proof of a lower bound close to the relaxed margin of the present weights, or None. Some
     relaxations call a solver to compute the relaxed margin, and the proof makes this call
@@ -141,8 +143,8 @@ class Booster(ABC):
     def advance(self, best: Any) -> Booster | None:
         """Update the distribution d and the weights w with the answer `best` of the weak learner.
 
-        Return the booster of the next round, which usually is this booster. Return None if the
-        booster can no longer change d or w.
+        Return the booster of the next round, which usually is this booster. If the booster can no
+        longer change d or w, set `why_ended` and return None.
         """
 
 

@@ -129,7 +129,10 @@ class MLPBoostRun(Booster):
         if not self.value > corrected[3]:
             active.weights, active.u, self.d, self.value = corrected
         self._idle_rounds = 0 if self.value > before else self._idle_rounds + 1
-        return self if self._idle_rounds < PATIENCE_ROUNDS else None
+        if self._idle_rounds >= PATIENCE_ROUNDS:
+            self.why_ended = f"no update raised the smoothed margin for {PATIENCE_ROUNDS} rounds"
+            return None
+        return self
 
     def _step_towards(self, best: Best) -> None:
         """Take the Frank–Wolfe step, which gains at least as much as the step of SS09 Fig. 1."""

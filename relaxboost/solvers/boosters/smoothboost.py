@@ -129,8 +129,12 @@ class SmoothBoostRun(Booster):
 
     def advance(self, best: Any) -> Booster | None:
         """Add the column `best` to the mean and recompute d, or return None at the end."""
+        if self.ended:
+            self.why_ended = f"the measures of all examples add up to less than k = {self._k:g}"
+            return None
         # The theorem needs positive edges.
-        if self.ended or best.edge <= 0.0:
+        if best.edge <= 0.0:
+            self.why_ended = f"the best edge is {best.edge:.3g}, and it needs positive edges"
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             # Rounding may push an edge above 1, but γ is at most 1/2.

@@ -120,6 +120,10 @@ class SoftBoostRun(Booster):
         The method returns None in the round after the one that found no distribution.
         """
         if self.infeasible:
+            self.why_ended = (
+                "no distribution meets its constraints, which proves its accuracy of "
+                f"{self._accuracy:.3g}"
+            )
             return None
         self.least = min(self.least, best.edge)
         slot = self.active.slot(best)
