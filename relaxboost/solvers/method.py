@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
+from relaxboost._core.names import did_you_mean
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.solvers.rounds import Booster
@@ -36,10 +37,13 @@ class Method(ABC):
     name: ClassVar[str]
     """The name by which `solve` knows the method."""
     endless: ClassVar[str] = ""
-    """The reason why a run may never reach the gap `tol`, as a sentence, or "". A run of such a
-    method needs a limit on rounds or time."""
+    """The reason why a run may never reach the gap `tol`, as a sentence whose subject, the name of
+    the class, is left out; or "". A run of such a method needs a limit on rounds or time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot begin from points that the user gives, as a sentence, or ""."""
+    """The reason why a run cannot begin from points that the user gives, as a sentence whose
+    subject, the name of the class, is left out; or ""."""
+    bound_source: ClassVar[str] = ""
+    """The algorithm whose theorem gives `rounds_bound`, or "" for the method itself."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -113,6 +117,7 @@ class SmoothedMethod(Method):
         `CVaR` or `KLPenalty`.
     """
 
+    bound_source = "Fig. 1"
     beta: float | None = None
     smoothing: str = "entropy"
 
@@ -190,6 +195,9 @@ RENAMED = {
 }
 """A dictionary from the names of methods in version 0.1 to their present names."""
 
+RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
+"""The warning about an old name, for the old and the new name in the words of the caller."""
+
 
 def as_method(given: Any) -> Method:
     """Return the method for an argument `method` of `solve`, which is a name or an object.
@@ -204,19 +212,15 @@ def as_method(given: Any) -> Method:
     if isinstance(given, str) and given in RENAMED:
         name = RENAMED[given]
         # The warning shall point to the call of `solve`, two calls above this one.
-        warnings.warn(
-            f'method="{given}" is now called method="{name}"; version 0.3 will not accept the old '
-            "name",
-            FutureWarning,
-            stacklevel=3,
-        )
+        warnings.warn(RENAMING.format(f'method="{given}"', f'method="{name}"'), FutureWarning, 3)
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
+    near = did_you_mean(given, METHODS, 0.6) if isinstance(given, str) else ""
     # A class instead of an object is a likely slip, which deserves its own remedy.
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
-        f"unknown method {given!r}; choose one of {known}, or an object with options, "
+        f"unknown method {given!r}{near}; choose one of {known}, or an object with options, "
         f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
     )

@@ -192,7 +192,7 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
             "or declare a smaller slack"
         )
     if method.endless:
-        raise InputError(f"{method.endless}; give max_rounds or time_limit")
+        raise InputError(f"{type(method).__name__} {method.endless}; give max_rounds or time_limit")
 
 
 def _read_points(
@@ -201,7 +201,10 @@ def _read_points(
     """Return the points from which the run begins, and the file to which it writes."""
     # The guarantee of a method that counts its steps holds from its own start only.
     if method.cold and (start is not None or checkpoint is not None):
-        raise InputError(f'{method.cold}; leave start and checkpoint out, or use method="auto"')
+        raise InputError(
+            f"{type(method).__name__} {method.cold}; leave start and checkpoint out, or use "
+            'method="auto"'
+        )
     begin = WarmStart() if start is None else read_start(game, start)
     if checkpoint is None:
         return begin, None

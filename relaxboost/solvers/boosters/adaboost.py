@@ -50,7 +50,7 @@ class AdaBoost(HardMarginMethod):
 
     name = "adaboost"
     endless = (
-        "AdaBoost need not reach the maximum margin (Rudin, Daubechies & Schapire 2004); "
+        "need not reach the maximum margin (Rudin, Daubechies & Schapire 2004); "
         'use method="adaboost-star"'
     )
     step: str = "classical"

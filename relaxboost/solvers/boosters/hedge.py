@@ -57,7 +57,7 @@ class Hedge(Method):
     """
 
     name = "hedge"
-    cold = "Hedge learns from its first round on"
+    cold = "learns from its first round on"
 
     def check(self, game: Game) -> None:
         """Accept every game."""

@@ -54,6 +54,7 @@ class MLPBoost(SmoothedMethod):
     """
 
     name = "mlpboost"
+    bound_source = ""
     step: str = "short"
 
     def __post_init__(self) -> None:

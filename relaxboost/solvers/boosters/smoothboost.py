@@ -59,9 +59,9 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost adds up its margins from the first round"
+    cold = "adds up its margins from the first round"
     endless = (
-        "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
+        "guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
     )
     gamma: float | None = None

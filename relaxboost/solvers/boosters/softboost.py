@@ -55,7 +55,7 @@ class SoftBoost(Method):
     """
 
     name = "softboost"
-    cold = "SoftBoost and TotalBoost begin with the uniform distribution and no column"
+    cold = "begins with the uniform distribution and no column"
     accepts: ClassVar[tuple[type, ...]] = (HardMargin, Capped)
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 

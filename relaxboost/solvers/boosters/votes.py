@@ -26,7 +26,7 @@ class HardMarginMethod(Method):
     the size of the ball. A callback also sees the w without scaling (`RoundState`).
     """
 
-    cold = "AdaBoost and AdaBoost* start from w = 0"
+    cold = "starts from w = 0"
 
     def check(self, game: Game) -> None:
         """Raise an InputError if the game has a relaxation or is not over an `L1Ball`."""
