@@ -203,6 +203,10 @@ class Certificate:
             return check_certificate(path, A)
 
 
+MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
+"""The words of `check_certificate` for the option --matrix of the command line."""
+
+
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Return whether the certificate in a file proves its bracket.
 
@@ -214,9 +218,9 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     ----------
     path : path
         The certificate.
-    A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
-        The margin matrix, where the certificate has only its SHA-256; for a path, a file as
-        FORMAT.md describes.
+    A : Game, array of shape (m, n), matrix of scipy.sparse or `relaxboost.matrices`, or path
+        The margin matrix, or a game with this matrix. It is needed if the certificate has only its
+        SHA-256. A path names a file as FORMAT.md describes.
 
     Returns
     -------
@@ -240,12 +244,17 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         found = Certificate.load(path).level
     except (InputError, OSError):
         found = ""
+    # The checker has a command line of its own, and names its option.
+    reason = reason.replace("--matrix FILE", MATRIX_ARGUMENT)
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
+    from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
+    if isinstance(A, Game):
+        A = A.matrix
     if A is None or isinstance(A, str | os.PathLike):
         return None if A is None else os.fspath(A)
     if isinstance(A, MarginMatrix):

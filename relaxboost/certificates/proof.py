@@ -98,7 +98,7 @@ def certify(
             f"w, got a {type(solution).__name__}"
         )
     game = solution if isinstance(solution, Game) else solution.game
-    if level is None and game.relaxation.level == "numerical" and _level(game, None) == "exact":
+    if level is None and game.relaxation.level == "numerical" and strongest_level(game) == "exact":
         try:
             return certify(solution, "exact", d=d, w=w, inline=inline)
         except InputError:  # its data are doubles, and may leave no exactly feasible point
@@ -225,10 +225,23 @@ def checkable(game: Game, level: str | None = None) -> str:
     return level
 
 
+def strongest_level(game: Game) -> str:
+    """Return the level of the strongest certificate that a game allows.
+
+    A polyhedral `Custom` has an exact linear program, although its floating-point bounds are
+    numerical.
+    """
+    f = game.relaxation
+    over = game.over
+    if over.level == "exact" and f.exact_form(game.m) is not None:
+        return "exact"
+    return min(f.level, over.level, key=LEVELS.index)
+
+
 def _level(game: Game, level: str | None) -> str:
-    f, over = game.relaxation, game.over
-    polyhedral = over.level == "exact" and f.exact_form(game.m) is not None
-    strongest = "exact" if polyhedral else min(f.level, over.level, key=LEVELS.index)
+    f = game.relaxation
+    over = game.over
+    strongest = strongest_level(game)
     if level is None:
         return strongest
     if not isinstance(level, str) or level not in LEVELS:

@@ -10,7 +10,14 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_output, write_atomically
 from relaxboost.certificates import Certificate
 from relaxboost.certificates.export import FORMS
-from relaxboost.commands.style import InputFile, check_there, matrix_option, show, spoken_input
+from relaxboost.commands.style import (
+    InputFile,
+    check_there,
+    matrix_option,
+    show,
+    spoken_input,
+    spoken_matrix,
+)
 
 
 @click.command(
@@ -55,7 +62,10 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
     if str(out) == "-" and (as_json or form == "vipr"):
         raise InputError("--out - takes one thing only, lean or latex without --json; give a name")
     check_output(stem.with_name(f"{stem.name}.{form}"))
-    texts = Certificate.load(file).export(form, matrix)
+    try:
+        texts = Certificate.load(file).export(form, matrix)
+    except InputError as error:
+        raise InputError(spoken_matrix(str(error))) from None
     if str(out) == "-":
         click.echo("".join(texts.values()), nl=False)
         return

@@ -12,7 +12,14 @@ import relaxboost as rb
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up, show_bracket
 from relaxboost.certificates import Certificate
-from relaxboost.commands.style import InputFile, check_there, matrix_option, show, spoken_input
+from relaxboost.commands.style import (
+    InputFile,
+    check_there,
+    matrix_option,
+    show,
+    spoken_input,
+    spoken_matrix,
+)
 
 
 @click.command(
@@ -43,6 +50,7 @@ def check(file: Path, matrix: Path | None, as_json: bool) -> None:
     verdict = rb.check_certificate(file, matrix)
     if verdict.level is None and not verdict.ok:
         Certificate.load(file)  # what is no certificate at all is bad input
+    verdict = verdict._replace(reason=spoken_matrix(verdict.reason))
     text = f"REJECTED: {verdict.reason}"
     if verdict.lower is not None and verdict.upper is not None:
         text = f"accepted, {verdict.level}: {spell(verdict.lower, verdict.upper)}"

@@ -25,6 +25,7 @@ from relaxboost.commands.style import (
     sep_option,
     show,
 )
+from relaxboost.solvers.method import METHODS, RENAMED, RENAMING
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -133,9 +134,8 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, interior-point, lpboost, erlpboost, corrective, softboost, mlpboost, hedge, "
-    "fully-corrective (over an l2 ball), smoothboost (give --max-rounds or --time-limit); for the "
-    "hard margin also totalboost, and over l1 adaboost (give a limit) and adaboost-star.",
+    help=f"{', '.join(METHODS)}. Give --max-rounds or --time-limit with "
+    f"{' and '.join(name for name, kind in METHODS.items() if kind.endless)}.",
 )
 @click.option(
     "--step",
@@ -265,12 +265,15 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 def _method(name: str, step: str | None) -> Any:
     """Return the method of --method and --step."""
-    check_name("--method", name, rb.solvers.METHODS)
+    if name in RENAMED:
+        say(f"note: {RENAMING.format(f'--method {name}', f'--method {RENAMED[name]}')}", err=True)
+        name = RENAMED[name]
+    check_name("--method", name, METHODS)
     if step is None:
         return name
     stepping: dict[str, Any] = {
         known: kind
-        for known, kind in rb.solvers.METHODS.items()
+        for known, kind in METHODS.items()
         if "step" in [option.name for option in fields(kind)]
     }
     if name not in stepping:

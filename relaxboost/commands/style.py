@@ -20,6 +20,7 @@ import click
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
+from relaxboost._core.names import did_you_mean
 
 _INPUT, _OUTPUT = "standard input", "standard output"
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
@@ -111,7 +112,17 @@ def check_there(*files: Path | None) -> None:
 def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
     """Raise for a name that is none of those that an option takes."""
     if given is not None and given not in known:
-        raise InputError(f"{option} {given!r} is unknown; choose one of {', '.join(sorted(known))}")
+        near = did_you_mean(given, known, 0.6)
+        names = ", ".join(sorted(known))
+        raise InputError(f"{option} {given!r} is unknown{near}; choose one of {names}")
+
+
+def spoken_matrix(message: str) -> str:
+    """Return a message that names --matrix instead of the argument A of Python."""
+    # Help comes at once, without the modules of certificates.
+    from relaxboost.certificates.certificate import MATRIX_ARGUMENT
+
+    return message.replace(MATRIX_ARGUMENT, "--matrix FILE")
 
 
 def spoken_input(message: str) -> str:

@@ -149,7 +149,10 @@ class Relaxation(ABC):
     """
 
     level: ClassVar[Level] = "numerical"
-    """The strongest proof its bounds allow: exact, enclosed or numerical."""
+    """The strongest proof that its floating-point bounds allow: exact, enclosed or numerical.
+
+    A certificate may be stronger: if `exact_form` returns a linear program, `certify` uses it.
+    """
 
     binary_entropy: ClassVar[bool] = False
     """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;

@@ -123,6 +123,9 @@ class PortfolioRun(Booster):
                 if not reason:
                     return self
             if not self._waiting:
+                # The last line of the trace reports how the last phase ended.
+                if self._phase is not None:
+                    self.why_ended = f"the {self._phase.name} ended because {reason}"
                 return None
             reason = self._begin_next(self._waiting.pop(0), reason)
 
@@ -167,9 +170,9 @@ class PortfolioRun(Booster):
             if not self._waiting:
                 raise
             return f"it gave up ({error})"
-        # The phase has reached its own target, is stuck, or predicts that its budget is too small.
         if following is None:
-            return "it ended by itself"
+            # The tests of the package define runs that give no reason.
+            return run.why_ended or "it returned no further round"
         self._show(following)
         return ""
 

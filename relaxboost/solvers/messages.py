@@ -24,8 +24,7 @@ ENDINGS = {
     "the goal was {goal}",
     "inaccurate": "the lower bound exceeds the upper bound by {excess:.3g}: both are numerical, "
     "and only as accurate as the solver that computed them",
-    "stalled": "the run could not reduce the gap below {gap:.3g}: it found no new column, or "
-    "rounding prevents it; the goal was {goal}",
+    "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
 """The sentence of `Solution.message` for each status. The status "optimal" has three sentences:
 "optimal" for a gap of at most `tol`, "by rtol" for the test of the relative gap, and "by Fig. 1"
@@ -38,7 +37,7 @@ class Ending(NamedTuple):
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The message of the error that ended the run, or "" if there was none."""
+    """The message of the error that ended the run, or the booster's reason to end, or ""."""
     smoothed_test: bool
     """Whether the run used the stopping test of SS09 Fig. 1, which bounds the gap of the smoothed
     game."""
@@ -63,7 +62,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
         tol=goal.tol,
         rtol=goal.rtol,
         size=max(proof.lower, -proof.upper),
-        reason=ending.reason,
+        reason=ending.reason or "rounding prevents a smaller gap",
     )
     # Fig. 1's test bounds the smoothed gap only, so the warnings below do not apply.
     if kind == "by Fig. 1":

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
+from relaxboost._core.names import did_you_mean
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
 from relaxboost.solvers.rounds import Booster
@@ -36,11 +37,14 @@ class Method(ABC):
     name: ClassVar[str]
     """The name by which `solve` knows the method."""
     endless: ClassVar[str] = ""
-    """A sentence with the reason why a run may never reach the gap `tol`, or "" if there
-    is no such reason. If there is one, a run needs a limit on the rounds or the time."""
+    """The reason why a run may never reach the gap `tol`, or "" if there is no such reason. The
+    name of the class is put before this text to form a sentence. If there is a reason, a run needs
+    a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """A sentence with the reason why a run cannot start from points that the user gives, or "" if
-    a run can start from them."""
+    """The reason why a run cannot start from points that the user gives, or "" if it can. The name
+    of the class is put before this text to form a sentence."""
+    bound_source: ClassVar[str] = ""
+    """The algorithm whose theorem gives `rounds_bound`, or "" for the method itself."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -115,6 +119,7 @@ class SmoothedMethod(Method):
         a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or `KLPenalty`.
     """
 
+    bound_source = "Fig. 1"
     beta: float | None = None
     smoothing: str = "entropy"
 
@@ -197,6 +202,9 @@ RENAMED = {
 }
 """A dictionary from the names that methods had in version 0.1 to their present names."""
 
+RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
+"""The warning about an old name, for the old and the new name in the words of the caller."""
+
 
 def as_method(given: Any) -> Method:
     """Return the method that the argument `method` of `solve` stands for.
@@ -214,19 +222,15 @@ def as_method(given: Any) -> Method:
     if isinstance(given, str) and given in RENAMED:
         name = RENAMED[given]
         # The warning shall point to the call of `solve`, two calls above this one.
-        warnings.warn(
-            f'method="{given}" is now called method="{name}"; version 0.3 will not accept the old '
-            "name",
-            FutureWarning,
-            stacklevel=3,
-        )
+        warnings.warn(RENAMING.format(f'method="{given}"', f'method="{name}"'), FutureWarning, 3)
         return METHODS[name]()
     if isinstance(given, str) and given in METHODS:
         return METHODS[given]()
     known = ", ".join(f'"{name}"' for name in sorted(METHODS))
+    near = did_you_mean(given, METHODS, 0.6) if isinstance(given, str) else ""
     # A class instead of an object is a likely slip, which deserves its own remedy.
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise InputError(
-        f"unknown method {given!r}; choose one of {known}, or an object with options, "
+        f"unknown method {given!r}{near}; choose one of {known}, or an object with options, "
         f'as in method=relaxboost.solvers.Corrective(step="pairwise"){hint}'
     )

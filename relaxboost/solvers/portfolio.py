@@ -67,8 +67,14 @@ def _why_no_steps(request: Request) -> str:
     # Pairwise steps converge slowly unless f is strongly convex, but suit every matrix.
     if few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game):
         return ""
-    product = game.relaxation.curvature(game.m) * request.goal.tol
-    return f"tol times the strong convexity of f is {product:.3g}, and they are slow below 1"
+    modulus = game.relaxation.curvature(game.m)
+    if modulus == 0.0:
+        return "f is not strongly convex, and they are slow then"
+    tol = request.goal.tol
+    return (
+        f"f is strongly convex with modulus {modulus:.3g}, and they are slow if the modulus is "
+        f"below 1/tol = {1.0 / tol:.3g}"
+    )
 
 
 def _why_no_columns(request: Request) -> str:

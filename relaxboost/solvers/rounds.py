@@ -102,6 +102,8 @@ class Booster(ABC):
     its updates to this number."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
+    why_ended: str = ""
+    """The reason why `advance` returned None, as a clause with its numbers, or "" before that."""
     witness: Witness | None = None
     """The data that prove a lower bound close to the relaxed margin of the present weights w_t, or
     None. Some relaxations call a solver to compute the relaxed margin. With a
@@ -156,7 +158,7 @@ class Booster(ABC):
         """Update the distribution d and the weights w with the answer `best` of the weak learner.
 
         Return the booster that computes the next round. In most cases this is the same booster.
-        Return None if the run ends because d and w can no longer be improved.
+        If d and w can no longer be improved, set `why_ended` and return None.
         """
 
 

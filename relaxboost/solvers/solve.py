@@ -151,8 +151,12 @@ def solve(
     _prepare_kernels(game)
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
-    run = _Job(game, goal, chosen, limits, begin, file, RunLog(clock, begin), booster)
-    return run.solve(float(verbose))
+    log = RunLog(clock, begin)
+    solution = _Job(game, goal, chosen, limits, begin, file, log, booster).solve(float(verbose))
+    # The last line of the trace needs the certified gap, so no round has printed it.
+    if verbose >= 2:
+        log.print_new(solution.trace)
+    return solution
 
 
 _PREPARED: set[tuple[type, ...]] = set()
@@ -207,7 +211,7 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
             "or declare a smaller slack"
         )
     if method.endless:
-        raise InputError(f"{method.endless}; give max_rounds or time_limit")
+        raise InputError(f"{type(method).__name__} {method.endless}; give max_rounds or time_limit")
 
 
 def _read_points(
@@ -220,7 +224,10 @@ def _read_points(
     """
     # The guarantee of a method that counts its steps holds from its own start only.
     if method.cold and (start is not None or checkpoint is not None):
-        raise InputError(f'{method.cold}; leave start and checkpoint out, or use method="auto"')
+        raise InputError(
+            f"{type(method).__name__} {method.cold}; leave start and checkpoint out, or use "
+            'method="auto"'
+        )
     begin = WarmStart() if start is None else read_start(game, start)
     if checkpoint is None:
         return begin, None
@@ -321,15 +328,14 @@ class _Job:
             # The incumbent survives every failure below, so the run still returns a bracket.
             try:
                 with until(log.clock.deadline):
-                    status = run(self._rounds, keep, limits, log.clock, empty=True) or "stalled"
-                ending = Ending(status, "", smoothed_test)
+                    status = run(self._rounds, keep, limits, log.clock, empty=True)
+                # Without a status the booster itself has ended, and knows why.
+                reason = "" if status else self._rounds.booster.why_ended
+                ending = Ending(status or "stalled", reason, smoothed_test)
             except (ProgramError, SolverError, ClusterError, LinAlgError) as error:
                 ending = Ending("failed", str(error), smoothed_test)
             except MemoryError as error:
                 ending = Ending("failed", f"out of memory: {error}", smoothed_test)
-            # The booster may have made decisions after the last call of `keep`.
-            if verbose >= 2:
-                log.print_new(self._booster.trace)
         # The next game of a path continues with the last run.
         if self._begin.relay is not None:
             self._begin.relay.booster = self._rounds.booster.current
@@ -394,7 +400,9 @@ class _Job:
         )
         support, coefficients = proof.weights
         gap = proof.upper - proof.lower
-        last = f"The run ended after round {log.rounds} as {ending.status}, at a gap of {gap:.3g}."
+        why = f"; {ending.reason}" if ending.reason else ""
+        end = f"The run ended after round {log.rounds} as {ending.status}"
+        last = f"{end}, at a gap of {gap:.3g}{why}."
         return Solution(
             game=game,
             support=support,

@@ -139,7 +139,12 @@ class StringsRun(Booster):
         # was measured on data of 2 to 57 features. The lower bound stands for the value, so that
         # the prediction rises with this bound.
         steps = 0.5 * self._features * self._lower / self._tol()
-        if steps * PASSES_PER_STEP > self._budget:
+        passes = steps * PASSES_PER_STEP
+        if passes > self._budget:
+            self.why_ended = (
+                f"it predicts {passes:.0f} passes over A, which exceeds the budget of "
+                f"{self._budget:.0f}"
+            )
             return None
         for _ in range(STEPS_PER_ROUND):
             self._clock.check()

@@ -106,7 +106,14 @@ class ZeroValueRun(Booster):
         # If a step leaves more than 0.8 of the residual, the equations are taken to have no
         # solution, so that the value is positive. Steps that converged left up to 0.7 at first.
         # Without an example strictly between its bounds the equations are locally constant.
-        if not size <= 0.8 * self._last_residual or not inside.any():
+        if not size <= 0.8 * self._last_residual:
+            self.why_ended = (
+                f"a Newton step changed the residual of A^T d = 0 from {self._last_residual:.3g} "
+                f"to {size:.3g}, and the test continues only below 0.8 of the former"
+            )
+            return None
+        if not inside.any():
+            self.why_ended = "all entries of d are at their bounds, so Newton steps cannot move d"
             return None
         self._last_residual = size
         # A singular matrix gives a step that is not finite, or a residual that does not fall. The
@@ -115,6 +122,7 @@ class ZeroValueRun(Booster):
             self._unclipped = self._unclipped - self._apply(self._newton_step(residual, inside))
         d = np.clip(self._unclipped, lower, upper)
         if not np.isfinite(self._unclipped).all() or not d.any():
+            self.why_ended = "a Newton step led to no distribution"
             return None
         self.d = self._relaxation.repair(d)
         return self

@@ -9,9 +9,10 @@ import numpy as np
 from relaxboost._core.digits import finite
 from relaxboost._core.errors import number_of
 from relaxboost._core.rounding import show_bracket
+from relaxboost.certificates.proof import strongest_level
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
-from relaxboost.relaxations.base import LEVELS
+from relaxboost.solvers.method import METHODS
 
 QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
@@ -73,7 +74,7 @@ def data(solution: Solution) -> dict[str, Any]:
         "hypotheses": s.game.n,
         "relaxation": repr(s.game.relaxation),
         "over": repr(s.game.over),
-        "strongest_level": min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index),
+        "strongest_level": strongest_level(s.game),
         "game_digest": s.game.digest,
         "gamma": finite(s.gamma),
         "weights": [
@@ -97,16 +98,12 @@ def _why_none(s: Solution, upper: str) -> str:
     return f"{than}; where equal examples carry opposite labels, {remedy}"
 
 
-_WITH_OWN_BOUND = ("adaboost-star", "totalboost", "softboost", "mlpboost", "hedge")
-"""The methods whose theorem gives the bound on the rounds; the others show that of Fig. 1."""
-
-
 def _rounds(s: Solution) -> str:
     rounds = number_of(s.rounds, "round")
     if np.isnan(s.bound):
         return rounds
-    own = s.method.split(" (")[0] in _WITH_OWN_BOUND
-    who = "it" if own else "Fig. 1"
+    method = METHODS.get(s.method.split(" (")[0].split(",")[0])
+    who = (method and method.bound_source) or "it"
     return f"{rounds} ({who} needs at most {s.bound:.3g})"
 
 

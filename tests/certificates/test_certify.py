@@ -196,7 +196,9 @@ def test_files(tmp_path, rng):
         certificate.upper,
         certificate.digest,
     )
-    assert "has to be given too" in rb.check_certificate(path).reason
+    reason = rb.check_certificate(path).reason
+    assert reason.endswith("has to be given too: use the argument A, a matrix or a Game")
+    assert rb.check_certificate(path, game)
     precision = flint.ctx.prec
     for given in (A, rb.matrices.DenseMatrix(A), game.matrix, A.astype(np.float64, order="F")):
         assert rb.check_certificate(path, given)

@@ -224,6 +224,10 @@ def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
     pd.read_csv(csv).to_parquet(f"{csv}.parquet")
     for line, said in (
         ("solve CSV --label quality --time-limit 0", "--time-limit must be a positive number"),
+        (
+            "solve CSV --label quality --method lpbost",
+            "unknown; did you mean lpboost.*; choose one of",
+        ),
         ("solve CSV --label quality --method lp", "unknown; choose one of adaboost, .* lpboost, "),
         ("solve CSV --label max_rounds", "no column 'max_rounds'"),
         ("solve no/time_limit.csv --label y", "no/time_limit.csv does not exist"),
@@ -236,6 +240,19 @@ def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
             main(line.replace("CSV", str(csv)).split())
         assert ended.value.code == 2
         assert re.search(said, capsys.readouterr().err.strip()), said
+
+
+def test_an_old_name_of_a_method_is_answered_with_the_new_one(csv, capsys):
+    main(["solve", str(csv), "--label", "quality", "--method", "combined", "--json"])
+    out, err = capsys.readouterr()
+    assert " ".join(err.split()).startswith("note: --method combined is now called --method auto;")
+    assert json.loads(out)["method"].startswith("auto")
+
+
+def test_the_help_names_every_method(capsys):
+    main(["solve", "--help"])
+    words = re.findall(r"[a-z-]+", capsys.readouterr().out.partition("--method")[2])
+    assert set(rb.solvers.METHODS) <= set(words)
 
 
 def test_adaboost(csv, capsys):

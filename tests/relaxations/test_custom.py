@@ -290,6 +290,7 @@ def test_piecewise_linear_functions_have_exact_optima(family, custom, rng, tmp_p
     # At a vertex d meets the constraints of f exactly, which a point inside rounds.
     certificate = rb.certify(rb.solve(game, tol=1e-6, method="lpboost"))
     assert certificate.level == "exact"
+    assert rb.views.report.data(solution)["strongest_level"] == "exact"
     certificate.save(tmp_path / "custom.json")
     assert rb.check_certificate(tmp_path / "custom.json", A).ok
 

@@ -337,6 +337,23 @@ def test_what_they_do_not_know_is_refused(method, game, message):
         rb.solve(game, method=method, max_rounds=5)
 
 
+class Gentle(AdaBoost):
+    """A subclass of a user, which the messages have to name."""
+
+
+class GentleStar(AdaBoostStar):
+    """A subclass of a user, which the messages have to name."""
+
+
+def test_messages_name_the_class_in_use():
+    game = rb.Game(A)
+    with pytest.raises(rb.InputError, match=r"^Gentle need not reach the maximum margin"):
+        rb.solve(game, method=Gentle())
+    start = rb.solve(game, 0.1)
+    with pytest.raises(rb.InputError, match=r"^GentleStar starts from w = 0; leave start"):
+        rb.solve(game, method=GentleStar(), start=start)
+
+
 def test_adaboost_needs_a_limit_and_its_steps_are_its_own():
     with pytest.raises(rb.InputError, match=r"need not reach the maximum margin .* max_rounds or"):
         rb.solve(rb.Game(A), method="adaboost", callback=lambda s: True)

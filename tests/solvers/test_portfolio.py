@@ -211,10 +211,55 @@ def test_verbose_2_prints_the_trace_on_standard_error(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     printed = [line for line in err.splitlines() if line.startswith("relaxboost: ")]
-    assert printed == [f"relaxboost: {line}" for line in found.trace[:-1]]
+    assert printed == [f"relaxboost: {line}" for line in found.trace]
     for verbose in (0, 1):
         rb.solve(game, 1e-7, verbose=verbose)
         assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("method", ["lpboost", "corrective", "adaboost-star", "interior-point"])
+def test_verbose_2_prints_the_trace_of_a_named_method_once(capsys, method):
+    found = rb.solve(rb.Game(margins(30, 20)), 0.2, method, verbose=2)
+    assert capsys.readouterr().err == "".join(f"relaxboost: {line}\n" for line in found.trace)
+
+
+def test_runs_that_end_before_the_goal_say_why():
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    for method, reason in (
+        ("lpboost", r"the best of all columns is already among the \d+ columns"),
+        ("interior-point", r"no step reduces its gap of \S+ any more"),
+        ("auto", r"the general solver ended because it calls its solver only once"),
+    ):
+        found = rb.solve(game, 1e-18, method)
+        assert found.status == "stalled"
+        assert re.search(f"as stalled, at a gap of \\S+; {reason}", found.trace[-1])
+        assert re.search(f"could not reduce the gap below \\S+: {reason}", found.message)
+
+
+def test_phases_that_end_report_the_numbers():
+    dense = rb.solve(rb.Game(margins(60, 40), rb.Capped(10)), 1e-7)
+    (test,) = [line for line in dense.trace if "left the test for a value of zero" in line]
+    assert re.search(r"residual of A\^T d = 0 from \S+ to \S+, and", test)
+    stumps = rb.solve(rb.Game(noisy_stumps(200, 3), rb.Capped(20)), 1e-7)
+    (strings,) = [line for line in stumps.trace if "left the taut-string steps" in line]
+    found = re.search(
+        r"it predicts (\d+) passes over A, which exceeds the budget of (\d+)", strings
+    )
+    assert found
+    assert int(found[1]) > int(found[2])
+
+
+@pytest.mark.parametrize(
+    ("f", "reason"),
+    [
+        (rb.Capped(10), "f is not strongly convex, and they are slow then"),
+        (rb.KLPenalty(0.1), "modulus 0.1, and they are slow if the modulus is below 1/tol = 1e+03"),
+    ],
+)
+def test_the_trace_says_when_pairwise_steps_are_slow(f, reason):
+    trace = rb.solve(rb.Game(margins(60, 40), f), 1e-3).trace
+    (line,) = [line for line in trace if "left out the pairwise steps" in line]
+    assert reason in line
 
 
 def test_an_interrupt_while_a_phase_is_prepared_keeps_the_bracket(monkeypatch):

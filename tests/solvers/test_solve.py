@@ -214,6 +214,7 @@ def test_float32_and_int8_are_solved_as_they_are(rng):
         ({"tol": math.nan}, "tol must be a positive number"),
         ({"tol": math.inf}, "tol must be a positive number"),
         ({"method": "gradient"}, "unknown method 'gradient'; choose one of \"adaboost\""),
+        ({"method": "lpbost"}, "unknown method 'lpbost'; did you mean lpboost"),
         ({"method": Corrective}, r"write Corrective\(\)"),
         ({"max_rounds": 0}, "max_rounds must be a whole number >= 1"),
         ({"time_limit": -1.0}, "time_limit must be a positive number"),

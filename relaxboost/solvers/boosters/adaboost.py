@@ -51,7 +51,7 @@ class AdaBoost(HardMarginMethod):
 
     name = "adaboost"
     endless = (
-        "AdaBoost need not reach the maximum margin (Rudin, Daubechies & Schapire 2004); "
+        "need not reach the maximum margin (Rudin, Daubechies & Schapire 2004); "
         'use method="adaboost-star"'
     )
     step: str = "classical"
@@ -109,6 +109,7 @@ class AdaBoostRun(Booster):
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
         # If no edge is positive, the gradient of the risk is 0.
         if not eta > 0.0:
+            self.why_ended = f"the largest edge is {best.edge:.3g}, and no step reduces the risk"
             return None
         self.active.vote(best, eta, column)
         self.step = eta

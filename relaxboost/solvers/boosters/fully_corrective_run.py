@@ -95,7 +95,10 @@ class FullyCorrectiveRun(Booster):
         self.work += 2.0 + steps * hull.used / work.entries(self._game)
         if np.array_equal(before, hull.weights[: hull.used]):
             # If d stays but w is new, another round is needed, since w may raise the lower bound.
-            return None if np.array_equal(margins, self.active.u) else self
+            if np.array_equal(margins, self.active.u):
+                self.why_ended = "its last round changed neither w nor the weights of the hull"
+                return None
+            return self
         # The mean of feasible distributions is feasible up to rounding.
         self.d = self._game.relaxation.repair(hull.point())
         return self

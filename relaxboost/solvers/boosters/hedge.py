@@ -58,7 +58,7 @@ class Hedge(Method):
     """
 
     name = "hedge"
-    cold = "Hedge cannot start from a given point, because its guarantee counts every round"
+    cold = "cannot start from a given point, because its guarantee counts every round"
 
     def check(self, game: Game) -> None:
         """Accept every game."""

@@ -54,6 +54,7 @@ class MLPBoost(SmoothedMethod):
     """
 
     name = "mlpboost"
+    bound_source = ""
     step: str = "short"
 
     def __post_init__(self) -> None:
@@ -129,7 +130,10 @@ class MLPBoostRun(Booster):
         if not self.value > corrected[3]:
             active.weights, active.u, self.d, self.value = corrected
         self._idle_rounds = 0 if self.value > before else self._idle_rounds + 1
-        return self if self._idle_rounds < PATIENCE_ROUNDS else None
+        if self._idle_rounds >= PATIENCE_ROUNDS:
+            self.why_ended = f"no update raised the smoothed margin for {PATIENCE_ROUNDS} rounds"
+            return None
+        return self
 
     def _step_towards(self, best: Best) -> None:
         """Move the weights w towards `best` by a Frank–Wolfe step of the chosen rule."""

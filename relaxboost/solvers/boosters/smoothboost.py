@@ -59,9 +59,9 @@ class SmoothBoost(Method):
     """
 
     name = "smoothboost"
-    cold = "SmoothBoost always starts from the uniform distribution"
+    cold = "always starts from the uniform distribution"
     endless = (
-        "SmoothBoost guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
+        "guarantees a margin of gamma/(2 + gamma) on most examples, but no gap; "
         'use method="softboost"'
     )
     gamma: float | None = None
@@ -115,9 +115,13 @@ class SmoothBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add the column `best` to the mean and recompute d; return None if the run has ended."""
+        """Add the column `best` to the mean and recompute d, or return None at the end."""
+        if self.ended:
+            self.why_ended = f"the measures of all examples add up to less than k = {self._k:g}"
+            return None
         # The theorem needs positive edges.
-        if self.ended or best.edge <= 0.0:
+        if best.edge <= 0.0:
+            self.why_ended = f"the best edge is {best.edge:.3g}, and it needs positive edges"
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             # Rounding may push an edge above 1, but γ is at most 1/2.

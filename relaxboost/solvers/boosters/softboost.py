@@ -55,7 +55,7 @@ class SoftBoost(Method):
     """
 
     name = "softboost"
-    cold = "SoftBoost and TotalBoost always start from the uniform distribution, without columns"
+    cold = "always starts from the uniform distribution, without columns"
     accepts: ClassVar[tuple[type, ...]] = (HardMargin, Capped)
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
@@ -118,6 +118,10 @@ class SoftBoostRun(Booster):
         The method returns None if no distribution met the constraints in the round before.
         """
         if self.infeasible:
+            self.why_ended = (
+                "no distribution meets its constraints, which proves its accuracy of "
+                f"{self._accuracy:.3g}"
+            )
             return None
         self.least = min(self.least, best.edge)
         slot = self.active.slot(best)

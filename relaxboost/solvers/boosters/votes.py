@@ -28,7 +28,7 @@ class HardMarginMethod(Method):
     callback also sees the w without scaling (`RoundState`).
     """
 
-    cold = "AdaBoost and AdaBoost* always start from w = 0"
+    cold = "always starts from w = 0"
 
     def check(self, game: Game) -> None:
         """Raise an InputError unless the game has `HardMargin` and is over an `L1Ball`."""

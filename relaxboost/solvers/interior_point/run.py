@@ -213,6 +213,7 @@ class InteriorRun(Booster):
         product = self._iterate.product
         goal = np.sqrt(product * self._tol) if self._are_bounds_expensive else np.inf
         if not self._step():
+            self.why_ended = f"no step reduces its gap of {self._gap:.3g} any more"
             return None
         while self._iterate.product > goal and self._step():
             pass

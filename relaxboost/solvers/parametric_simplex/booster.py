@@ -70,6 +70,7 @@ class Walking(Booster):
         simplex = self.simplex
         assert isinstance(game.over, AtomicSet)
         if near is None:
+            self.why_ended = "it visits only one pair (d, w), the optimum up to rounding"
             return None
         # A simplex method that fails halfway has no valid basis, so no later game may use it.
         self._near = None
@@ -82,6 +83,7 @@ class Walking(Booster):
                 d, w = simplex.solve(game, self._clock, self._budget)
         except Lost:
             self.inner = "lost"
+            self.why_ended = "rounding stopped its simplex method before the optimum"
             return None
         # Rounding leaves d outside of its bounds, and w outside of the domain, by about 1e-12.
         self.d = game.relaxation.repair(np.maximum(d, 0.0))
