@@ -123,14 +123,16 @@ class Polyhedron(Part):
         # Without rows nothing ties the variables to each other.
         if not self._eta.size:
             return Diagonal(theta, self._m)
-        K = self._ties + sparse.diags_array(np.append(theta[:size], -1.0 / theta[size:]))
+        diagonal = np.append(theta[:size], -1.0 / theta[size:])
         # Rows that are equations may fix d, and K without d is then singular, as for flows. The
         # factor takes these rows as bounds that are as stiff as the stiffest inequality. The
         # refinement with the exact K removes the difference.
         stiffest = theta.max(where=self._is_free, initial=1.0)
-        theta[size:][~self._is_free[size:]] = stiffest
-        factored = self._ties + sparse.diags_array(np.append(theta[:size], -1.0 / theta[size:]))
-        return Bordered(self._layout, factored, lambda t: np.asarray(K @ t))
+        is_equation = np.append(np.zeros(size, dtype=bool), ~self._is_free[size:])
+        factored = sparse.diags_array(np.where(is_equation, -1.0 / stiffest, diagonal))
+        return Bordered(
+            self._layout, self._ties + factored, lambda t: self._ties @ t + diagonal * t
+        )
 
     def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
         size = self._size
