@@ -12,6 +12,7 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.relaxations.cone_points import ConePoints
 from relaxboost.solvers.interior_point.factor import symmetric_factor
+from relaxboost.solvers.interior_point.run import ITERATIONS
 from tests.solvers.test_interior import margins
 
 M, N = 40, 25
@@ -27,6 +28,11 @@ def wasserstein(d):
 def flows(d):
     forth, back = cp.Variable(M - 1, nonneg=True), cp.Variable(M - 1, nonneg=True)
     return 0.0, [d == 1.0 / M + RIGHT @ (forth - back), cp.sum(forth + back) <= 2.0]
+
+
+def flow_ball(d):
+    flow = cp.Variable(M - 1)
+    return 0.0, [cp.diff(cp.hstack([0, flow, 0])) == d - 1.0 / M, cp.norm1(flow) <= 2.0]
 
 
 def group_fair(d):
@@ -99,6 +105,15 @@ def test_a_polyhedral_form_is_for_the_interior_point_and_one_problem(f):
     found = rb.solve(game, 1e-6)
     assert found.method == "auto (interior)"
     assert rb.reference(game).rounds == 1
+
+
+@pytest.mark.parametrize("f", [flow_ball, flows, group_fair, transport])
+def test_rows_that_fix_d_do_not_stop_the_interior_point(f):
+    """With more columns than examples K is factorised without d, and flows leave it singular."""
+    found = rb.solve(rb.Game(margins(M, 2 * M), rb.Custom(f)), 1e-6)
+    assert found.method == "auto (interior)"
+    assert found.status == "optimal"
+    assert found.rounds <= ITERATIONS
 
 
 def test_bounds_of_a_run_ask_no_solver(monkeypatch):

@@ -139,8 +139,15 @@ class Polyhedron(Part):
         if not self._eta.size:
             return Diagonal(theta, self._m)
         diagonal = np.append(theta[:size], -1.0 / theta[size:])
-        K = self._ties + sparse.diags_array(diagonal)
-        return Bordered(self._layout, K, lambda t: np.asarray(K @ t))
+        # Rows that are equations may fix d, and K without d is then singular, as for flows. The
+        # factor takes these rows as bounds that are as stiff as the stiffest inequality. The
+        # refinement with the exact K removes the difference.
+        stiffest = theta.max(where=self._is_free, initial=1.0)
+        is_equation = np.append(np.zeros(size, dtype=bool), ~self._is_free[size:])
+        factored = sparse.diags_array(np.where(is_equation, -1.0 / stiffest, diagonal))
+        return Bordered(
+            self._layout, self._ties + factored, lambda t: self._ties @ t + diagonal * t
+        )
 
     def aim(self, pull: Vector, centre: Array | float, first: _Change | None = None) -> Aim:
         size = self._size
