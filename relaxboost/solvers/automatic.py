@@ -171,8 +171,7 @@ class PortfolioRun(Booster):
                 raise
             return f"it gave up ({error})"
         if following is None:
-            # The tests of the package define runs that give no reason.
-            return run.why_ended or "it returned no further round"
+            return run.why_ended
         self._show(following)
         return ""
 

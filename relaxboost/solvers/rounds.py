@@ -102,8 +102,8 @@ class Booster(ABC):
     its updates to this number."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
-    why_ended: str = ""
-    """The reason why `advance` returned None, as a clause with its numbers, or "" before that."""
+    why_ended: str = "the method returned no further round"
+    """The reason why `advance` returned None, as a clause with its numbers."""
     witness: Witness | None = None
     """The data that prove a lower bound close to the relaxed margin of the present weights w_t, or
     None. Some relaxations call a solver to compute the relaxed margin. With a
