@@ -25,7 +25,6 @@ from relaxboost.commands.style import (
     sep_option,
     show,
 )
-from relaxboost.solvers.method import METHODS, RENAMED, RENAMING
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -134,8 +133,10 @@ Examples:
     "--method",
     default="auto",
     show_default=True,
-    help=f"{', '.join(METHODS)}. Give --max-rounds or --time-limit with "
-    f"{' and '.join(name for name, kind in METHODS.items() if kind.endless)}.",
+    # A list of its own, since the help is printed without loading NumPy; a test compares the names.
+    help="auto, interior-point, lpboost, erlpboost, corrective, softboost, mlpboost, hedge, "
+    "fully-corrective (over an l2 ball), smoothboost (give --max-rounds or --time-limit); for the "
+    "hard margin also totalboost, and over l1 adaboost (give a limit) and adaboost-star.",
 )
 @click.option(
     "--step",
@@ -265,6 +266,8 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 def _method(name: str, step: str | None) -> Any:
     """Return the method of --method and --step."""
+    from relaxboost.solvers.method import METHODS, RENAMED, RENAMING
+
     if name in RENAMED:
         say(f"note: {RENAMING.format(f'--method {name}', f'--method {RENAMED[name]}')}", err=True)
         name = RENAMED[name]

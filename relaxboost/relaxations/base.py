@@ -149,10 +149,7 @@ class Relaxation(ABC):
     """
 
     level: ClassVar[Level] = "numerical"
-    """The strongest proof that its floating-point bounds allow: exact, enclosed or numerical.
-
-    A certificate may be stronger: if `exact_form` returns a linear program, `certify` uses it.
-    """
+    """The level of the floating-point bounds. A certificate by `exact_form` may be stronger."""
 
     binary_entropy: ClassVar[bool] = False
     """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;
