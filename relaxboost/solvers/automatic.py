@@ -24,7 +24,7 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors that end a phase but not the run. The next phase may still solve the game."""
+"""The errors after which the run continues with its next phase, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class PortfolioRun(Booster):
     """A run of the method "auto". It computes rounds with one phase after the other.
 
     A phase is another method, which may have a budget of work. This class decides when a phase
-    ends. The first round belongs to no phase. Its distribution over the m examples is
-    `f.center(m)`, at which the relaxation f is finite, or the distribution of a warm start. A run
-    therefore has a bracket [lower, upper] of the value of the game even if it is interrupted while
-    the first phase prepares its data.
+    ends. The first round is computed before the first phase starts. Its distribution over the m
+    examples is `f.center(m)`, at which the relaxation f is finite, or the distribution of a warm
+    start. A bracket [lower, upper] of the value of the game is therefore known even if the run is
+    interrupted while the first phase prepares its data.
     """
 
     inner = "start"
@@ -74,10 +74,10 @@ class PortfolioRun(Booster):
         return self if self._run is None else self._run
 
     def describe(self, kinds: Iterable[str]) -> str:
-        """Return the name of the method and the kinds of its rounds, as "auto (interior)".
+        """Return the name of the method and the kinds of its rounds, such as "auto (interior)".
 
-        `kinds` are words of `RoundRecord.inner`. The text does not contain "start" and "lost", and
-        it has the word "pairwise" instead of "smoothed".
+        `kinds` are words of `RoundRecord.inner`. The words "start" and "lost" are left out, and the
+        word "smoothed" is replaced by "pairwise".
         """
         # The first round and a failed walk contribute nothing that a reader should know.
         shown = [kind for kind in kinds if kind not in ("start", "lost")]
@@ -87,7 +87,7 @@ class PortfolioRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Use the distribution d of a warm start in the first round. Return this booster.
 
-        Every phase receives the warm start too.
+        Each phase may use the warm start too.
         """
         self._request = self._request._replace(start=start)
         # Without a d the first round uses the distribution f.center(m).
@@ -107,9 +107,9 @@ class PortfolioRun(Booster):
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
-        """Compute the next round with the present phase, or start the next phase if this one ends.
+        """Compute the next round with the current phase, or with a later phase if it has ended.
 
-        `best` is the answer of the weak learner to the present distribution d. The result is this
+        `best` is the answer of the weak learner to the current distribution d. The result is this
         booster, or None if the last phase has ended.
         """
         self._rounds += 1
@@ -145,7 +145,7 @@ class PortfolioRun(Booster):
         return chosen
 
     def _why_leave(self) -> str:
-        """Return the reason why the present phase has to end, or "" if the phase may continue.
+        """Return the reason why the current phase has to end, or "" if the phase may continue.
 
         A phase has to end if its work exceeds its budget and another phase follows.
         """
@@ -158,10 +158,10 @@ class PortfolioRun(Booster):
         return f"its budget of {budget:.0f} passes over A is used up"
 
     def _advance_run(self, run: Booster, best: Any) -> str:
-        """Compute the next round with `run`, the run of the present phase.
+        """Compute the next round with `run`, the run of the current phase.
 
         Return the reason why the phase has ended, or "" if the phase continues. `best` is the
-        answer of the weak learner to the present distribution d.
+        answer of the weak learner to the current distribution d.
         """
         try:
             following = run.advance(best)
@@ -176,7 +176,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _begin_next(self, phase: Phase, reason: str) -> str:
-        """End the present phase for the given reason, and start the phase `phase`.
+        """End the current phase for the given reason, and start the new phase `phase`.
 
         Return the reason why the new phase could not start, or "" if it has started.
         """
@@ -200,13 +200,13 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Add a sentence to the trace of this run. It names the round and the decision."""
+        """Add a sentence with the current round and the decision to the trace of this run."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:
         """Copy the distribution d and the weights w from the run of a phase to this object.
 
-        The bounds of the next round are evaluated at these points.
+        In the next round the bounds on the value are evaluated at this d and this w.
         """
         self._run = run
         self.inner = run.inner

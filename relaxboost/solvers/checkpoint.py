@@ -20,8 +20,8 @@ from relaxboost.solvers.incumbent import Certified
 from relaxboost.solvers.warm_start import WarmStart
 
 FORMAT = "relaxboost checkpoint 1"
-"""The entry "format" of every checkpoint file. Its number increases when a new version of the
-package changes the entries of the file."""
+"""The entry "format" of every checkpoint file. The number at the end of this text increases when a
+new version of the package changes the entries of the file."""
 
 
 class Checkpoint:
@@ -29,10 +29,10 @@ class Checkpoint:
 
     The points are a distribution d over the examples and weights w of the hypotheses, with the
     bracket [lower, upper] of the value that they prove. The file also has data that identify the
-    game, the basis of the restricted linear program of column generation, and the numbers of rounds
-    and seconds so far. A write either replaces the whole file or leaves the old file as it was. The
-    time between two writes is at least half a second, and at least 20 times the time that the last
-    write took.
+    game, the basis of the restricted linear program of column generation, and the number of rounds
+    and of seconds so far. A write either replaces the whole file or leaves the old file as it was.
+    The time between two writes is at least half a second, and at least 20 times the time that the
+    last write took.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ class Checkpoint:
     Raises
     ------
     InputError
-        If the file cannot be written, is not a checkpoint, or belongs to another game. The error is
-        also raised if the matrix numbers its columns in the order in which a run finds them. In
-        another run the same number may then belong to another column.
+        If the file cannot be written, is not a checkpoint, or is for another game. The error is
+        also raised if the index of a column depends on the order in which a run finds the columns.
+        In another run the same index may then mean another column.
     """
 
     def __init__(self, path: str | os.PathLike[str], game: Game) -> None:
         if game.n is None:
             raise InputError(
-                f"a checkpoint stores the numbers of columns, but {game.matrix!r} numbers its "
+                f"a checkpoint stores the indices of columns, but {game.matrix!r} numbers its "
                 "columns in the order in which a run finds them; leave checkpoint out"
             )
         # A folder without permission is an error now, and not after an hour.
@@ -67,8 +67,7 @@ class Checkpoint:
         """The reason why the last write of the file failed, or "" if it succeeded. A failed write
         does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The points that were in the file, as a warm start. Without a file, the start has no
-        points."""
+        """The points that were in the file, or a warm start without points if there was no file."""
         self._pace = Pace()
 
     @property
@@ -137,7 +136,7 @@ class Checkpoint:
     def _content(self) -> dict[str, Any]:
         """Return the content of the checkpoint file as a dictionary.
 
-        Raise an InputError if the file has another format or belongs to another game.
+        Raise an InputError if the file has another format or is for another game.
         """
         try:
             content: dict[str, Any] = json.loads(self.path.read_bytes())
@@ -153,7 +152,7 @@ class Checkpoint:
             there = parts.get(part)
             if there != here:
                 raise self._refusal(
-                    f"it belongs to another game, whose {part} is {there!r:.60}, here {here!r:.60}"
+                    f"it is for another game, whose {part} is {there!r:.60}, here {here!r:.60}"
                 )
         return content
 

@@ -19,9 +19,9 @@ class MethodResult(NamedTuple):
     """The result of one method for a game. It is a row of the table of a `MethodComparison`."""
 
     method: str
-    """The name of the method, in the form of `Solution.method`."""
+    """The name of the method, as in `Solution.method`."""
     status: str
-    """The word that says how the run ended, in the form of `Solution.status`."""
+    """A word that says how the run ended, as in `Solution.status`."""
     rounds: int
     """The number of rounds. Each round asks the weak learner for the best hypothesis once."""
     seconds: float
@@ -41,7 +41,7 @@ class MethodResult(NamedTuple):
 class MethodComparison:
     """The results of several methods for one game, as `compare_methods` returns them.
 
-    If the object is printed, it shows a table. `to_frame` returns the table as a pandas frame.
+    ``print`` shows the results as a table, and `to_frame` returns them as a pandas DataFrame.
     `rb.views.plots.bounds_by_round` plots the lower and the upper bound of each method against the
     rounds.
     """
@@ -95,8 +95,8 @@ def compare_methods(
     tol : float
         The requested gap between the upper and the lower bound on the value, > 0.
     max_rounds, time_limit : int, float (seconds), optional
-        The limits of each method. Methods such as AdaBoost may never reach the requested gap, so
-        the default time limit is one minute.
+        The largest number of rounds and of seconds for each method. Methods such as AdaBoost may
+        never reach the requested gap, so the default time limit is one minute.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def compare_methods(
 
 
 def _cells(row: MethodResult) -> tuple[str, ...]:
-    """Return the cells of a row of the printed table, for the result of one method."""
+    """Return the result of one method as the cells of a row of the printed table."""
     guarantee = "-" if math.isnan(row.guarantee) else f"{row.guarantee:.0f}"
     bounds = (f"{row.lower:.6f}", f"{row.upper:.6f}", f"{row.gap:.2g}")
     return (row.method, row.status, str(row.rounds), f"{row.seconds:.2f}", *bounds, guarantee)

@@ -1,4 +1,4 @@
-"""The weights w of a game over a Euclidean set, stored with one entry for each hypothesis."""
+"""The weights w of a game over a Euclidean domain, stored with one entry for each hypothesis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DensePoint(MovingHypothesis):
         The margin matrix A with one row for each example and one column for each hypothesis. Its
         number of columns n must be known.
     over : EuclideanSet
-        The domain of w, a Euclidean set such as an l2 ball.
+        The domain of w: an l2 ball, or a penalty on the squared norm of w.
     """
 
     over: EuclideanSet
@@ -68,7 +68,7 @@ class DensePoint(MovingHypothesis):
         self.cost = self.over.cost(self.w)
 
     def snapshot(self) -> Vector:
-        """Return the vector w itself. Later steps create new vectors and do not change this one."""
+        """Return the vector w. Later steps create new vectors and do not change this one."""
         return self.w
 
     def coefficients(self, snapshot: Vector) -> tuple[NDArray[np.int64], Vector]:

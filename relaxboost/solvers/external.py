@@ -26,7 +26,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     },
 }
 """The default options of the solvers with which the package is tested. These options request more
-accuracy than the defaults of the solvers. All other solvers run with the defaults of cvxpy."""
+accuracy than the solvers do without options. Any other solver runs with the defaults of cvxpy."""
 
 INTERIOR_POINT: dict[str, dict[str, Any]] = {
     "HIGHS": {
@@ -38,15 +38,15 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options with which `reference` solves the primal problem of a game in the cone form of the
-relaxation f. The cone form describes f by a linear program or by a cone program. HiGHS then runs
-its interior point method without the crossover to a vertex. A narrow bracket [lower, upper] of the
-value needs a nearly optimal pair (d, w), but this pair need not be a vertex."""
+"""The options that replace those of `SOLVERS` if the primal problem of a game contains the cone
+form of the relaxation f, which describes f by a linear program or by a cone program. HiGHS then
+runs its interior point method without the crossover to a vertex. A narrow bracket [lower, upper]
+of the value needs a nearly optimal pair (d, w), but this pair need not be a vertex."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a solver for one problem. The numbers are not checked.
+    """The result of a general convex solver for one problem. Its numbers are not checked.
 
     The problem is the primal or the dual of a game. d is a distribution over the examples, and w
     are the weights of the hypotheses.
@@ -67,8 +67,8 @@ class Answer:
     """The multipliers of the constraints of the problem. They are weights w for the primal, and a
     distribution d for the dual. None means that the solver found no multipliers."""
     proof: ConeProof | None = None
-    """The multipliers of the rows of a cone program that describes the relaxation f. None means
-    that the problem does not contain such a cone program."""
+    """The multipliers of the cone program that describes the relaxation f, with the point at which
+    its quadratic term is linearised. None means that the problem contains no cone program of f."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
@@ -80,8 +80,8 @@ def check_solver(name: str | None, curved: str | None) -> str:
         The name that the user gave. The default is HIGHS for linear programs and CLARABEL for all
         other problems.
     curved : str, optional
-        A name of the part of the problem that is not polyhedral. The error message contains it.
-        None means that the problem is a linear program.
+        The name in the error message for the part of the problem that is not polyhedral. None means
+        that the problem is a linear program.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
 def ask(
     model: Model, solver: str, options: dict[str, Any], defaults: dict[str, Any] | None = None
 ) -> Answer:
-    """Run a solver on one problem and return its answer.
+    """Call a solver for one problem and return the answer of the solver.
 
     If the solver fails, the status of the answer begins with "failed", and no error is raised.
 
@@ -126,7 +126,7 @@ def ask(
     options : dict
         The options of the user. They override the default options.
     defaults : dict, optional
-        The default options. If they are None, the options in the dictionary `SOLVERS` are used.
+        The default options. None stands for the options in the dictionary `SOLVERS`.
 
     Raises
     ------

@@ -48,11 +48,11 @@ def predict_passes(game: Game) -> float:
 
 
 class GeneralSolverRun(Booster):
-    """A run in which one call of a general convex solver finds both d and w.
+    """A run that takes both d and w from a general convex solver.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. Both are moved
-    to feasible points. The bounds on the value that they prove are evaluated in the next round,
-    which is the last round of the run.
+    to feasible points. The bounds on the value that d and w prove are evaluated in the round after
+    the solver ends, which is the last round of the run.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Call the solver, and take its d and w for the next round. Return this booster.
+        """Solve the game, and take the d and w of the solver for the next round. Return this run.
 
         The second call of this method returns None, which ends the run. The answer `best` of the
         weak learner is not used.

@@ -1,4 +1,4 @@
-"""The weights w of the hypotheses that a run holds, together with the margins u = A w.
+"""The weights w of the hypotheses in a run, stored together with the margins u = A w.
 
 A is the margin matrix with one row for each example and one column for each hypothesis. The edge of
 a column for a distribution d over the examples is <column, d>. An atom is a vertex of the domain of
@@ -24,10 +24,10 @@ def worst_in_use(
     """Return the signed column that has the smallest edge among those with positive weight.
 
     A signed column is a column of the margin matrix times a sign. Its edge for a distribution d
-    over the examples is <column, d>. The result is the position of the column in the array `edges`,
-    its edge, and its weight. If the domain of w contains w = 0, the weights may sum to less than
-    `scale`. The missing weight then counts as the weight of the atom w = 0. This atom has the edge
-    zero and the position -1.
+    over the examples is <column, d>. The result is the index of the signed column in the array
+    `edges`, its edge, and its weight. If the domain of w contains w = 0, the weights may sum to
+    less than `scale`. The missing weight then counts as the weight of the point w = 0. This point
+    has the index -1 and the edge 0.
 
     Parameters
     ----------
@@ -55,20 +55,18 @@ def worst_in_use(
 class CombinedHypothesis(ABC):
     """The weights w of the hypotheses in a run, with their margins and their penalty.
 
-    The margins are u = A w for the margin matrix A. The penalty g*(w) belongs to the domain of w.
-    It is zero if the domain is a set.
+    The margins are u = A w for the margin matrix A. The penalty g*(w) depends on the domain of w.
+    The penalty is zero if the domain only restricts w to a set, such as a ball.
     """
 
     over: Domain
-    """The domain of the weights w, such as an l1 ball or a Euclidean set."""
+    """The domain of the weights w, such as an l1 ball or an l2 ball."""
     u: Vector
     """The margins u = A w, with one entry for each example."""
     cost: float = 0.0
-    """The penalty g*(w) that the domain puts on the weights w. It is zero if the domain is a
-    set."""
+    """The penalty g*(w), which is zero if the domain of w only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last distribution d and margins u for which `gap` computed the product <d, u>, and this
-    product."""
+    """The last d and the last u for which `gap` computed the product <d, u>, and this product."""
 
     @property
     @abstractmethod
@@ -77,25 +75,25 @@ class CombinedHypothesis(ABC):
 
     @abstractmethod
     def snapshot(self) -> Any:
-        """Return an object that stores the present weights w.
+        """Return an object that stores the current weights w.
 
-        The method `coefficients` turns this object into column numbers and weights.
+        The method `coefficients` returns the indices of the columns and the weights in this object.
         """
 
     @abstractmethod
     def coefficients(self, snapshot: Any) -> tuple[NDArray[np.int64], Vector]:
-        """Return the weights w that `snapshot` has stored, as two arrays.
+        """Return the weights w that the object `snapshot` stores, as two arrays.
 
-        The first array has the numbers of the columns with weight, in increasing order. The second
-        array has the signed weight of each of these columns.
+        The first array has the indices of the columns whose weight is not zero, in increasing
+        order. The second array has the signed weight of each of these columns.
         """
 
     def gap(self, d: Vector, best: Best | Dense) -> float:
         """Return g(Aᵀd) + g*(w) − <d, A w>, the duality gap of w for a fixed distribution d.
 
         A is the margin matrix, g*(w) is the penalty that the domain puts on the weights w, and g is
-        the conjugate of g*. The result is not negative. If the domain is a set, the result is
-        <Aᵀd, best − w>, where `best` is the answer of the weak learner to d.
+        the conjugate of g*. `best` is the answer of the weak learner to d: the atom or the dense
+        weights that maximise <Aᵀd, w> − g*(w) over w. The result is not negative.
         """
         # The state of a round and the booster's own test both need this product.
         if self.product[0] is not d or self.product[1] is not self.u:
@@ -104,14 +102,14 @@ class CombinedHypothesis(ABC):
 
 
 class MovingHypothesis(CombinedHypothesis):
-    """Weights w of the hypotheses that steps move towards answers of the weak learner."""
+    """The weights w of a run that moves w towards the answers of the weak learner."""
 
     @abstractmethod
     def direction(self, best: Any) -> tuple[Vector, float]:
         """Return the direction v of a step towards `best`, and the largest |v_i|.
 
-        `best` is an answer of the weak learner. v is the vector of the margins of `best` minus the
-        margins of the present weights w. It has an entry v_i for each example.
+        `best` is the answer of the weak learner (an atom, or dense weights). The entry v_i is the
+        margin of `best` on example i minus the margin of the current weights w on example i.
         """
 
     @abstractmethod
@@ -119,34 +117,36 @@ class MovingHypothesis(CombinedHypothesis):
         """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
 
         The domain puts the penalty g*(w) on the weights w. The step replaces w by
-        (1 − η) w + η best, where `best` is an answer of the weak learner.
+        (1 − η) w + η best, where `best` is the answer of the weak learner (an atom, or dense
+        weights).
         """
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
-        """Replace the weights w by (1 − η) w + η best. `best` is an answer of the weak learner.
+        """Replace the weights w by (1 − η) w + η best.
 
-        `u` is the vector of margins of the new weights.
+        `best` is the answer of the weak learner (an atom, or dense weights). `u` is the vector of
+        margins of the new weights.
         """
 
     @abstractmethod
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
         """Replace the weights w by the given weights, which must lie in the domain.
 
-        `support` has the numbers of the columns with weight, and `coefficients` has the signed
-        weight of each of these columns.
+        `support` has the indices of the columns whose weight is not zero, and `coefficients` has
+        the signed weight of each of these columns.
         """
 
 
 class ActiveSet(MovingHypothesis):
-    """The weights w = Σ weight · sign · e_j on the columns j that a run has used so far.
+    """The weights w = Σ weight · sign · e_j, a sum over all pairs (j, sign) used by a run so far.
 
-    e_j is the unit vector of column j. Each pair (j, sign) of a column and a sign has a slot, which
-    is a position in the array of weights. The pair keeps its slot for the whole run. The weights of
-    the slots are non-negative. Their sum is at most the size of the atoms, which is the radius of
-    an l1 ball. If the sum is smaller, the missing weight counts as the weight of the atom w = 0. A
-    run starts from w = 0 if the domain contains this point. Otherwise the run starts from the best
-    atom for the distribution `center`.
+    e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
+    position in the arrays of this object, such as `weights`. The slot does not change during a run.
+    The sum of the weights is at most the size of the atoms, which is the radius of an l1 ball. If
+    the sum is smaller, the missing weight counts as the weight of the point w = 0. A run starts
+    from w = 0 if the domain contains this point. Otherwise the run starts from the best atom for
+    the distribution `center`.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The column number and the sign of each slot. The pair (0, 0) stands for w = 0."""
+        """The pairs (j, sign) of a column index and a sign. The pair (0, 0) stands for w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -180,18 +180,18 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """The number of slots with positive weight. The slot of the atom w = 0 is not counted."""
-        # The atom w = 0 is a point of the domain, but no column of A.
+        """The number of signed columns with positive weight. The point w = 0 is not counted."""
+        # The pair (0, 0) stands for a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
         return count if zero is None else count - int(self.weights[zero] > 0.0)
 
     @property
     def columns(self) -> NDArray[Any]:
-        """The column of each slot times the sign of the slot, as an array in Fortran order.
+        """The column j of A times the sign, for each pair (j, sign) of `keys`, in this order.
 
-        The first len(self) columns of the array belong to the slots, in their order. The array may
-        have further columns, which are not used yet.
+        A is the margin matrix. The array is in Fortran order. After the first len(self) columns it
+        may have further columns, whose entries have no meaning.
         """
         used = len(self)
         for slot in range(self._made, used):
@@ -211,8 +211,8 @@ class ActiveSet(MovingHypothesis):
     def slot(self, best: Best) -> int:
         """Return the slot of a signed column, which is its position in the array of weights.
 
-        `best` has the number and the sign of the column. If the pair has no slot, it gets a new
-        slot with the weight 0.
+        `best` has the index and the sign of the column. If this signed column has no slot yet, it
+        gets a new slot with the weight 0.
         """
         # A sign of zero means w = 0, whatever column the weak learner names with it.
         key = (best.id, best.sign) if best.sign else (0, 0)
@@ -228,10 +228,10 @@ class ActiveSet(MovingHypothesis):
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given weights. All slots are kept.
+        """Replace the weights w by the given weights. No pair (j, sign) is removed from `keys`.
 
-        `support` has the numbers of the columns with weight, and `coefficients` has the signed
-        weight of each of these columns.
+        `support` has the indices of the columns whose weight is not zero, and `coefficients` has
+        the signed weight of each of these columns.
         """
         # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
@@ -241,16 +241,16 @@ class ActiveSet(MovingHypothesis):
         self.u = self.matrix.margins(support, coefficients)
 
     def column(self, slot: int) -> NDArray[Any]:
-        """Return the column of the margin matrix that belongs to a slot, times the slot's sign."""
+        """Return the column j of the margin matrix times the sign, for (j, sign) = keys[slot]."""
         j, sign = self.keys[slot]
         return sign * self.matrix.column(j)
 
     def between(self, slot: int, other: int | None) -> tuple[Vector, float]:
-        """Return the direction v of a step that moves weight between slots, and the largest |v_i|.
+        """Return the direction v of a step between two signed columns, and the largest |v_i|.
 
-        The weight moves from the slot `other` to the slot `slot`. v is the signed column of `slot`
-        minus the signed column of `other`. If `other` is None, the weight comes from the atom
-        w = 0, and v is the signed column of `slot`.
+        The signed columns are at the positions `slot` and `other` of `keys`. The step moves weight
+        from the column at `other` to the column at `slot`, and v is the latter minus the former. If
+        `other` is None, the weight comes from the point w = 0, and v is the column at `slot`.
         """
         j, sign = self.keys[slot]
         i, turn = (j, 0) if other is None else self.keys[other]
@@ -265,14 +265,14 @@ class ActiveSet(MovingHypothesis):
         return v, kernels.apart(column, best.sign * self.over.scale, self.u, 1.0, v)
 
     def bend(self, best: Best) -> tuple[float, float]:
-        """Return (0, 0), because a domain with atoms is a set and puts no penalty on w."""
+        """Return (0, 0), because a domain with atoms puts no penalty on w."""
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best, where `best` is an atom.
 
-        All weights are multiplied by 1 − η. Then the slot of `best` gets an additional weight of η
-        times the size of the atoms. `u` is the vector of margins of the new weights.
+        All weights are multiplied by 1 − η. Then the weight of `best` is increased by η times the
+        size of the atoms. `u` is the vector of margins of the new weights.
         """
         # A new slot replaces the array of weights, so the slot is found first.
         slot = self.slot(best)
@@ -281,9 +281,9 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight η from the slot `other` to the slot of the signed column `best`.
+        """Move the weight η from the signed column `keys[other]` to the signed column `best`.
 
-        If `other` is None, the weight comes from the atom w = 0. `u` is the vector of margins of
+        If `other` is None, the weight comes from the point w = 0. `u` is the vector of margins of
         the new weights.
         """
         slot = self.slot(best)
@@ -294,26 +294,27 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of the signed column of each slot.
+        """Return the edge <column, d> of each signed column in use, in the order of `keys`.
 
         d is a distribution over the examples. A signed column is a column of the margin matrix
-        times the sign of the slot.
+        times a sign.
         """
         return kernels.dots(self.columns, len(self), d)
 
     def priced(self, d: Vector) -> tuple[Best, Vector | None]:
-        """Return the best atom of the domain for a distribution d, and the edge of each slot.
+        """Return the best atom of the domain for a distribution d, and the edges of all `keys`.
 
-        The edge of a slot is <column, d> for its signed column. The second result is None if the
-        search for the best atom does not compute the edges.
+        The edge of a pair (j, sign) in `keys` is <column j, d> times the sign. The second result is
+        None if the search for the best atom does not compute the edges.
         """
         best, edges = self.over.priced(self.matrix, d, self._numbers)
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom among the columns that have slots.
+        """Return the best atom of those that are multiples of the columns in use.
 
-        `edges` has the edge <column, d> of the signed column of each slot, for a distribution d.
+        `edges` has the edge <column, d> of each signed column for a distribution d, in the order of
+        `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)
@@ -321,15 +322,15 @@ class ActiveSet(MovingHypothesis):
         return Best(j, sign * turn, turn * float(edges[slot]), 0.0)
 
     def set_weights(self, weights: Vector) -> None:
-        """Replace the weights of all slots by new weights, and recompute the margins.
+        """Replace the weights of all signed columns in use, and recompute the margins.
 
-        The domain first moves the new weights to feasible weights.
+        The new weights are in the order of `keys`. The domain moves them to feasible weights first.
         """
         self.weights = self.over.repair(weights)
         self.u = kernels.combine(self.columns, len(self), self.weights)
 
     def snapshot(self) -> tuple[int, Vector]:
-        """Return the number of slots and a copy of the weights of the slots."""
+        """Return the number of signed columns in use and a copy of their weights."""
         used = len(self)
         return used, self.weights[:used].copy()
 
@@ -351,7 +352,7 @@ class FullWeights(CombinedHypothesis):
     over : AtomicSet
         The domain of w, a set with atoms such as an l1 ball.
     columns : array of int
-        The numbers of the columns, in increasing order.
+        The indices of the columns, in increasing order.
     w : array
         The signed weight of each column.
     margins : array of shape (m,)
@@ -371,7 +372,7 @@ class FullWeights(CombinedHypothesis):
         return int(np.count_nonzero(self.w))
 
     def snapshot(self) -> tuple[NDArray[np.int64], Vector]:
-        """Return the numbers of the columns and their weights. These arrays never change."""
+        """Return the indices of the columns and their weights. These arrays never change."""
         return self.columns, self.w
 
     def coefficients(

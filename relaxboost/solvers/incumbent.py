@@ -31,11 +31,11 @@ from relaxboost.solvers.warm_start import WarmStart, Weights
 class Certified(NamedTuple):
     """A feasible distribution d over the examples and feasible weights w of the hypotheses.
 
-    They prove a bracket [lower, upper] of the value ρ of the game.
+    This d and this w prove a bracket [lower, upper] of the value ρ of the game.
     """
 
     weights: Weights
-    """The weights w of the hypotheses, as an array of column numbers and an array with the signed
+    """The weights w of the hypotheses, as an array of column indices and an array with the signed
     weight of each of these columns."""
     lower: float
     """The lower bound on the value ρ of the game that w proves."""
@@ -51,8 +51,8 @@ class Incumbent:
     """The best d and w that a run has found so far, with the bounds on the value that they prove.
 
     d is a distribution over the examples, and w are the weights of the hypotheses. The attributes
-    `lower` and `upper` are the best bounds on the value so far. The rounds computed them in
-    floating point. `certify` moves d and w to feasible points and evaluates the bounds again.
+    `lower` and `upper` are the best bounds on the value so far, estimated in floating point.
+    `certify` moves d and w to feasible points and evaluates the bounds again.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Incumbent:
         """Compare the points of a round with the best points so far, and keep the better ones.
 
         The weights w of the round are kept if they prove a larger lower bound on the value. The
-        distribution d of the round is kept if its upper bound is at most the best one so far.
+        distribution d of the round is kept if it proves an upper bound of at most the best one.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -119,10 +119,10 @@ class Incumbent:
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
         """Return feasible points d and w, with the bounds on the value that these points prove.
 
-        A witness is the data that prove a lower bound on the relaxed margin of w. The booster may
-        have given a witness. If the bracket [lower, upper] is then wider than the requested
-        accuracy allows, the relaxation computes a second witness, and the better one is kept. This
-        may call a solver, so it is done only if `ask_solver` is true.
+        A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
+        gave a witness, but the bracket [lower, upper] is wider than the requested accuracy allows,
+        the relaxation computes a second witness, and the better witness is kept. The relaxation may
+        call a solver for this purpose, so `ask_solver` can forbid the second witness.
 
         Parameters
         ----------
@@ -156,8 +156,8 @@ class Incumbent:
 class RunLog:
     """The history of a run, the number of its rounds, and the seconds that it has taken.
 
-    If the run continues from a checkpoint, both numbers include the rounds and the seconds before
-    the checkpoint.
+    If the run continues from a checkpoint, the rounds and the seconds before the checkpoint are
+    included.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ class RunLog:
         self._history: History[RoundRecord] = History()
         self._printed = 0
         self.kinds: dict[str, None] = {}
-        """The kinds of the rounds so far, in the order in which they first occurred. The history
-        of a long run keeps only some of its records, so a kind may be missing in the history."""
+        """The values of `RoundRecord.inner` so far, in the order in which they first occurred. The
+        history of a long run keeps only some of its records, so values may be missing there."""
 
     @property
     def seconds(self) -> float:
@@ -218,7 +218,8 @@ class RunLog:
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
         """Return the records of the rounds that the history has kept.
 
-        In the last record the certified bounds `lower` and `upper` replace the estimated bounds.
+        In the last record, the certified bounds `lower` and `upper` replace the bounds that the run
+        estimated.
         """
         # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last

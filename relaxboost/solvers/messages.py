@@ -22,22 +22,22 @@ ENDINGS = {
     "callback": "the callback ended the run at a gap of {gap:.3g}; the goal was {goal}",
     "interrupted": "the run was interrupted at a gap of {gap:.3g}; the bracket is valid; "
     "the goal was {goal}",
-    "inaccurate": "the lower bound exceeds the upper bound by {excess:.3g}: both are numerical, "
-    "and only as accurate as the solver that computed them",
+    "inaccurate": "the lower bound exceeds the upper bound by {excess:.3g}: both bounds are only "
+    "as accurate as the solver that computed them",
     "stalled": "the run could not reduce the gap below {gap:.3g}: {reason}; the goal was {goal}",
 }
 """The sentence of `Solution.message` for each status. The status "optimal" has three sentences:
-"optimal" for a gap of at most `tol`, "by rtol" for the test of the relative gap, and "by Fig. 1"
-for the test of the smoothed gap."""
+"optimal" for a gap of at most `tol`, "by rtol" for a larger gap that only the relative tolerance
+`rtol` allows, and "by Fig. 1" for the test of the smoothed gap."""
 
 
 class Ending(NamedTuple):
-    """The data that say how a run ended: a status, an error message and the stopping test."""
+    """The data that say how a run ended: a status, a reason and the stopping test."""
 
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The message of the error that ended the run, or the booster's reason to end, or ""."""
+    """The error message or the booster's reason that ended the run, or "" if there is neither."""
     smoothed_test: bool
     """Whether the run used the stopping test of SS09 Fig. 1, which bounds the gap of the smoothed
     game."""
@@ -75,7 +75,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
     # The families of the package are tested; a method of a user's class may be wrong.
     if status in ("stalled", "inaccurate") and is_own(game.relaxation):
         message += (
-            "; the relaxation is user-defined: rb.testing.check_relaxation(f) finds methods of it "
+            "; the relaxation f is user-defined: rb.testing.check_relaxation(f) finds methods of f "
             "that contradict each other"
         )
     return message

@@ -1,4 +1,4 @@
-"""The classes of the methods of `solve`. A method is an immutable object with options."""
+"""The base classes of the methods of `solve`. A method is an immutable object with options."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ METHODS: dict[str, type[Method]] = {}
 """A dictionary from the names of the methods to their classes. `solve` accepts these names."""
 
 STOPPING = ("certified", "smoothed")
-"""The tests that may end a run. The test "certified" compares the certified gap with the requested
-gap. The test "smoothed" compares the gap of the smoothed game with it, as SS09 Fig. 1 does."""
+"""The tests that may end a run. "certified" compares the certified gap with the requested gap.
+"smoothed" compares the gap of the smoothed game with the requested gap, as SS09 Fig. 1 does."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Method(ABC):
     """
 
     name: ClassVar[str]
-    """The name by which `solve` knows the method."""
+    """The name of the method, which `solve` accepts."""
     endless: ClassVar[str] = ""
     """The reason why a run may never reach the gap `tol`, or "" if there is no such reason. The
     name of the class is put before this text to form a sentence. If there is a reason, a run needs
     a limit on the rounds or the time."""
     cold: ClassVar[str] = ""
-    """The reason why a run cannot start from points that the user gives, or "" if it can. The name
-    of the class is put before this text to form a sentence."""
+    """The reason why a run cannot start from points of the user, or "" if there is no such reason.
+    The name of the class is put before this text to form a sentence."""
     bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" for the method itself."""
+    """The algorithm whose theorem gives `rounds_bound`, or "" if it is this method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -109,13 +109,13 @@ class SmoothedMethod(Method):
         The weight β of the added function, > 0. The default is tol / (2 R). Here R <= log m is the
         range of the entropy over the distributions at which f is finite
         (`Relaxation.entropy_range`). With this β the added function changes the value of the game
-        by at most tol/2. If f itself is strongly convex with a modulus of at least this β
+        by at most tol/2. If f is strongly convex with a modulus of at least this β
         (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
         The function of the distribution d that is added. "entropy" stands for Σ d log d, as in SS09
         Fig. 1. "binary-entropy" stands for Σ d log d + (1 − d) log(1 − d), which replaces the
-        soft-max by the log-loss (SS09, Sec. 6). For m examples its range R is larger than that of
-        "entropy" by (m − 1) log(m/(m − 1)) < 1. It needs a relaxation with
+        soft-max by the log-loss (SS09, Sec. 6). For m examples, the range R of this function is
+        larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. The relaxation then needs
         a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or `KLPenalty`.
     """
 
@@ -148,14 +148,15 @@ class SmoothedMethod(Method):
     def smoother(self, game: Game, tol: float, whole: bool = False) -> tuple[float, Smoother, str]:
         """Return the weight β, the smoother, and a suffix for the name of the run.
 
-        β is the weight of the function that is added to the relaxation f. The smoother is an object
-        that maps margins to smoothed distributions. An example of a suffix is ", binary entropy".
+        β is the weight of the function that is added to the relaxation f. If nothing is added, β is
+        the modulus of strong convexity of f instead. The smoother is an object that maps margins to
+        smoothed distributions. An example of a suffix is ", binary entropy".
 
         Parameters
         ----------
         game : Game
         tol : float
-            The requested gap. The smoothing may change the value of the game by half of this gap.
+            The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool
             Whether β is computed from the range of the added function over all distributions, as in
             SS09 Fig. 1. Otherwise β is computed from the range over the distributions at which f is
@@ -200,17 +201,17 @@ RENAMED = {
     "combined": "auto",
     "taut-strings": "auto",
 }
-"""A dictionary from the names that methods had in version 0.1 to their present names."""
+"""A dictionary from the names that methods had in version 0.1 to their current names."""
 
 RENAMING = "{} is now called {}; version 0.3 will not accept the old name"
-"""The warning about an old name, for the old and the new name in the words of the caller."""
+"""The warning about an old name. The two {} stand for the old and the new name."""
 
 
 def as_method(given: Any) -> Method:
     """Return the method that the argument `method` of `solve` stands for.
 
-    The argument `given` is the name of a method or an object. A name stands for an object with the
-    default options.
+    `given` is an object of the class `Method`, or the name of a method, which stands for an object
+    with the default options.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The function `path`, which solves a sequence of games and starts each from the last solution."""
+"""The function `path`, which solves games in turn and starts each from the solution before it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def path(
     time_limit : float, optional
         The largest number of seconds for each game.
     **grid : iterable
-        One keyword argument. Its name is a parameter of the game's relaxation, and its value is an
+        One keyword argument, such as k=[5, 10]: the name of a parameter of the relaxation, and an
         iterable of values for this parameter.
 
     Returns
@@ -122,15 +122,16 @@ def _listed(games: Any, grid: dict[str, Iterable[Any]]) -> list[Game]:
 def _games_of_grid(game: Game, grid: dict[str, Iterable[Any]]) -> list[Game]:
     """Return a copy of the game for each value of one parameter of its relaxation.
 
-    `grid` is a dictionary with one entry. The key is the name of the parameter, and the entry is an
-    iterable of the values.
+    `grid` is a dictionary from the name of the parameter to an iterable of its values. Raise an
+    InputError if `grid` does not have exactly one name and at least one value.
     """
     f: Any = game.relaxation
     known = [option.name for option in fields(f) if option.init]
     if len(grid) != 1 or next(iter(grid)) not in known:
-        have = f"those of {type(f).__name__} are: {', '.join(known)}" if known else f"{f} has none"
+        names = f"the parameters of {type(f).__name__} are: {', '.join(known)}"
         raise InputError(
-            f"a path of one game needs one parameter of its relaxation with its values; {have}"
+            "for a path of one game, give exactly one parameter of the relaxation and the list of "
+            f"its values; {names if known else f'{f} has no parameter'}"
         )
     ((name, values),) = grid.items()
     # A zero-dimensional NumPy array has __iter__, but cannot be iterated.

@@ -24,7 +24,7 @@ STEPS_GAP = 0.02
 """The gap at which pairwise steps end if a later phase is faster, for a domain of radius 1."""
 
 CONE_EXAMPLES = 3000
-"""With more examples than this number, a cone program in every round takes seconds."""
+"""The number of examples above which the cone program of one round takes seconds."""
 
 
 class Request(NamedTuple):
@@ -43,8 +43,7 @@ class Phase(NamedTuple):
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why the phase is not used for a game. It returns "" if the
-    phase is used."""
+    """A function that returns the reason why a game does not use the phase, or "" if it does."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the largest work, in products of the margin matrix with a vector."""
@@ -70,10 +69,9 @@ def _why_no_steps(request: Request) -> str:
     modulus = game.relaxation.curvature(game.m)
     if modulus == 0.0:
         return "f is not strongly convex, and they are slow then"
-    tol = request.goal.tol
     return (
         f"f is strongly convex with modulus {modulus:.3g}, and they are slow if the modulus is "
-        f"below 1/tol = {1.0 / tol:.3g}"
+        f"below 1/tol = {1.0 / request.goal.tol:.3g}"
     )
 
 
@@ -88,10 +86,7 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Return a run of pairwise steps for this game.
-
-    If a later phase is faster for small gaps, the run ends at a larger gap than the requested one.
-    """
+    """Return a run of pairwise steps, which ends at a larger gap if a later phase is faster."""
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(request) and general_solver.unfit(game))
@@ -152,5 +147,4 @@ PHASES = (
         lambda r: general_solver.GeneralSolverRun(r.game, r.goal.tol),
     ),
 )
-"""The phases of the method "auto", in their order. A run skips the phases whose `why_not` returns a
-reason."""
+"""The phases in their order. A run skips each phase whose `why_not` returns a reason."""

@@ -151,7 +151,7 @@ def test_a_file_of_another_game_is_refused_with_the_reason(game, tmp_path):
         (rb.Game(A, rb.Capped(7), over=rb.L1Ball(2)), "whose domain is"),
         (rb.Game(A * 0.5, rb.Capped(7)), "whose matrix is"),
     ):
-        with pytest.raises(rb.InputError, match=f"run.json: it belongs to another game, {reason}"):
+        with pytest.raises(rb.InputError, match=f"run.json: it is for another game, {reason}"):
             rb.solve(other, 0.1, checkpoint=file)
     assert file.read_bytes() == before
 

@@ -141,9 +141,9 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (rb.path, "needs one parameter of its relaxation .* Capped are: k, fraction"),
-        (lambda g: rb.path(g, k=[3], fraction=[0.1]), "needs one parameter"),
-        (lambda g: rb.path(g, weight=[3]), "those of Capped are: k, fraction"),
+        (rb.path, "give exactly one parameter of the relaxation .* Capped are: k, fraction"),
+        (lambda g: rb.path(g, k=[3], fraction=[0.1]), "give exactly one parameter"),
+        (lambda g: rb.path(g, weight=[3]), "the parameters of Capped are: k, fraction"),
         (lambda g: rb.path(g, k=[]), r"k= needs at least one value, .* got \[\]"),
         (lambda g: rb.path(g, k=3), "k= needs at least one value, .* got 3"),
         (lambda g: rb.path(g, k=np.array(3)), "k= needs at least one value, .* array"),
@@ -153,7 +153,7 @@ def test_ctrl_c_while_a_solution_is_made_keeps_it(A, monkeypatch, compiled):
         (lambda g: rb.path(3), "path needs a Game with a grid"),
         (lambda g: rb.path([g], k=[3]), "k= is for a path of one game"),
         (lambda g: rb.path([g, rb.Game(np.ones((2, 2)))]), "the same hypotheses"),
-        (lambda g: rb.path(rb.Game(g.matrix), k=[3]), "has none"),
+        (lambda g: rb.path(rb.Game(g.matrix), k=[3]), "has no parameter"),
     ],
 )
 def test_what_is_no_path(A, make, message):
