@@ -228,7 +228,7 @@ def test_runs_that_end_before_the_goal_say_why():
     for method, reason in (
         ("lpboost", r"the best of all columns is already among the \d+ columns"),
         ("interior-point", r"no step reduces its gap of \S+ any more"),
-        ("auto", r"the general solver ended because it calls its solver only once"),
+        ("auto", r"the general solver ended because it solves the game only once"),
     ):
         found = rb.solve(game, 1e-18, method)
         assert found.status == "stalled"
