@@ -33,8 +33,8 @@ def quadratic_step(
     Parameters
     ----------
     slope : float
-        The derivative <d, v> of the smoothed relaxed margin along v. If there is a penalty on the
-        weights w, its derivative is subtracted.
+        The derivative <d, v> of the smoothed relaxed margin along v, minus the derivative of the
+        penalty on the weights w if there is a penalty.
     v : array of shape (m,)
         The direction in which the margins move.
     beta : float
@@ -45,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length is then
         η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf, if the caller knows it. Otherwise the function computes it.
+        The norm ‖v‖_inf. The function computes the norm if it is not given.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -56,7 +56,7 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv. An attribute is None if the search did not compute it."""
+    """A step from margins u to u + ηv. Values that the search did not compute are None."""
 
     eta: float
     """The length η of the step."""
@@ -65,7 +65,7 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by the length of the step of SS09 Fig. 1. It is None if the
+    """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
     step has the largest possible length."""
     product: float | None = None
     """The product <d, u> of the distribution and the margins at the end of the step."""
@@ -74,12 +74,12 @@ class Step(NamedTuple):
 class Segment(NamedTuple):
     """The margins u + ηv for all step lengths η in [0, longest].
 
-    The penalty on the weights w increases by a η + b η²/2 along the segment. If the domain of w is
-    a set, there is no penalty.
+    The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
+    the domain only restricts w to a set, such as a ball.
     """
 
     u: Vector
-    """The margins u + ηv at the step length η = 0."""
+    """The margins u at the start of the segment, where η = 0."""
     v: Vector
     """The direction v in which the margins move."""
     slope: float
@@ -100,10 +100,9 @@ product <d, v>, and the product <d, u + ηv> or None."""
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
     """Return the margins at the end of a step, their smoothed distribution d, and two products.
 
-    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. The second product is None if
-    the projector does not compute it. A projector is a function that maps margins to smoothed
-    distributions. If the projector has a method `along`, this method computes all four results at a
-    lower cost.
+    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. `project` is the function that
+    maps margins to smoothed distributions. If it has a method `along`, this method computes all
+    four results at a lower cost. Otherwise the second product is None.
     """
     along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
@@ -141,7 +140,7 @@ def line_search(
     segment : Segment
         The margins and the penalty.
     accuracy : float
-        The fraction of the derivative at η = 0 that may remain at the end of the step.
+        The largest derivative at the end of the step, as a fraction of the derivative at η = 0.
     stretch : float
         The length of the first trial step, divided by the length of the step of Fig. 1. A good
         choice is the attribute `stretch` of the step that an earlier search returned.
@@ -157,9 +156,9 @@ def line_search(
 class _Search:
     """A search for the step length η at which the derivative along a segment equals `aim`.
 
-    The derivative decreases in η. The interval from `_left` to `_right` contains the solution as
-    soon as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the
-    derivatives at both ends of the interval, minus `aim`.
+    The derivative decreases in η. The interval from `_left` to `_right` contains this η as soon
+    as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at
+    both ends of the interval, minus `aim`.
     """
 
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
@@ -184,14 +183,12 @@ class _Search:
         return Step(eta, there, d, stretch, product), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen the step until the derivative at its end is below `aim`, and return None.
+        """Lengthen the trial step until the derivative at its end is below `aim`, and return None.
 
-        If a trial step ends the search, return this step instead. The search ends if the derivative
-        at the end of the trial step is close enough to `aim`. It also ends if the solution is
-        beyond the longest or below the shortest possible step.
-
-        `stretch` is the length of the first trial step, divided by the length of the step of
-        Fig. 1.
+        If the derivative at the end of a trial step is close enough to `aim`, return this step
+        instead. Also return the step if `aim` is reached only beyond the longest possible step, or
+        only before the shortest possible step. `stretch` is the length of the first trial step,
+        divided by the length of the step of SS09 Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -213,9 +210,9 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right` at whose end the derivative is close to `aim`.
+        """Return a step between `_left` and `_right` that ends with a derivative close to `aim`.
 
-        The method is the Illinois variant of regula falsi.
+        The step length is found by the Illinois variant of regula falsi.
         """
         side = 0
         # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.

@@ -9,11 +9,11 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""A run may count as stalled if its gap has not become smaller for more rounds than this number."""
+"""The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run may count as stalled if its gap has not become smaller for more rounds than this factor
-times the number of rounds that the run took to reach the gap."""
+"""A run may count as stalled only if the rounds without a smaller gap are more than this factor
+times the rounds that the run took to reach the gap."""
 
 RESOLUTION = 1e-9
 """If the relative difference of two numbers is smaller than this, it may be a rounding error."""
@@ -41,8 +41,8 @@ class Tolerance:
         """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
 
         ρ is the value of the game. If both bounds have the same sign, the smaller of |lower| and
-        |upper| is a lower bound on |ρ|. This number replaces |ρ|, which is not known. The bounds
-        themselves then prove the relative accuracy.
+        |upper| is a lower bound on |ρ|. This lower bound replaces |ρ|, which is not known, so the
+        bounds prove the relative accuracy.
         """
         if not self.rtol:
             return self.tol
@@ -55,8 +55,8 @@ class StoppingRule:
 
     The bounds on the value that a round computes are estimates, because they are computed in
     floating point from stored margins. The certified bounds are valid in spite of rounding errors,
-    but they cost a pass over the margin matrix. The rule therefore requests them only if the gap
-    between the estimates is small enough.
+    but they cost a pass over the margin matrix. The rule therefore requests the certified bounds
+    only if the gap between the estimates is small enough.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ class StoppingRule:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
         The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
-        stalled under two conditions. First, its gap is so small that it may be a rounding error.
+        stalled under two conditions. First, the gap is so small that it may be a rounding error.
         Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds, and for more
-        than `PATIENCE_FACTOR` times the number of the round in which it was first reached.
+        than `PATIENCE_FACTOR` times as many rounds as the run took to reach the gap.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.
