@@ -1,6 +1,6 @@
 """The phase of the method "auto" that runs the parametric simplex method.
 
-The phase starts at the optimum of a similar game that was solved before.
+The simplex method starts at the optimum of a similar game that was solved before.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):
-    """A run of the simplex method from the solution of a similar game. It has at most two rounds.
+    """A run of the simplex method from the solution of a similar game, with at most two rounds.
 
     The first round evaluates the distribution d over the examples with which the run starts. The
     second round evaluates the optimum that the simplex method has found. If the simplex method
-    fails or uses up its budget, there is no second round, and `inner` is "lost".
+    fails or uses up the budget, there is no second round, and `inner` is "lost".
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Walking(Booster):
     start : WarmStart
         A start for which `walkable` returns True.
     budget_passes : float
-        The number of passes over the margin matrix A that the first basis may cost. The pivots from
-        this basis to the optimum may cost the same number again.
+        The number of passes over the margin matrix A that the computation of the first basis may
+        cost. The pivots from this basis to the optimum may cost the same number of passes.
     """
 
     inner = "walk"
@@ -63,7 +63,7 @@ class Walking(Booster):
         """Move d and w to the optimum of the game by the simplex method. Return this booster.
 
         Return None if the simplex method fails, or if it has already run in an earlier round. The
-        answer `best` of the weak learner is not used.
+        hypothesis `best` that the weak learner returned is not used.
         """
         game = self._game
         near = self._near
@@ -96,7 +96,7 @@ class Walking(Booster):
 def walkable(game: Game, start: WarmStart) -> bool:
     """Return whether the simplex method can start from the solution in a warm start.
 
-    The warm start must contain a solution. Both this game and the game of the solution must have a
+    The warm start must contain a solution. Both `game` and the game of the solution must have a
     linear program of the form that the module `program` describes.
     """
     near = start.near

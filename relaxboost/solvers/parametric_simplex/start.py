@@ -1,5 +1,4 @@
-"""The first basis of the simplex method. It is computed from a solution that need not be a
-vertex."""
+"""The first basis of the simplex method, computed from a solution that need not be a vertex."""
 
 from __future__ import annotations
 
@@ -22,13 +21,14 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return the first state of the simplex method, which is near a solution, and its tableau.
+    """Return the first state and the first tableau of the simplex method, near a solution.
 
-    Let k be the number of hypotheses with weight in the solution. The basic variables are the
-    largest edge v and at most k examples whose d is likely to lie strictly between its bounds,
-    where d is the distribution over the examples. The nonbasic variables are the sum Σd and the
-    slacks of the same number of hypotheses, usually of those with weight. The slack of a hypothesis
-    is v minus its edge. The first state need not be feasible for the linear program.
+    Let k be the number of hypotheses with weight in the solution, or 1 if w = 0. The basic
+    variables are the largest edge v and at most k examples whose d is likely to lie strictly
+    between its bounds, where d is the distribution over the examples. The nonbasic variables are
+    the sum Σd and the slacks of the same number of hypotheses, usually those with weight. The slack
+    of a hypothesis is v minus the edge of the hypothesis. The first state need not be feasible for
+    the linear program.
 
     Raises
     ------
@@ -79,13 +79,13 @@ def crash_basis(
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
-    """Return rows and columns of a matrix for which the basis of `crash_basis` is not singular.
+    """Return indices of rows and columns for which the basis of `crash_basis` is not singular.
 
     `entries` contains the margins of the chosen examples (rows) for the chosen hypotheses
-    (columns). The function returns as many row numbers as column numbers. It subtracts the first
-    row and the first column from the matrix, which eliminates the largest edge v and the sum Σd
-    from the equations. A QR factorisation with column pivoting then selects independent columns. A
-    second factorisation selects independent rows of these columns.
+    (columns). The result has as many indices of rows as of columns. The function subtracts the
+    first row and the first column from the matrix, which eliminates the largest edge v and the sum
+    Σd from the equations. A QR factorisation with column pivoting then selects independent columns.
+    A second factorisation selects independent rows of these columns.
     """
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
@@ -98,7 +98,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the numbers of linearly independent columns of a matrix.
+    """Return the indices of linearly independent columns of a matrix, as many as possible.
 
     A QR factorisation with column pivoting determines these columns and their order.
     """
