@@ -24,15 +24,15 @@ than the product. The time of a pass then no longer depends on the number of ent
 
 
 def entries(game: Game) -> float:
-    """Return the number of entries of A that a pass reads, or `LEAST_ENTRIES` if that is larger."""
+    """Return the number of entries of the margin matrix A, but at least `LEAST_ENTRIES`."""
     return max(float(game.matrix.entries), LEAST_ENTRIES)
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as `multiplications`.
+    """Return the number of passes over A that take as long as a dense factorisation.
 
-    A pass is one product of the margin matrix A with a vector. The multiplications are those of a
-    dense factorisation.
+    A pass is one product of the margin matrix A with a vector. `multiplications` is the number of
+    multiplications in the factorisation.
     """
     # A small matrix counts as one with LEAST_ENTRIES entries, so the result is never inflated.
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

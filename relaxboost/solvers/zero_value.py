@@ -1,7 +1,7 @@
 """The phase of the method "auto" that tests whether the value of a game is zero.
 
-For the games of this phase, the value is zero if there is a feasible distribution over the examples
-for which every hypothesis has the edge zero.
+The value of a game of this phase is zero if there is a feasible distribution over the examples for
+which every hypothesis has the edge zero.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class ZeroValueRun(Booster):
     """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
     If there is such a d, the value of the game is zero, and w = 0 is optimal. The relaxation f of
-    the game is 0 for every d between given bounds. The run looks for the d that is nearest to the
-    distribution c, where c is `f.center(m)` and lies between these bounds. This d is c − A w + λ,
+    the game is 0 for every d between given bounds. The run looks for the d with Aᵀd = 0 that is
+    nearest to c, the distribution `f.center(m)` between these bounds. The nearest d is c − A w + λ,
     clipped to the bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the
     multiplier of Σd = 1.
 
@@ -62,8 +62,7 @@ class ZeroValueRun(Booster):
     clock : Clock
         The clock of the run, with its time limit.
     active : CombinedHypothesis
-        The weights of the hypotheses that the rounds of this run show. The run does not change
-        them.
+        The weights of the hypotheses that this run reports in every round, without a change.
 
     References
     ----------
@@ -94,9 +93,9 @@ class ZeroValueRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
-        A is the margin matrix. The residual of the step is the vector (Aᵀd, 1 − Σd). Return None if
-        the last step has not reduced the residual enough, or if this step gives no valid d. The
-        answer `best` of the weak learner is not used.
+        A is the margin matrix, and the residual is the vector (Aᵀd, 1 − Σd). Return None if the
+        last step has not reduced the norm of the residual enough, or if this step gives no valid d.
+        The hypothesis `best` that the weak learner returned is not used.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -109,7 +108,7 @@ class ZeroValueRun(Booster):
         if not size <= 0.8 * self._last_residual:
             self.why_ended = (
                 f"a Newton step changed the residual of A^T d = 0 from {self._last_residual:.3g} "
-                f"to {size:.3g}, and the test continues only below 0.8 of the former"
+                f"to {size:.3g}, and the test ends if a step leaves more than 0.8 of the residual"
             )
             return None
         if not inside.any():
@@ -128,7 +127,7 @@ class ZeroValueRun(Booster):
         return self
 
     def _apply(self, x: Vector) -> Vector:
-        """Return A w − λ for a vector x that consists of w and, as its last entry, λ.
+        """Return A w − λ for the vector x = (w, λ), which has λ as the last entry.
 
         A is the margin matrix, w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd = 1.
         """
@@ -136,7 +135,7 @@ class ZeroValueRun(Booster):
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return the vector of the edges Aᵀd with −Σd as an additional last entry.
+        """Return the vector (Aᵀd, −Σd) of the edges and minus the sum of d.
 
         A is the margin matrix, and d is a vector with one entry for each example.
         """
@@ -148,9 +147,9 @@ class ZeroValueRun(Booster):
         """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
 
         A is the margin matrix, and d is a distribution over the examples. The step solves the
-        normal equations of the examples whose d is strictly between its bounds. The array `inside`
-        marks these examples. The method of conjugate gradients computes the step. If it needs too
-        many iterations, a factorisation of the matrix of these equations computes the step instead.
+        normal equations of a least squares problem over the examples whose d is strictly between
+        its bounds, which the array `inside` marks. The method of conjugate gradients computes the
+        step. If this method needs too many iterations, a factorisation is used instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 
