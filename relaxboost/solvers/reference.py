@@ -1,6 +1,6 @@
 """The function `reference`, which solves the primal and the dual of a game through cvxpy.
 
-It moves the points of the solver to feasible points, which prove bounds on the value of the game.
+The function moves the points of the solver to feasible points, which prove bounds on the value.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     point. The function returns the d and the w that prove the best bounds on the value of the game.
     The bracket does not depend on the values that the solver claims.
 
-    Some relaxations f, such as a `Custom`, are themselves evaluated by cvxpy. A cone program then
-    describes f, which is called the cone form of f. The primal is solved first in this form. If the
-    solver is HiGHS, its interior point method is used. The multipliers give w and a lower
-    bound, so one solution gives both d and w. The primal and the dual are solved without the cone
-    form only if the bracket [lower, upper] of the value is wider than `tol`.
+    For some relaxations f, such as a `Custom`, cvxpy computes f(d) from a cone program, the cone
+    form of f. For these relaxations, the primal is first solved with the cone form, by the interior
+    point method if the solver is HiGHS. The multipliers give w and a lower bound, so one solution
+    gives both d and w. The primal and the dual are solved without the cone form only if the bracket
+    [lower, upper] of the value is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
     gets columns with large edges. The edge of a column for a distribution d is <column, d>, and
     |<column, d>| if the domain of w is a ball. Then the edges of *all* columns are computed for the
     d that the solver found. Columns whose edges exceed all edges in the problem are added, and the
-    problem is solved again. This ends when the bracket of the whole game is narrow enough, or when
-    no other column has a larger edge. Finally, both problems are solved on the columns that an
-    optimal w can use.
+    problem is solved again. These rounds end when the bracket of the whole game is narrow enough,
+    or when no column has a larger edge than those in the problem. Finally, both problems are solved
+    on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
     has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
@@ -71,7 +71,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Parameters
     ----------
     game : Game
-        The game to solve. Its matrix must be able to list its columns.
+        The game to solve. The margin matrix must be able to list all columns.
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
         The name of an installed solver that cvxpy supports. The default is HIGHS for games whose f
         and domain are polyhedral, and CLARABEL for all other games.
@@ -83,7 +83,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best d and w, and the bracket [lower, upper] of the value that they prove. The status is
+        The best d and w, and the bracket [lower, upper] of the value for this pair. The status is
         ``"optimal"`` if the bracket is at most `tol` wide, and ``"inaccurate"`` otherwise. After
         Ctrl-C the status is ``"interrupted"``, and d and w are the best points so far. `message`
         repeats the values that the solver claimed.
@@ -223,7 +223,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move the weights w to a feasible point, and keep this point if its bound is the best.
+        """Move w to a feasible point, and keep this point if its lower bound is the best so far.
 
         Parameters
         ----------
@@ -288,9 +288,9 @@ class _Search:
         """Choose columns of the matrix, and solve the primal and the dual of the game on them.
 
         For a large matrix, columns are added until the bracket [lower, upper] of the value is
-        narrow enough, or until no other column has a larger edge. After each problem the method
-        yields the distribution d that the solver found, moved to a feasible point. It yields None
-        if the solver found no d.
+        narrow enough, or until no column has a larger edge than those in the problem. After each
+        problem the method yields the distribution d that the solver found, moved to a feasible
+        point, or None if the solver found no d.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -332,10 +332,10 @@ class _Search:
     def _price_in(self) -> Iterator[Vector | None]:
         """Solve the game on some columns, and add columns that have larger edges than these.
 
-        The edge of a column for a distribution d is <column, d>. The method ends when no other
-        column has a larger edge, when the bracket [lower, upper] of the value is narrow enough, or
-        when the solver fails. After each problem the method yields the d that the solver found,
-        moved to a feasible point, or None if the solver found no d.
+        The edge of a column for a distribution d is <column, d>. The method ends when no column
+        outside the problem has a larger edge, when the bracket [lower, upper] of the value is
+        narrow enough, or when the solver fails. After each problem the method yields the d that the
+        solver found, moved to a feasible point, or None if the solver found no d.
         """
         assert self._atoms is not None
         matrix = self.game.matrix
@@ -377,7 +377,7 @@ class _Search:
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Give one problem to the solver, and keep the d and the w of its answer if they are best.
+        """Give one problem to the solver, and keep the d and the w of its answer that are best.
 
         `model` is the function that builds the problem: `programs.primal` or `programs.dual`. `A`
         is the matrix for the solver. Return the d of the solver, moved to a feasible point, or None

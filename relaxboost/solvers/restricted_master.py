@@ -32,8 +32,8 @@ class RestrictedMaster:
     f(d) + r v under the constraint <column, d> <= v for each of these columns. f is a polyhedral
     relaxation, and r is the size of the atoms of the domain, such as the radius of an l1 ball. This
     is Eq. 13 of Shalev-Shwartz & Singer (2009, SS09) for β → 0. The multipliers of the constraints
-    are the weights w of the columns, and their sum is r. If the domain contains w = 0, the program
-    also requires v >= 0, and the sum is at most r.
+    are the weights w of the columns, which sum to r. If the domain contains w = 0, the program also
+    requires v >= 0, and the weights sum to at most r.
 
     A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
     dual simplex method lead to the new optimum.

@@ -62,7 +62,7 @@ class RoundState:
     The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
     margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
     F(A w_t), this lower bound replaces F(A w_t). The stored margins A w_t contain rounding errors,
-    so `lower` does too."""
+    so `lower` contains them too."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 
@@ -104,7 +104,7 @@ class Booster(ABC):
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = ""
-    """The reason why `advance` returned None, as a clause with its numbers, or "" before that."""
+    """The reason why `advance` returned None, as a clause for a message, or "" before that."""
     witness: Witness | None = None
     """The data that prove a lower bound close to the relaxed margin of the current weights w_t, or
     None. Some relaxations need a solver to compute the relaxed margin. The lower bound needs no
@@ -131,7 +131,7 @@ class Booster(ABC):
     def current(self) -> Booster:
         """The booster that computes the current round.
 
-        This is the booster whose attribute is read, or the run of the current phase of "auto".
+        This is `self`, or the run of the current phase for the method "auto".
         """
         return self
 
@@ -172,7 +172,7 @@ class Rounds:
     """An iterator over the rounds of a booster. It yields a `RoundState` for each round.
 
     The iterator ends when the method `advance` of the booster returns None. The array `d` of a
-    state is not changed after its round, but the object `active` changes in the next round.
+    state does not change after the round, but the object `active` changes in the next round.
 
     Parameters
     ----------

@@ -58,10 +58,10 @@ def solve(
         is 1e-3. If only `rtol` is given, the default is 1e-8, so a smaller |ρ| counts as zero.
     method : str or Method
         ``"auto"`` runs several methods, called phases, in a fixed order, without the phases that do
-        not suit the game. `Solution.trace` gives the reason for each decision. Every other
-        name, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object
-        with default options. These three objects are `InteriorPoint()`, `Corrective()` and
-        `LPBoost()` of `relaxboost.solvers`. For other options, give an object, as in
+        not suit the game. `Solution.trace` gives the reason for each decision. Every other name,
+        such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object with
+        default options. These three objects are `InteriorPoint()`, `Corrective()` and `LPBoost()`
+        of `relaxboost.solvers`. For other options, give an object, as in
         ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
         A number in (0, 1). The run also stops when the gap is at most `rtol` times |ρ|. Since ρ is
@@ -97,7 +97,7 @@ def solve(
         within `Solution.bound` rounds. This bound is 64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
         A function that is called with the `RoundState` of each round. It cannot write to the array
-        `d` of the state. If it returns a true value, the run ends.
+        `d` of the state. If the function returns a true value, the run ends.
     verbose : int
         With 0, `solve` shows nothing. With 1, `solve` shows a progress bar if standard error is a
         terminal. With 2, `solve` also prints each line of `Solution.trace` on standard error as
@@ -297,7 +297,7 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return the status and the reason with which it ended."""
+        """Compute the rounds of the run. Return the status and the reason of its end."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
@@ -340,7 +340,7 @@ class _Job:
         return ending
 
     def _judge(self) -> str:
-        """Return the status "optimal" or "stalled" if the run ends after this round, or ""."""
+        """Return the status "optimal" or "stalled" if the run ends now, and "" if not."""
         incumbent = self._incumbent
         rule = self._rule
         # A certification costs a pass over A, so the rule asks for one only near the goal.

@@ -28,7 +28,7 @@ def quadratic_step(
 
     The step moves the margins from u to u + ηv, and d is the smoothed distribution at u. The
     smoothed relaxed margin is 1/β-smooth in the sup norm. This property implies a quadratic lower
-    bound on its increase. The step length η maximises this bound (SS09, Eq. 10).
+    bound on the increase. The step length η maximises this bound (SS09, Eq. 10).
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def line_search(
 
     The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or
     when η = longest. The step is at least as long as the step of Fig. 1, and it is not longer than
-    the maximising step. Therefore it increases the function at least as much as the step of Fig. 1.
+    the maximising step. Therefore the function increases at least as much as by the step of Fig. 1.
 
     Parameters
     ----------
@@ -185,10 +185,10 @@ class _Search:
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen the trial step until the derivative at its end is below `aim`, and return None.
 
-        If the derivative at the end of a trial step is close enough to `aim`, return this step
-        instead. Also return the step if `aim` is reached only beyond the longest possible step, or
-        only before the shortest possible step. `stretch` is the length of the first trial step,
-        divided by the length of the step of SS09 Fig. 1.
+        Return the trial step instead if the derivative is close enough to `aim`, if the derivative
+        is above `aim` at the end of the longest possible step, or if it is below `aim` at the end
+        of the shortest step, which is the step of SS09 Fig. 1. `stretch` is the length of the first
+        trial step, divided by the length of the step of Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)

@@ -12,11 +12,11 @@ PATIENCE_ROUNDS = 20
 """The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run may count as stalled only if the rounds without a smaller gap are more than this factor
-times the rounds that the run took to reach the gap."""
+"""A run may count as stalled only if the number of rounds without a smaller gap exceeds this factor
+times the number of rounds that the run took to reach the gap."""
 
 RESOLUTION = 1e-9
-"""If the relative difference of two numbers is smaller than this, it may be a rounding error."""
+"""A relative difference of two numbers that is below this constant may be a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class StoppingRule:
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
         """Return the status of a run with these certified bounds, or "" if the run continues.
 
-        The status is "optimal" if the gap upper − lower meets the requested accuracy. It is
+        The status is "optimal" if the gap upper − lower meets the requested accuracy. The status is
         "stalled" if rounding errors alone exceed the allowed gap. `estimate` is the estimated gap
         before the certification.
         """

@@ -93,8 +93,8 @@ class TautStringSteps:
     (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps hardly increases
     with the number m of examples.
 
-    The steps solve a problem with a number v. If v is above the value of the game, d converges to a
-    distribution for which no stump has an edge above v, and w converges to zero. If v is below the
+    The steps look for a d for which no stump has an edge above a number v. If v is above the value
+    of the game, d converges to such a distribution, and w converges to zero. If v is below the
     value, the norm of w grows without bound, and the direction of w converges. The weights
     w / ||w||_1 then prove a lower bound above v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim.
     34).
@@ -122,8 +122,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d of the last plain step, which is not over-relaxed. It is within its
-        bounds."""
+        """The distribution d after the last plain step, which is not over-relaxed."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -294,9 +293,9 @@ def first_stretch(
 
     A taut string is the shortest path through a tube, and a stretch is a straight part of the
     string. Over level k, which has the width `counts[k]`, the middle line of the tube rises by
-    `sums[k]`. The tube reaches from `tube` below its middle line to `tube` above it. The middle
-    line starts at the height `start` above the string, and it ends at the height `end` below the
-    string.
+    `sums[k]`. The tube reaches from `tube` below the middle line to `tube` above this line. The
+    middle line starts at the height `start` above the string, and ends at the height `end` below
+    the string.
 
     The side is 1 if the string bends around the upper side of the tube after the stretch. It is -1
     if the string bends around the lower side. It is 0 if the stretch reaches the end of the string.

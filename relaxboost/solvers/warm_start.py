@@ -155,7 +155,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
     if d is not None:
         repaired = game.repair_d(d)
         if np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0) > RESOLUTION:
-            notes.append(f"the d of start was moved to where {game.relaxation!r} is finite")
+            notes.append(f"the d of start was moved to a d at which {game.relaxation!r} is finite")
         d = repaired
     return WarmStart(d, weights, note="; ".join(notes)).with_bounds(game)
 

@@ -17,10 +17,10 @@ and the speed of the processor limits a factorisation. On machines of the last t
 was between 10 and 50."""
 
 LEAST_ENTRIES = 100_000.0
-"""The smallest number of entries of the margin matrix A for which a pass is counted.
+"""A margin matrix A with fewer entries counts as a matrix with this number of entries.
 
 A pass is one product of A with a vector. If A has fewer entries, the function calls take longer
-than the product. The time of a pass then no longer depends on the number of entries."""
+than the product, and the time of a pass hardly depends on the number of entries."""
 
 
 def entries(game: Game) -> float:

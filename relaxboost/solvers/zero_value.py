@@ -1,6 +1,6 @@
 """The phase of the method "auto" that tests whether the value of a game is zero.
 
-The value of a game of this phase is zero if there is a feasible distribution over the examples for
+The phase is for games whose value is zero if a feasible distribution over the examples exists for
 which every hypothesis has the edge zero.
 """
 
@@ -26,8 +26,8 @@ def unfit(game: Game) -> str:
     """Return the reason why this phase cannot be used for a game, or "" if it can.
 
     The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
-    the number of examples. In general position the equations have a solution within bounds only if
-    m > n.
+    the number of examples. In general position the equations have a solution within the bounds of
+    the unknowns only if m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
@@ -50,9 +50,9 @@ class ZeroValueRun(Booster):
     multiplier of Σd = 1.
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
-    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step is a
-    least squares problem over the examples whose d is strictly between its bounds. The method of
-    conjugate gradients solves this problem. If the value of the game is positive, the multipliers
+    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step
+    solves a least squares problem over the examples whose d is strictly between its bounds, by the
+    method of conjugate gradients. If the value of the game is positive, the multipliers
     diverge. The residual of the equations then soon stops decreasing, and the run ends.
 
     Parameters
@@ -62,7 +62,7 @@ class ZeroValueRun(Booster):
     clock : Clock
         The clock of the run, with its time limit.
     active : CombinedHypothesis
-        The weights of the hypotheses that this run reports in every round, without a change.
+        The weights of the hypotheses. The run reports these weights in every round.
 
     References
     ----------

@@ -62,7 +62,7 @@ class Walking(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Move d and w to the optimum of the game by the simplex method. Return this booster.
 
-        Return None if the simplex method fails, or if it has already run in an earlier round. The
+        Return None if the simplex method fails, or has already run in an earlier round. The
         hypothesis `best` that the weak learner returned is not used.
         """
         game = self._game
@@ -70,7 +70,7 @@ class Walking(Booster):
         simplex = self.simplex
         assert isinstance(game.over, AtomicSet)
         if near is None:
-            self.why_ended = "it visits only one pair (d, w), the optimum up to rounding"
+            self.why_ended = "it computes only one pair (d, w), the optimum up to rounding errors"
             return None
         # A simplex method that fails halfway has no valid basis, so no later game may use it.
         self._near = None
@@ -83,7 +83,10 @@ class Walking(Booster):
                 d, w = simplex.solve(game, self._clock, self._budget)
         except Lost:
             self.inner = "lost"
-            self.why_ended = "rounding stopped its simplex method before the optimum"
+            self.why_ended = (
+                "rounding errors, or limits on work and memory, stopped its simplex method "
+                "before the optimum"
+            )
             return None
         # Rounding leaves d outside of its bounds, and w outside of the domain, by about 1e-12.
         self.d = game.relaxation.repair(np.maximum(d, 0.0))

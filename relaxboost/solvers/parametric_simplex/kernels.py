@@ -37,8 +37,8 @@ class Tolerances(NamedTuple):
     weight 1/m of an example."""
     shift_z: float = 1e-5
     """The amount by which the reduced costs are perturbed. The reduced cost of an example is its
-    cost plus its margin, minus a threshold. The reduced cost of a slack is the weight of a
-    hypothesis."""
+    cost plus its margin, minus the multiplier of Σd = 1. The reduced cost of a slack is the weight
+    of a hypothesis."""
 
 
 TOLERANCES = Tolerances()

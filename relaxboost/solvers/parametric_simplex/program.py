@@ -51,7 +51,7 @@ def linear_program(game: Game) -> LinearForm | None:
 
 
 def near_vertex(solution: Solution) -> bool:
-    """Return whether few simplex pivots lead from a solution to a vertex of its linear program.
+    """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
 
     d is the distribution over the examples. At a vertex, the number of examples whose d lies
     strictly between its bounds is about the number of hypotheses with weight. A solution that is

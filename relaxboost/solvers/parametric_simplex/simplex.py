@@ -54,8 +54,8 @@ class ParametricSimplex:
     ------
     Lost
         If one of the two games has no linear program of the required form, if the two games differ
-        in the number of examples, the hypotheses or the domain, if a tableau would be too large, if
-        the solution is far from every vertex of its linear program, or if the budget is used up.
+        in the number of examples, the number of hypotheses or the domain, if a tableau would be too
+        large, if the solution is far from every vertex, or if the budget is used up.
     """
 
     margins: Vector
@@ -88,14 +88,15 @@ class ParametricSimplex:
         game : Game
             A game for which `fits` returns True.
         clock : Clock
-            The clock of the run. After the time limit it raises `TimeUp`, which ends the method.
+            The clock of the run. After the time limit, the clock raises `TimeUp`.
         budget : float
             The number of passes over the margin matrix A that this call may cost.
 
         Raises
         ------
         Lost
-            If the basis is singular, if a pivot is not possible, or if the budget is used up. The
+            If the game has no linear program of the required form, if the basis is singular, if no
+            pivot is possible, if the tableau would be too large, or if the budget is used up. The
             object cannot be used after this error.
         """
         old = self._form
