@@ -156,7 +156,7 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
             # The multipliers of the primal are usually good enough.
             if search.gap <= tol:
                 break
-            # The next problem may use the time that this one has left.
+            # The next problem may use the time that this problem did not use.
             limits.update(_time_limit())
     return search.pair.d, (search.pair.support, search.pair.coefficients)
 
@@ -211,7 +211,7 @@ class _BestPair:
         Return the feasible point. If a solver fails, d may be None, have an entry that is not
         finite, or have no positive entry. Return None in these cases.
         """
-        # A solver that fails leaves no point, or one that is not finite or has no weight.
+        # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
         d = self.game.repair_d(d)
@@ -323,8 +323,8 @@ class _Search:
             A = matrix.tocvxpy()
         if self._atoms is not None or self._columns.size <= matrix.m:
             return A
-        # The QR factorisation of Aᵀ gives A = Rᵀ Qᵀ. Then w = Q z has A w = Rᵀ z and the norm of z.
-        # Any other w with these margins is longer.
+        # The QR factorisation of Aᵀ gives A = Rᵀ Qᵀ. For w = Q z, A w = Rᵀ z, and w and z have the
+        # same norm. Any other w with these margins has a larger norm.
         dense = A if isinstance(A, np.ndarray) else A.toarray()
         self._basis, triangle = np.linalg.qr(dense.T)
         return triangle.T
@@ -345,7 +345,7 @@ class _Search:
         while self._columns.size < matrix.known:
             d = self._ask(faster, matrix.columns(self._columns))
             yield d
-            # A solver that gave up would give up again.
+            # A solver that failed on this problem would fail again.
             if d is None:
                 return
             prices = self._atoms.prices(matrix.edges(d))
@@ -359,8 +359,8 @@ class _Search:
                 self._columns = self._columns[is_tight]
                 return
             # By complementary slackness an optimal w uses columns with the largest edge only. So
-            # columns with less than half of this edge are removed. This is done only if the value
-            # has risen: then no set of columns is solved twice.
+            # columns with less than half of this edge are removed, but only if the value has
+            # risen. No set of columns is then solved twice.
             (answer,) = self._answers.values()
             if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
                 value = answer.value
@@ -400,7 +400,7 @@ class _Search:
 
         Return the feasible d, or None if the answer has no usable d.
         """
-        # The variable of the primal is d and that of the dual is w; multipliers are the other.
+        # The primal has the variable d and the multipliers w; the dual has w and d instead.
         is_dual = answer.side == "dual"
         d = answer.other if is_dual else answer.point
         w = answer.point if is_dual else answer.other
@@ -477,7 +477,7 @@ def _first_columns(game: Game) -> NDArray[np.int64]:
     assert n is not None
     if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):
         return np.arange(n)
-    # Nearly equal columns have nearly equal edges, so a selection from ten times as many varies.
+    # Nearly equal columns have nearly equal edges, so ten times as many columns are compared.
     prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
     ranked = np.argsort(-prices, kind="stable")[: 10 * COLUMNS_PER_ROUND]
     return np.sort(varied(ranked, COLUMNS_PER_ROUND))

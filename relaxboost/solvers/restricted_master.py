@@ -97,8 +97,8 @@ class RestrictedMaster:
         # An interrupted program has no basis.
         if not sides:
             return Basis(tuple(keys))
-        # The letters of the variables and fixed rows come first, then one for each column. The row
-        # of an inactive constraint is basic, which the letter B stands for.
+        # The letters of the variables and fixed rows come first, then a letter for each column. The
+        # letter B means basic, and the row of an inactive constraint is basic.
         head = sides[: -len(keys)]
         tail = zip(keys, sides[-len(keys) :], strict=True)
         active = [(key, side) for key, side in tail if side != "B"]
@@ -120,7 +120,7 @@ class RestrictedMaster:
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
             return
-        # The row of a new column is basic, that is, its constraint is not active yet.
+        # The constraint of a new column is not active yet, so the row of this constraint is basic.
         tail = dict(zip(basis.columns, basis.sides[len(head) :], strict=True))
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 

@@ -209,7 +209,7 @@ class Rounds:
                 smoothed_gap=active.gap(booster.d, best) if is_smoothed else nan,
                 # Both bounds are estimates; `Incumbent.certify` evaluates the exact ones.
                 lower=margin - active.cost,
-                # A weak learner may miss the best edge by its slack, and the bound must not.
+                # A weak learner may miss the best edge by its slack, so the bound adds the slack.
                 upper=penalty + game.over.value(best.edge + best.slack),
                 step=booster.step,
                 inner=booster.inner,

@@ -191,7 +191,7 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
                 "for example rtol=0.01"
             )
     if tol is None:
-        # With rtol alone a gap near rounding must end the run, or it would never end at ρ = 0.
+        # With rtol alone, a run would never end at ρ = 0 without a small tol.
         tol = 1e-3 if rtol is None else 1e-8
     return Tolerance(positive("tol", tol), rtol or 0.0)
 
@@ -220,7 +220,7 @@ def _read_points(
     The points come from the arguments `start` and `checkpoint` of `solve`. The file is None if the
     user gave no checkpoint.
     """
-    # The guarantee of a method that counts its steps holds from its own start only.
+    # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(
             f"{type(method).__name__} {method.cold}; leave start and checkpoint out, or use "
@@ -292,7 +292,7 @@ class _Job:
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
-        # Ctrl-C came after the last round. The result is complete apart from these two lines.
+        # Ctrl-C came after the last round, so only these two steps are missing.
         self._write_checkpoint()
         return self._solution(ending._replace(status="interrupted"))
 
@@ -327,7 +327,7 @@ class _Job:
             try:
                 with until(log.clock.deadline):
                     status = run(self._rounds, keep, limits, log.clock, empty=True)
-                # Without a status the booster itself has ended, and knows why.
+                # Without a status, the booster has ended the run, and knows the reason.
                 reason = "" if status else self._rounds.booster.why_ended
                 ending = Ending(status or "stalled", reason, smoothed_test)
             except (ProgramError, SolverError, ClusterError, LinAlgError) as error:
@@ -343,7 +343,7 @@ class _Job:
         """Return the status "optimal" or "stalled" if the run ends now, and "" if not."""
         incumbent = self._incumbent
         rule = self._rule
-        # A certification costs a pass over A, so the rule asks for one only near the goal.
+        # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
         if rule.should_certify(incumbent.lower, incumbent.upper):
             estimate = incumbent.upper - incumbent.lower
             proof = incumbent.certify(self._log.clock)

@@ -51,7 +51,7 @@ def quadratic_step(
     bend = size * size + beta * curvature
     if slope <= 0.0:
         return 0.0
-    # Without any bend the function increases along the whole segment.
+    # With zero curvature, the function increases along the whole segment.
     return min(longest, beta * slope / bend) if bend > 0.0 else longest
 
 
@@ -201,8 +201,8 @@ class _Search:
                 return step if self._right == self._shortest else None
             if self._right >= longest:
                 return step
-            # The next trial lies a little beyond the zero of the secant, so that it ends the
-            # search on the other side. The limits of 2 and 16 keep a poor secant from harm.
+            # The next trial is a little longer than the secant predicts, so that the derivative
+            # probably falls below the aim. The factors 2 and 16 limit the effect of a poor secant.
             fall = max(self._at_left - self._at_right, 1e-300)
             secant = self._right + self._at_right * (self._right - self._left) / fall
             self._left = self._right
@@ -223,7 +223,7 @@ class _Search:
             step, value = self._evaluate(eta)
             if abs(value) <= self._aim or (eta == self._shortest and value < 0.0):
                 return step
-            # The value at an end that stays twice is halved, so that the other end moves too.
+            # If an end stays twice, its value is halved, and the next trial is closer to this end.
             if value > 0.0:
                 self._left = eta
                 self._at_left = value
@@ -234,5 +234,5 @@ class _Search:
                 self._at_right = value
                 self._at_left *= 0.5 if side == -1 else 1.0
                 side = -1
-        # Rounding makes the derivative jump over the aim: the left end has a positive derivative.
+        # Rounding makes the derivative jump over the aim. At the left end it is positive.
         return Step(max(self._left, self._shortest))

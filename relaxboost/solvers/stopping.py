@@ -46,7 +46,7 @@ class Tolerance:
         """
         if not self.rtol:
             return self.tol
-        # A bracket around zero proves no bound on |ρ|, so `rtol` then allows nothing.
+        # A bracket that contains zero proves no bound on |ρ|, so only `tol` counts.
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
 
@@ -98,8 +98,8 @@ class StoppingRule:
         # If rounding alone exceeds the allowed gap, a smaller estimate does not help.
         if rounding > allowed:
             return "stalled"
-        # The next certification waits until the estimate has made up for the rounding. It waits no
-        # longer, since theorems count the rounds until the estimate reaches the requested gap.
+        # The next certification waits until the estimate is below the allowed gap by this rounding.
+        # A longer wait would contradict theorems on the rounds until the estimate reaches the gap.
         self._rounding += 2.0 * rounding
         return ""
 

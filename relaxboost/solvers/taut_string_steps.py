@@ -147,8 +147,8 @@ class TautStringSteps:
         self._shift = float(find_shift(aim, self._least, self._most, self._shift))
         self.d = np.clip(aim - self._shift, self._least, self._most)
 
-        # The step in w uses d extrapolated, as the method requires. The mean of the force on the
-        # examples moves o, and the rest moves the functions g.
+        # The step in w uses an extrapolated d, as the method requires. The mean of the force on the
+        # examples moves o, and the force minus this mean moves the functions g.
         force = self._signs * (2.0 * self.d - self._relaxed_d)
         mean = float(force.mean())
         force -= mean
@@ -178,7 +178,7 @@ class TautStringSteps:
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
-        # Between the last level of a feature and the first of the next there is no cut.
+        # There is no cut between the last level of a feature and the first level of the next one.
         jumps[offsets[1:-1] - 1] = 0.0
         bends = np.flatnonzero(jumps)
         feature = np.searchsorted(offsets, bends, side="right") - 1
@@ -400,7 +400,7 @@ def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of
     the previous call.
     """
-    # At the lower end of the bracket every entry is at its upper bound, and conversely.
+    # At `low` every entry is at its upper bound, and at `high` at its lower bound.
     low = np.inf
     high = -np.inf
     for i in range(p.size):
@@ -422,7 +422,7 @@ def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
             high = t
         if abs(excess) <= p.size * EPSILON:
             return t
-        # The sum falls by one for each entry inside its bounds. Without any it is locally constant.
+        # The sum has the slope -1 for each entry inside its bounds, or is locally constant.
         t = t + excess / inside if inside else low
         if not low < t < high:
             t = 0.5 * (low + high)

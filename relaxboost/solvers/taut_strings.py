@@ -93,7 +93,7 @@ class StringsRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._steps = TautStringSteps(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
         self.active = FullWeights(over, np.arange(0), np.zeros(0), np.zeros(game.m))
-        # The lower bound of the game over the unit ball, which w = 0 proves to be at least 0.
+        # The lower bound for the game over the unit ball. w = 0 proves the lower bound 0.
         self._lower = 0.0
         self._v = self._aim()
 
@@ -135,8 +135,8 @@ class StringsRun(Booster):
         Return this booster. Return None if the run predicts more passes over the margin matrix A
         than the budget allows. The hypothesis `best` that the weak learner returned is not used.
         """
-        # First-order methods take steps in proportion to value / gap. Half a step for each feature
-        # was measured on data of 2 to 57 features. The lower bound stands for the value, so that
+        # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each
+        # feature was measured on data with 2 to 57 features. The lower bound replaces the value, so
         # the prediction rises with this bound.
         steps = 0.5 * self._features * self._lower / self._tol()
         passes = steps * PASSES_PER_STEP

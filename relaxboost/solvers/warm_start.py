@@ -134,7 +134,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
     d and w are moved to feasible points of the game. If an entry changes by more than a rounding
     error, the note of the start reports the change.
     """
-    # A pair of numbers is rather a d than a pair of points, so it gets the same message.
+    # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "
@@ -150,7 +150,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         support, raw = game.read_w(w)
         if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > RESOLUTION:
             notes.append(f"the w of start was moved into {game.over!r}")
-        # Whatever the user gave, the run begins with a feasible w.
+        # The run begins with a feasible w, even if the w of the user is not feasible.
         weights = game.repair_w((support, raw))
     if d is not None:
         repaired = game.repair_d(d)
@@ -172,14 +172,14 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
         If the game of the solution has other hypotheses.
     """
     old = solution.game
-    # Column numbers of a weak learner that finds its hypotheses mean nothing to another learner.
+    # Weak learners that find their hypotheses in a run do not share column indices.
     is_unknown = game.n is None and game.matrix is not old.matrix
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
             f"{game.matrix!r}: its weights belong to other hypotheses; give start=(start.d, None)"
         )
-    # A d of other examples has no meaning here, but its weights on hypotheses have.
+    # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None
     try:
         w = game.repair_w((solution.support, solution.coefficients))

@@ -34,5 +34,5 @@ def passes_of(game: Game, multiplications: float) -> float:
     A pass is one product of the margin matrix A with a vector. `multiplications` is the number of
     multiplications in the factorisation.
     """
-    # A small matrix counts as one with LEAST_ENTRIES entries, so the result is never inflated.
+    # A small matrix counts as one with LEAST_ENTRIES entries, so the result is not too large.
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

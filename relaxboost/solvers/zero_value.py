@@ -78,13 +78,13 @@ class ZeroValueRun(Booster):
         self._relaxation = game.relaxation
         self._bounds = form.lower, form.upper
         matrix = game.matrix
-        # Stumps are written down too, because their products take three times as long otherwise.
+        # Stumps are stored as a dense array too, which makes the products three times as fast.
         self._bulk = DenseBulk(matrix.toarray()) if matrix.implicit else matrix.bulk()
         self.active = active
         self.d = game.relaxation.center(game.m)
         self._unclipped = self.d
         self._last_residual = np.inf
-        # As many products as take twice as long as the factor of the equations.
+        # This number of products takes twice as long as a factorisation of the equations.
         n = self._bulk.n
         written = game.m * n if matrix.implicit else matrix.entries
         factor_passes = passes_of(game, n * (written / 2.0 + n**2 / 3.0))
@@ -103,7 +103,7 @@ class ZeroValueRun(Booster):
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
         # If a step leaves more than 0.8 of the residual, the equations are taken to have no
-        # solution, so that the value is positive. Steps that converged left up to 0.7 at first.
+        # solution, and the value to be positive. First steps of runs that converged left up to 0.7.
         # Without an example strictly between its bounds the equations are locally constant.
         if not size <= 0.8 * self._last_residual:
             self.why_ended = (
@@ -161,8 +161,8 @@ class ZeroValueRun(Booster):
         # More digits would not help, because the next step starts from the residual itself.
         step, is_short = cg(normal, residual, rtol=0.03, maxiter=self._products)
         if is_short:
-            # So many products cost what a factor does, which columns that nearly depend on each
-            # other do not slow down.
+            # These products have cost more than a factorisation. Nearly dependent columns slow the
+            # conjugate gradients down, but not a factorisation.
             gram = diagonal_gram(self._bulk, inside.astype(np.float64))
             # A column without entries has a diagonal of 0, to which the mean is added instead.
             return Factor(gram, np.full(len(gram), gram.diagonal().mean())).solve(residual)

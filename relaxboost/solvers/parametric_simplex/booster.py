@@ -55,7 +55,7 @@ class Walking(Booster):
         self._budget = budget_passes
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m) if start.d is None else start.d
-        # Along a path the simplex method continues from the optimal basis of the last game.
+        # On a path, the simplex method continues from the optimal basis of the previous game.
         last = None if start.relay is None else start.relay.booster
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 

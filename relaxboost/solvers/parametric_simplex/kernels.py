@@ -201,23 +201,23 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
         # Without a breakpoint the basis is optimal for all t down to 0.
         if max(primal_t, dual_t) <= 0.0:
             return PivotOutcome.DONE, 0.0
-        # Rounding may place a breakpoint above the present t, which never rises.
+        # Rounding may place a breakpoint above the current t, but t must not increase.
         t = min(t, max(primal_t, dual_t))
         if primal_t >= dual_t:
-            # A dual simplex step: basic variable r leaves to a bound, and q replaces it.
+            # A dual simplex step: the variable of row r leaves the basis, and that of q enters.
             row = row_of(tableau, r)
             q = _dual_ratio_test(row, to_upper, state, t)
             if q < 0:
                 return PivotOutcome.NO_COLUMN, t
             column = column_of(tableau, q)
         else:
-            # A primal simplex step: nonbasic variable q moves until some r reaches a bound.
+            # A primal simplex step: the variable of q moves until that of some row reaches a bound.
             column = column_of(tableau, q)
             r, to_upper = _primal_ratio_test(column, q, state, t)
             if r < 0:
                 return PivotOutcome.NO_ROW, t
             if r == column.size:
-                # The variable q reaches its own other bound first, and the basis stays.
+                # The variable of q reaches its other bound first, and the basis does not change.
                 _flip_bound(column, q, state)
                 continue
             row = row_of(tableau, r)
@@ -297,12 +297,12 @@ def _harris(rates: Vector, rooms: Vector) -> int:
     distance by the feasibility tolerance, so several variables may count as first. The variable
     with the largest rate is taken, because large pivot elements cause small rounding errors.
     """
-    # The first pass finds the largest step that keeps every enlarged room.
+    # The first pass finds the largest step within all enlarged distances.
     step = np.inf
     for i in range(rates.size):
         if rates[i] > TOLERANCES.pivot and rooms[i] < np.inf:
             step = min(step, (max(rooms[i], 0.0) + TOLERANCES.feasible) / rates[i])
-    # The second pass chooses among the indices whose own room ends within this step.
+    # The second pass chooses among the variables that reach their bounds in this step.
     best = -1
     for i in range(rates.size):
         blocks = rates[i] > TOLERANCES.pivot and max(rooms[i], 0.0) <= step * rates[i] < np.inf

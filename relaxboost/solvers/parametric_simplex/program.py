@@ -45,7 +45,7 @@ def linear_program(game: Game) -> LinearForm | None:
         return None
     if form.cost.size != game.m or not isinstance(game.over, AtomicSet):
         return None
-    # A matrix that is never written down is multiplied without its entries, however large it is.
+    # An implicit matrix is never stored as an array, so it may have any number of entries.
     entries = (game.n or 0) * game.m
     return form if 0 < entries <= MAX_ENTRIES or game.matrix.implicit else None
 

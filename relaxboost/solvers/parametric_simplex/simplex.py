@@ -106,7 +106,7 @@ class ParametricSimplex:
         self._program.budget = budget
         outcome = PivotOutcome.DONE
         while True:
-            # Without another variable, a tableau that could not continue would stop again.
+            # If the tableau could not continue and has no new variable, it would stop again.
             if not self._grow(outcome) and outcome != PivotOutcome.DONE:
                 raise Lost
             self._start_at_one(old, new)
@@ -144,7 +144,7 @@ class ParametricSimplex:
         examples = self._worst(0, prices, nonbasic < m, outcome == PivotOutcome.NO_COLUMN)
         if examples.size:
             self._add_examples(examples)
-        # A hypothesis violates its bound if its edge exceeds v, so that its slack is negative.
+        # The slack of a hypothesis violates its bound 0 if the edge of the hypothesis exceeds v.
         slack = x[0, m + 1 : -1]
         if self._program.over.two_sided:
             # Of h and -h only the one with the positive edge can become tight soon.
@@ -179,11 +179,11 @@ class ParametricSimplex:
         inside = np.concatenate([basic, nonbasic]) - first
         inside = inside[(inside >= 0) & (inside < rooms.size)]
         rooms[inside] = np.inf
-        # As many as the basis has columns are kept ready, which saves runs from t = 1 to 0.
+        # With more variables in the tableau, fewer runs from t = 1 to 0 are necessary.
         count = size - int(np.count_nonzero(loose))
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
         if violated or at_least_some:
-            # Many violations at once are resolved gradually, since most disappear with the first.
+            # If many variables violate a bound, only some are added: most violations then vanish.
             count = max(count, min(max(violated, BLOCK), size))
         count = min(count, int(np.isfinite(rooms).sum()))
         if count <= 0:
@@ -339,7 +339,7 @@ class ParametricSimplex:
         self._place_nonbasic(0)
         self._place_nonbasic(1)
         if old is not new:
-            # The basic variables move with the bounds; they have the present values at t = 1.
+            # The basic variables move with the bounds, and have their current values at t = 1.
             residual = self._residual(1)
             state.x[1, state.basic] += self._tableau.apply() @ residual
             state.x[0, state.basic] -= state.x[1, state.basic]
@@ -356,7 +356,7 @@ class ParametricSimplex:
         """
         factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
-        # All bounds widen. The sum Σd = 1 has side 0 and stays.
+        # All bounds widen. The sum Σd = 1 has side 0 and keeps its value.
         shift = TOLERANCES.shift_x / self._program.m
         for j in (basic, nonbasic):
             lower[1, j] -= shift * factors[j]

@@ -42,7 +42,7 @@ def crash_basis(
     weights = program.separate(near.w)
     excess, inside = bound_distances(form, near.d, form.cost + program.margins(weights))
     used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
-    # At a vertex as many examples lie between their bounds as hypotheses have weight.
+    # At a vertex, the number of examples between bounds is the number of hypotheses with weight.
     size = max(1, min(int(np.count_nonzero(used)), m))
     if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
         raise Lost
@@ -90,7 +90,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
     cols = _pivot_columns(reduced)
-    # If all columns are independent, every row is needed and the second factorisation is not.
+    # If all columns are independent, all rows are used, without a second factorisation.
     is_regular = cols.size == len(reduced)
     rows = np.arange(cols.size) if is_regular else _pivot_columns(reduced[:, cols].T)
     cols = cols[: rows.size]
@@ -104,7 +104,7 @@ def _pivot_columns(matrix: Array) -> Whole:
     """
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
-    # The diagonal entries of R fall, and those near 0 belong to columns that depend on others.
+    # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
     R, order = qr(matrix, mode="r", pivoting=True, check_finite=False)
     rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.relative))
     return order[:rank].astype(np.int64)
