@@ -1,6 +1,6 @@
 """The function `reference`, which solves the primal and the dual of a game through cvxpy.
 
-The points that the solver returns are moved to feasible points, and their bracket is certified.
+The function moves the points of the solver to feasible points, which prove bounds on the value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
 """A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets the columns that an optimum may use."""
+the solver gets only columns that an optimal w may use."""
 
 COLUMNS_PER_ROUND = 300
 """The number of columns in the first problem for a large matrix. Each later round adds at most half
@@ -49,18 +49,19 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     point. The function returns the d and the w that prove the best bounds on the value of the game.
     The bracket does not depend on the values that the solver claims.
 
-    Some relaxations f, such as a `Custom`, are themselves evaluated by cvxpy. A cone program then
-    describes f, which is called the cone form of f. The primal is solved first in this form. If the
-    solver is HiGHS, its interior point method is used. The multipliers prove a lower bound, so one
-    solution gives both d and w. The primal and the dual in their usual form are solved only if the
-    bracket [lower, upper] of the value is wider than `tol`.
+    For some relaxations f, such as a `Custom`, cvxpy computes f(d) from a cone program, the cone
+    form of f. For these relaxations, the primal is first solved with the cone form, by the interior
+    point method if the solver is HiGHS. The multipliers give w and a lower bound, so one solution
+    gives both d and w. The primal and the dual are solved without the cone form only if the bracket
+    [lower, upper] of the value is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. The edge of a column for a distribution d is <column, d>, or its
-    absolute value over a ball. The edges of *all* columns are computed for the d of the solver. The
-    columns whose edges exceed all edges in the problem are added to the problem. This is repeated
-    until the bracket of the whole game is narrow enough, or until no other column has a larger
-    edge. Finally, both problems are solved on the columns that an optimal w can use.
+    gets columns with large edges. The edge of a column for a distribution d is <column, d>, and
+    |<column, d>| if the domain of w is a ball. Then the edges of *all* columns are computed for the
+    d that the solver found. Columns whose edges exceed all edges in the problem are added, and the
+    problem is solved again. These rounds end when the bracket of the whole game is narrow enough,
+    or when no column has a larger edge than those in the problem. Finally, both problems are solved
+    on the columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
     has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
@@ -70,7 +71,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Parameters
     ----------
     game : Game
-        The game to solve. Its matrix must be able to list its columns.
+        The game to solve. The margin matrix must be able to list all columns.
     solver : {"CLARABEL", "ECOS", "SCS", "HIGHS", ...}, optional
         The name of an installed solver that cvxpy supports. The default is HIGHS for games whose f
         and domain are polyhedral, and CLARABEL for all other games.
@@ -82,7 +83,7 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     Returns
     -------
     Solution
-        The best d and w with the bracket [lower, upper] of the value that they prove. The status is
+        The best d and w, and the bracket [lower, upper] of the value for this pair. The status is
         ``"optimal"`` if the bracket is at most `tol` wide, and ``"inaccurate"`` otherwise. After
         Ctrl-C the status is ``"interrupted"``, and d and w are the best points so far. `message`
         repeats the values that the solver claimed.
@@ -141,10 +142,10 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
 
     d is a distribution over the m examples, and w are the weights of the hypotheses. The solver
     gets no further problem when the gap between the bounds that d and w prove is at most `tol`. If
-    the solver finds no point, the result is the distribution `f.center(m)`, at which the relaxation
-    f is finite, and the w from which runs start. No error is raised in this case, because another
-    method may still solve the game. For example, the solver may need too much memory, or cvxpy may
-    be unable to express f.
+    the solver fails, no error is raised, because another method may still solve the game. For
+    example, the solver may need too much memory, or cvxpy may be unable to express the relaxation
+    f. If the solver finds no point, the result is the distribution `f.center(m)`, at which f is
+    finite, and the w from which runs start.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -155,7 +156,7 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
             # The multipliers of the primal are usually good enough.
             if search.gap <= tol:
                 break
-            # The next problem may use the time that this one has left.
+            # The next problem may use the time that this problem did not use.
             limits.update(_time_limit())
     return search.pair.d, (search.pair.support, search.pair.coefficients)
 
@@ -183,7 +184,7 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """A description of the first w in words, which `_Search.message` uses."""
+        """The name of the first w in `Solution.message`: "one column" or "w = 0"."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -207,10 +208,10 @@ class _BestPair:
     def offer_d(self, d: Vector | None) -> Vector | None:
         """Move d to a feasible point, and keep this point if its upper bound is the best so far.
 
-        Return the feasible point. Return None if d is None, has an entry that is not finite, or has
-        no positive entry. A solver that fails may return such a d.
+        Return the feasible point. If a solver fails, d may be None, have an entry that is not
+        finite, or have no positive entry. Return None in these cases.
         """
-        # A solver that fails leaves no point, or one that is not finite or has no weight.
+        # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
             return None
         d = self.game.repair_d(d)
@@ -222,19 +223,19 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move weights w to a feasible point, and keep it if its lower bound is the best so far.
+        """Move w to a feasible point, and keep this point if its lower bound is the best so far.
 
         Parameters
         ----------
         weights : pair of arrays
-            The numbers of the columns, and the signed weight of each column.
+            The indices of the columns, and the signed weight of each column.
         proof : ConeProof or None
-            Multipliers that prove a lower bound on the value. They belong to the rows of a cone
-            program that describes the relaxation f. The bound may be poor, for example if some
-            multipliers are exactly zero.
+            The multipliers of a cone program that describes the relaxation f. They prove a lower
+            bound on the value. This bound may be poor, for example if some multipliers are exactly
+            zero.
         least : float
-            If `proof` proves a lower bound below this number, a second bound is computed from the
-            margins of w without `proof`, and the better bound is kept.
+            If the lower bound by `proof` is below this number, a second lower bound is computed
+            from the margins of w without `proof`, and the larger bound counts.
         """
         game = self.game
         try:
@@ -259,7 +260,7 @@ class _BestPair:
 
 
 class _Search:
-    """A run of `reference`: the columns for the solver, its answers, and the best d and w."""
+    """A run of `reference`, which chooses columns, calls the solver, and keeps the best d and w."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -287,8 +288,9 @@ class _Search:
         """Choose columns of the matrix, and solve the primal and the dual of the game on them.
 
         For a large matrix, columns are added until the bracket [lower, upper] of the value is
-        narrow enough, or until no other column has a larger edge. After each problem the method
-        yields the feasible distribution d that the solver found, or None if the solver found none.
+        narrow enough, or until no column has a larger edge than those in the problem. After each
+        problem the method yields the distribution d that the solver found, moved to a feasible
+        point, or None if the solver found no d.
         """
         if self._columns.size < self.game.matrix.known:
             yield from self._price_in()
@@ -308,11 +310,11 @@ class _Search:
         yield d
 
     def _handed_over(self) -> Any:
-        """Return the matrix that the solver gets.
+        """Return the matrix that the solver gets: the chosen columns of the margin matrix A.
 
-        It has the chosen columns of the margin matrix A. Over a Euclidean set, if A has more
-        columns than rows, the result is the square matrix A Q instead. The columns of Q are an
-        orthonormal basis of the row space of A, and the game with A Q has the same value.
+        If the domain is a Euclidean set and A has more columns than rows, the result is the square
+        matrix A Q instead. The columns of Q are an orthonormal basis of the row space of A, and the
+        game with A Q has the same value.
         """
         matrix = self.game.matrix
         if self._columns.size < matrix.known or not matrix.stored:
@@ -321,8 +323,8 @@ class _Search:
             A = matrix.tocvxpy()
         if self._atoms is not None or self._columns.size <= matrix.m:
             return A
-        # The QR factorisation of Aᵀ gives A = Rᵀ Qᵀ. Then w = Q z has A w = Rᵀ z and the norm of z.
-        # Any other w with these margins is longer.
+        # The QR factorisation of Aᵀ gives A = Rᵀ Qᵀ. For w = Q z, A w = Rᵀ z, and w and z have the
+        # same norm. Any other w with these margins has a larger norm.
         dense = A if isinstance(A, np.ndarray) else A.toarray()
         self._basis, triangle = np.linalg.qr(dense.T)
         return triangle.T
@@ -330,9 +332,10 @@ class _Search:
     def _price_in(self) -> Iterator[Vector | None]:
         """Solve the game on some columns, and add columns that have larger edges than these.
 
-        The edge of a column for a distribution d is <column, d>. The method ends when no other
-        column has a larger edge, when the bracket of the value is narrow enough, or when the solver
-        fails. After each problem it yields the feasible d that the solver found, or None.
+        The edge of a column for a distribution d is <column, d>. The method ends when no column
+        outside the problem has a larger edge, when the bracket [lower, upper] of the value is
+        narrow enough, or when the solver fails. After each problem the method yields the d that the
+        solver found, moved to a feasible point, or None if the solver found no d.
         """
         assert self._atoms is not None
         matrix = self.game.matrix
@@ -342,7 +345,7 @@ class _Search:
         while self._columns.size < matrix.known:
             d = self._ask(faster, matrix.columns(self._columns))
             yield d
-            # A solver that gave up would give up again.
+            # A solver that failed on this problem would fail again.
             if d is None:
                 return
             prices = self._atoms.prices(matrix.edges(d))
@@ -356,8 +359,8 @@ class _Search:
                 self._columns = self._columns[is_tight]
                 return
             # By complementary slackness an optimal w uses columns with the largest edge only. So
-            # columns with less than half of this edge are removed. This is done only if the value
-            # has risen: then no set of columns is solved twice.
+            # columns with less than half of this edge are removed, but only if the value has
+            # risen. No set of columns is then solved twice.
             (answer,) = self._answers.values()
             if answer.value > value + 1e-9 * max(1.0, abs(answer.value)):
                 value = answer.value
@@ -367,18 +370,18 @@ class _Search:
     def _size(self) -> float:
         """Return an estimate of the magnitude of the objective.
 
-        If this number is huge, `Model.priced` divides the objective by a number of the same
+        If the estimate is huge, `Model.priced` divides the objective by a number of the same
         magnitude, because the tolerances of a solver are meant for objectives of magnitude 1.
         """
         reach = self.game.over.reach(self.game.n)
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Give one problem to the solver, and keep the points of its answer that are the best.
+        """Give one problem to the solver, and keep the d and the w of its answer that are best.
 
-        `model` is the function that builds the problem, `programs.primal` or `programs.dual`. `A`
-        is the matrix for the solver. Return the d of the solver, moved to a feasible point, or
-        None if it has returned no usable d.
+        `model` is the function that builds the problem: `programs.primal` or `programs.dual`. `A`
+        is the matrix for the solver. Return the d of the solver, moved to a feasible point, or None
+        if the solver has returned no usable d.
         """
         self.asked += 1
         game = self.game
@@ -393,11 +396,11 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Move the points of an answer to feasible points, and keep those that are the best so far.
+        """Move d and w of a solver's answer to feasible points. Keep each point if it is the best.
 
         Return the feasible d, or None if the answer has no usable d.
         """
-        # The variable of the primal is d and that of the dual is w; multipliers are the other.
+        # The primal has the variable d and the multipliers w; the dual has w and d instead.
         is_dual = answer.side == "dual"
         d = answer.other if is_dual else answer.point
         w = answer.point if is_dual else answer.other
@@ -412,7 +415,7 @@ class _Search:
         return self.pair.offer_d(d)
 
     def message(self) -> str:
-        """Return the text of `Solution.message`: the solver's claims, and the certified bracket."""
+        """Return `Solution.message`: the values that the solver claims, and the proved bracket."""
         if not self._answers:
             return f"{self._solver} was interrupted before it returned an answer"
         said = [f"{a.status}, {a.value:.9g} ({a.side})" for a in self._answers.values()]
@@ -454,9 +457,9 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the name of a part of the game that is not polyhedral, for an error message.
+    """Return the name of the relaxation or the domain if it is not polyhedral, for a message.
 
-    The result is None if the game is a linear program.
+    Return None if both are polyhedral. The game is then a linear program.
     """
     if game.linear_form is None:
         return "this f"
@@ -464,28 +467,28 @@ def _curved(game: Game) -> str | None:
 
 
 def _first_columns(game: Game) -> NDArray[np.int64]:
-    """Return the numbers of the columns that the solver gets first.
+    """Return the indices of the columns that the solver gets first.
 
-    If the matrix is small or the domain is a Euclidean set, these are all columns. Otherwise they
+    If the matrix is small or the domain is a Euclidean set, these are all columns. Otherwise these
     are columns with large edges <column, d>, where d is the distribution `f.center(m)`, at which
-    the relaxation f is finite. Over a ball the absolute values of the edges count.
+    the relaxation f is finite. If the domain is a ball, the absolute values of the edges count.
     """
     n = game.n
     assert n is not None
     if game.m * n <= MAX_WHOLE_ENTRIES or not isinstance(game.over, AtomicSet):
         return np.arange(n)
-    # Nearly equal columns have nearly equal edges, so a selection from ten times as many varies.
+    # Nearly equal columns have nearly equal edges, so ten times as many columns are compared.
     prices = game.over.prices(game.matrix.edges(game.relaxation.center(game.m)))
     ranked = np.argsort(-prices, kind="stable")[: 10 * COLUMNS_PER_ROUND]
     return np.sort(varied(ranked, COLUMNS_PER_ROUND))
 
 
 def _violated(prices: Vector, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of columns whose edges exceed the edges of all columns in the problem.
+    """Return the indices of columns whose edges exceed the edges of all columns in the problem.
 
-    `columns` has the numbers of the columns that are in the problem. `prices` has the edge of each
-    column of the matrix, or the absolute value of the edge over a ball. The result has at most
-    `COLUMNS_PER_ROUND` / 2 columns.
+    `columns` contains the indices of the columns in the problem. `prices` contains the edge of each
+    column of the matrix, or the absolute value of the edge if the domain is a ball. The result has
+    at most `COLUMNS_PER_ROUND` / 2 indices.
     """
     outside = prices.copy()
     outside[columns] = -np.inf

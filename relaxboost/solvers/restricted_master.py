@@ -1,6 +1,6 @@
 """The restricted linear program of column generation: the game on some of its columns.
 
-HiGHS solves the program, and starts from the last basis when columns have been added.
+When columns have been added, HiGHS solves the program again from the last basis.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class ProgramError(Exception):
 class RestrictedMaster:
     """The linear program that gives the best distribution d for some columns of the margin matrix.
 
-    The program minimises f(d) + r v over the distributions d over the examples and the numbers v.
-    The constraints are <column, d> <= v for each of these columns. f is a polyhedral relaxation,
-    and r is the size of the atoms of the domain, such as the radius of an l1 ball. This is SS09,
-    Eq. 13, for β → 0. The multipliers of the constraints are the weights w of the columns, and
-    their sum is r. If the domain contains w = 0, the program also requires v >= 0, and the sum is
-    at most r.
+    The unknowns are a distribution d over the examples and a number v. The program minimises
+    f(d) + r v under the constraint <column, d> <= v for each of these columns. f is a polyhedral
+    relaxation, and r is the size of the atoms of the domain, such as the radius of an l1 ball. This
+    is Eq. 13 of Shalev-Shwartz & Singer (2009, SS09) for β → 0. The multipliers of the constraints
+    are the weights w of the columns, which sum to r. If the domain contains w = 0, the program also
+    requires v >= 0, and the weights sum to at most r.
 
     A new column adds a constraint. The old basis is still dual feasible, and a few pivots of the
     dual simplex method lead to the new optimum.
@@ -75,30 +75,30 @@ class RestrictedMaster:
     def add(self, columns: NDArray[Any]) -> None:
         """Add the constraint <column, d> <= v to the program for each column of the array.
 
-        d is the distribution over the examples, and v is the bound on all edges <column, d>. Raise
-        a ProgramError if HiGHS rejects a column.
+        d is the distribution over the examples, and v is an upper bound on the edges <column, d> of
+        all columns in the program. Raise a ProgramError if HiGHS rejects a column.
         """
         if not self._program.add(columns, self._edge):
             raise ProgramError("HiGHS rejected a column of the restricted problem")
 
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
-        """Return the present basis of the program, with the columns whose constraints are active.
+        """Return the current basis of the program, with the columns whose constraints are active.
 
-        The constraint of a column is <column, d> <= v. If it is not active, the column has no
-        weight, and the result does not contain the column. Otherwise the basis would grow in a
-        sequence of runs in which each run starts from the basis of the previous run.
+        The constraint of a column is <column, d> <= v. Columns without an active constraint have no
+        weight, and the result leaves them out. With these columns, the basis would grow from run to
+        run if each run starts from the basis of the previous run.
 
         Parameters
         ----------
         keys : list of pairs
-            The number and the sign of each column of the program, in the order of its constraints.
+            The index and the sign of each column of the program, in the order of the constraints.
         """
         sides = self._program.sides()
         # An interrupted program has no basis.
         if not sides:
             return Basis(tuple(keys))
-        # The letters of the variables and fixed rows come first, then one for each column. The row
-        # of an inactive constraint is basic, which the letter B stands for.
+        # The letters of the variables and fixed rows come first, then a letter for each column. The
+        # letter B means basic, and the row of an inactive constraint is basic.
         head = sides[: -len(keys)]
         tail = zip(keys, sides[-len(keys) :], strict=True)
         active = [(key, side) for key, side in tail if side != "B"]
@@ -108,31 +108,32 @@ class RestrictedMaster:
         """Use the basis of another restricted program as the first basis of this program.
 
         The basis is ignored if the two programs differ in the number of variables, or in the number
-        of rows that belong to no column.
+        of rows (constraints) other than the constraints <column, d> <= v of the columns.
 
         Parameters
         ----------
         basis : Basis
             The basis of the other program.
         keys : list of pairs
-            The number and the sign of each column of this program, in the order of its constraints.
+            The index and the sign of each column of this program, in the order of the constraints.
         """
         head = basis.sides[: -len(basis.columns)]
         if len(head) != self._edge + 1 + self._program.fixed:
             return
-        # The row of a new column is basic, that is, its constraint is not active yet.
+        # The constraint of a new column is not active yet, so the row of this constraint is basic.
         tail = dict(zip(basis.columns, basis.sides[len(head) :], strict=True))
         self._program.go_on(head + "".join(tail.get(key, "B") for key in keys))
 
     def solve(self, clock: Clock) -> tuple[Vector, Vector]:
         """Return the optimal distribution d, and the weight of each column in the program.
 
-        The weights are the multipliers of the constraints <column, d> <= v, and are not negative.
+        The weights are the multipliers of the constraints <column, d> <= v, where v bounds the
+        edges of all columns in the program. The weights are not negative.
 
         Raises
         ------
         InputError
-            If f is infinite at every distribution.
+            If the relaxation f is infinite at every distribution.
         ProgramError
             If HiGHS cannot solve the program.
         TimeUp

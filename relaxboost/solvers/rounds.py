@@ -31,25 +31,26 @@ class RoundState:
     In round 1 the weights w_1 are the weights from which the method starts. Over balls these are
     w_1 = 0.
 
-    The weights w_t of AdaBoost grow beyond the ball. The attribute `active` therefore has these
-    weights scaled to the radius of the ball, and three more attributes. ``active.norm`` is ‖w_t‖_1,
+    The weights w_t of AdaBoost grow beyond the ball. The object `active` therefore contains these
+    weights scaled to the radius r of the ball, and ``active.u`` are the margins of the scaled
+    weights. Three more attributes describe w_t before the scaling: ``active.norm`` is ‖w_t‖_1,
     ``active.raw`` is the vector of margins A w_t, and ``active.log_risk`` is the logarithm of the
-    exponential risk (1/m) Σ exp(−(A w_t)_i). Over `L1Ball(r)`, ``active.u`` is r raw / norm.
+    exponential risk (1/m) Σ exp(−(A w_t)_i).
     """
 
     round: int
-    """The number of the round, counted from 1. If the run continues from a checkpoint, the numbers
-    continue those of the earlier run."""
+    """The number t of the round. The first round has the number 1. If the run continues from a
+    checkpoint, the first round follows the last round of the earlier run."""
     d: Vector
     """The distribution d_t over the examples for which the weak learner has found the best
     hypothesis."""
     best: Best | Dense
-    """The answer of the weak learner for d_t: the number, sign and edge of a column of the margin
+    """The answer of the weak learner for d_t: the index, sign and edge of a column of the margin
     matrix. Over a Euclidean set, such as an l2 ball, the answer has a weight for each column."""
     active: CombinedHypothesis
     """The weights w_t of the hypotheses, with their margins A w_t for the margin matrix A."""
     smoothed_gap: float
-    """The gap that the stopping test of SS09 Fig. 1 uses, or nan if d_t is not smoothed.
+    """The gap that the stopping test of SS09, Fig. 1, uses, or nan if d_t is not smoothed.
 
     The gap is <d_t, A(e_j − w_t)>, where d_t is the distribution over the examples, A is the margin
     matrix, w_t are the weights, and e_j is the unit vector of the best hypothesis. If the domain
@@ -58,10 +59,10 @@ class RoundState:
     lower: float
     """The lower bound on the value of the game that the weights w_t prove.
 
-    The bound is the relaxed margin F(A w_t) minus the penalty that the domain puts on w_t. A is the
-    margin matrix. A witness is the data that prove a lower bound on F(A w_t). If the booster has a
-    witness, its bound replaces F(A w_t). The bound `lower` is computed from stored margins, so it
-    contains rounding errors."""
+    The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
+    margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
+    F(A w_t), this lower bound replaces F(A w_t). The stored margins A w_t contain rounding errors,
+    so `lower` contains them too."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 
@@ -75,42 +76,42 @@ class RoundState:
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
     """The data that prove the bound `lower`, or None if `lower` is computed from the relaxed margin
-    F(A w_t) itself."""
+    F(A w_t)."""
 
 
 class Booster(ABC):
     """A run of a method. It computes a distribution d_t and weights w_t for each round t.
 
     d_t is a distribution over the examples, and w_t are the weights of the hypotheses. The method
-    `advance` updates both with the answer of the weak learner for d_t.
+    `advance` updates both with the hypothesis that the weak learner returned for d_t.
     """
 
     label: str = ""
     """The name of the method, as `Solution.method` shows it."""
     inner: str
-    """A word for the kind of the present round. `RoundRecord.inner` explains the words."""
+    """A word for the kind of the current round. `RoundRecord.inner` explains the possible words."""
     active: CombinedHypothesis
-    """The weights w_t of the hypotheses in this round. The object also has their margins A w_t, for
-    the margin matrix A."""
+    """The weights w_t of the hypotheses in this round, with their margins A w_t for the margin
+    matrix A."""
     d: Vector
     """The distribution d_t over the examples in this round. Each update creates a new array."""
     step: float = nan
-    """The length of the step that led to the present weights, or nan if the method has no steps."""
+    """The length of the step that led to the current weights, or nan if the method has no steps."""
     work: float = 0.0
     """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
-    with a vector. Each answer of the weak learner counts as one pass. The booster adds the work of
-    its updates to this number."""
+    with a vector. Each call of the weak learner counts as one pass. The booster adds the passes of
+    its updates."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
-    """The reason why `advance` returned None, as a clause with its numbers."""
+    """The reason why `advance` returned None, as a clause for a message."""
     witness: Witness | None = None
-    """The data that prove a lower bound close to the relaxed margin of the present weights w_t, or
-    None. Some relaxations call a solver to compute the relaxed margin. With a
-    witness this call is not necessary."""
+    """The data that prove a lower bound close to the relaxed margin of the current weights w_t, or
+    None. Some relaxations need a solver to compute the relaxed margin. The lower bound needs no
+    solver."""
     evaluated: tuple[float, float] | None = None
-    """The relaxed margin F(A w_t) of the present weights w_t, and the value f(d_t) of the
-    relaxation f at the present distribution d_t. None means that the booster has not computed
+    """The relaxed margin F(A w_t) of the current weights w_t, and the value f(d_t) of the
+    relaxation f at the current distribution d_t. None means that the booster has not computed
     these numbers."""
 
     def named(self, label: str) -> Booster:
@@ -128,9 +129,9 @@ class Booster(ABC):
 
     @property
     def current(self) -> Booster:
-        """The booster that computes the present round.
+        """The booster that computes the current round.
 
-        This is the booster itself. For the method "auto" it is the run of the present phase.
+        This is `self`, or the run of the current phase for the method "auto".
         """
         return self
 
@@ -144,21 +145,26 @@ class Booster(ABC):
     def warmed(self, start: WarmStart) -> Booster:
         """Take the points d and w of a warm start as the first points. Return this booster.
 
-        `solve` calls this method before the first round. This default ignores the points. In any
-        case `solve` keeps the points and the bracket of the value that they prove.
+        `solve` calls this method before the first round. A booster that does not override this
+        method ignores the points. In both cases `solve` keeps the points, and the bracket of the
+        value that they prove, as a possible result of the run.
         """
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the answer of the weak learner to the present distribution d."""
+        """Return the best hypothesis for the current distribution d, which the weak learner finds.
+
+        Over a Euclidean set, such as an l2 ball, the result has a weight for each hypothesis.
+        """
         return game.over.best(game.matrix, self.d)
 
     @abstractmethod
     def advance(self, best: Any) -> Booster | None:
-        """Update the distribution d and the weights w with the answer `best` of the weak learner.
+        """Update d and w with the hypothesis `best` that the weak learner returned.
 
-        Return the booster that computes the next round. In most cases this is the same booster.
-        If d and w can no longer be improved, set `why_ended` and return None.
+        d is the distribution over the examples, and w are the weights of the hypotheses. Return the
+        booster that computes the next round, which is the same object in most cases. If d and w can
+        no longer be improved, set `why_ended` and return None.
         """
 
 
@@ -166,7 +172,7 @@ class Rounds:
     """An iterator over the rounds of a booster. It yields a `RoundState` for each round.
 
     The iterator ends when the method `advance` of the booster returns None. The array `d` of a
-    state is not changed after its round, but the object `active` changes in the next round.
+    state does not change after the round, but the object `active` changes in the next round.
 
     Parameters
     ----------
@@ -174,7 +180,7 @@ class Rounds:
     booster : Booster
         The booster that computes the first round.
     first : int
-        The number of the first round.
+        The number that the first round gets.
     """
 
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
@@ -182,7 +188,7 @@ class Rounds:
         self._first = first
         self._value = game.relaxation.valuer()
         self.booster = booster
-        """The booster that computes the present round."""
+        """The booster that computes the current round."""
 
     def __iter__(self) -> Iterator[RoundState]:
         """Yield the state of each round, before the booster updates d and w for the next round."""
@@ -203,7 +209,7 @@ class Rounds:
                 smoothed_gap=active.gap(booster.d, best) if is_smoothed else nan,
                 # Both bounds are estimates; `Incumbent.certify` evaluates the exact ones.
                 lower=margin - active.cost,
-                # A weak learner may miss the best edge by its slack, and the bound must not.
+                # A weak learner may miss the best edge by its slack, so the bound adds the slack.
                 upper=penalty + game.over.value(best.edge + best.slack),
                 step=booster.step,
                 inner=booster.inner,
@@ -216,10 +222,10 @@ class Rounds:
             self.booster = following
 
     def _evaluate(self, booster: Booster) -> tuple[float, float]:
-        """Return the relaxed margin F(A w) or a lower bound on it, and the value f(d).
+        """Return the relaxed margin F(A w), or a lower bound on F(A w), and the value f(d).
 
-        A is the margin matrix, f is the relaxation, and w and d are the present weights and the
-        present distribution of the booster.
+        A is the margin matrix, f is the relaxation, and w and d are the current weights and the
+        current distribution of the booster.
         """
         # An interior point method knows both numbers already, and they may be expensive.
         if booster.evaluated is not None:

@@ -1,10 +1,9 @@
 """The smoothing of a game, which makes the distribution d over examples a function of the margins.
 
 The margins are u = A w, for the margin matrix A and the weights w of the hypotheses. Shalev-Shwartz
-& Singer (2009, SS09) add a function of d to the relaxation f, multiplied by a weight β. The
-function is the negative entropy of d (Fig. 1), or the negative sum of the binary entropies of the
-entries of d (Sec. 6). Then exactly one d minimises <d, u> plus this sum. This d is the smoothed
-distribution.
+& Singer (2009, SS09) add β s(d) to the relaxation f(d). s is the negative entropy of d (Fig. 1), or
+the negative sum of the binary entropies of the entries of d (Sec. 6), and β is the weight of the
+smoothing. Then exactly one d minimises <d, u> + f(d) + β s(d). This d is the smoothed distribution.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ weight β. The margins must be finite."""
 class Smoother(Protocol):
     """An object that returns a projector for each weight β of the smoothing.
 
-    A projector is a function that maps margins to smoothed distributions over the examples. A
-    relaxation is a smoother that uses the entropy. The classes `BinaryEntropySmoother` and
-    `Unsmoothed` replace its smoothing by another one.
+    A projector is a function that maps margins to smoothed distributions over the examples. Every
+    relaxation is a smoother, which uses the entropy. The class `BinaryEntropySmoother` uses the
+    binary entropy instead, and the class `Unsmoothed` adds no function to the relaxation.
     """
 
     def projector(self, beta: float) -> Projector:
@@ -48,9 +47,9 @@ class BinaryEntropySmoother:
 
     d is a distribution over the examples, and β is the weight of the smoothing. Fig. 1 of
     Shalev-Shwartz & Singer (2009) adds β Σ d_i log d_i instead. The Hessian of the function here is
-    a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). They are at least β/d_i, which are
-    the entries of the other Hessian. The function is therefore at least as strongly convex, and all
-    results on Fig. 1 hold for it.
+    a diagonal matrix with the entries β (1/d_i + 1/(1 − d_i)). The Hessian for Fig. 1 has the
+    entries β/d_i, which are smaller. The function here is therefore at least as strongly convex,
+    and all results on Fig. 1 hold for this smoothing.
 
     Raises
     ------
@@ -82,10 +81,10 @@ class BinaryEntropySmoother:
     def added_range(m: int) -> float:
         """Return the range of Σ (1 − d) log(1 − d) over the distributions d on m examples.
 
-        The range is (m − 1) log(m/(m − 1)), since the sum is 0 at the vertices of the simplex and
-        smallest at the uniform distribution. The function Σ d log d has its largest and smallest
-        values at the same points, and its range is log m. The range of the sum of the two functions
-        is therefore the sum of their ranges.
+        The range is the largest minus the smallest value. The largest value is 0, at the vertices
+        of the simplex. The smallest value is −(m − 1) log(m/(m − 1)), at the uniform distribution.
+        The function Σ d log d has its largest and smallest values at the same points. Therefore the
+        range of the sum of both functions is the sum of both ranges.
         """
         # A single example leaves one distribution, and the formula would divide by zero.
         return (m - 1) * math.log(m / (m - 1)) if m > 1 else 0.0

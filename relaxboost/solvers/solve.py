@@ -1,4 +1,4 @@
-"""The function `solve`, which runs a method on a game and returns the best points that it found."""
+"""The function `solve`, which runs a method on a game and returns the best d and w of the run."""
 
 from __future__ import annotations
 
@@ -55,14 +55,13 @@ def solve(
     game : Game
     tol : float, optional
         The run stops when the gap of the *unsmoothed* game is at most this number, > 0. The default
-        is 1e-3. If only `rtol` is given, the default is 1e-8, and a value ρ of that size counts as
-        zero.
+        is 1e-3. If only `rtol` is given, the default is 1e-8, so a smaller |ρ| counts as zero.
     method : str or Method
-        ``"auto"`` runs several methods, called phases, in a fixed order. It leaves out the phases
-        that do not suit the game. `Solution.trace` gives the reason for each decision. Every other
-        name, such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object
-        with default options. These three objects are `InteriorPoint()`, `Corrective()` and
-        `LPBoost()` of `relaxboost.solvers`. For other options, give an object, as in
+        ``"auto"`` runs several methods, called phases, in a fixed order, without the phases that do
+        not suit the game. `Solution.trace` gives the reason for each decision. Every other name,
+        such as ``"interior-point"``, ``"corrective"`` or ``"lpboost"``, stands for an object with
+        default options. These three objects are `InteriorPoint()`, `Corrective()` and `LPBoost()`
+        of `relaxboost.solvers`. For other options, give an object, as in
         ``method=rb.solvers.Corrective(step="pairwise")``.
     rtol : float, optional
         A number in (0, 1). The run also stops when the gap is at most `rtol` times |ρ|. Since ρ is
@@ -72,44 +71,44 @@ def solve(
         choose their parameters for `tol`, and `rtol` does not change these parameters.
     start : Solution, or pair (d, w), optional
         The points from which the run begins. The result is never worse than these points, unless
-        the stopping test of SS09 Fig. 1 ends the run. A Solution may belong to a game with another
-        f, another domain or other data, but its hypotheses must be the same, in the same order. Its
-        d is used if it has m entries. In a pair, d or w may be None. The w of a pair has a form
-        that `Game.bracket` accepts, for example the weights of an ensemble. `solve` moves d and w
-        to feasible points. If this changes a point of a pair, `Solution.message` reports the
-        change.
+        the stopping test of SS09 Fig. 1 ends the run. A Solution may come from a game with another
+        f, another domain or other data, but the hypotheses must be the same, in the same order. The
+        d of the Solution is used if d has m entries, for the m examples of this game. In a pair, d
+        or w may be None. The w of a pair has a form that `Game.bracket` accepts, for example the
+        weights of an ensemble. `solve` moves d and w to feasible points. If this changes a point of
+        a pair, `Solution.message` reports the change.
 
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
-        optimum of the earlier game to that of the new game. It does so if f consists of a cost and
-        bounds for each example, and if A has at most ten million entries or consists of all stumps.
-        Otherwise the run keeps the bracket of the start. The interior point method starts at the
-        distribution `f.center(m)`, a point inside the domain of f, and not at the start. Methods
-        that count their steps, such as AdaBoost, reject a start.
+        optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
+        a cost and bounds for each example, and if A has at most ten million entries or consists of
+        all stumps. In all other games, the run keeps the bracket of the start, and the interior
+        point method starts at `f.center(m)`, a distribution inside the domain of f. Methods that
+        count their steps, such as AdaBoost, reject a start.
     checkpoint : path, optional
         The name of a JSON file for the best points so far. The file is written from time to time
         and at the end. Each write replaces the whole file. If the file exists, the run continues
-        from its points. If the file belongs to another game, the error gives the reason. The rounds
-        and seconds of the Solution include those before the checkpoint. `max_rounds` and
-        `time_limit` do not count them.
+        from these points. If the file is for another game, the error gives the reason. The rounds
+        and seconds of the Solution include the rounds and seconds before the checkpoint.
+        `max_rounds` and `time_limit` do not.
     max_rounds, time_limit : int, float (seconds), optional
         The largest number of rounds and of seconds. The time counts from the moment at which the
         compiled kernels are ready. Without these limits, a run continues until it reaches the
-        requested gap or cannot reduce the gap any further. The algorithm of SS09 Fig. 1 reaches
-        `tol` within `Solution.bound` rounds. This bound is 64 log(m) / tol² over the unit l1 ball.
+        requested gap or can no longer reduce the gap. The algorithm of SS09 Fig. 1 reaches `tol`
+        within `Solution.bound` rounds. This bound is 64 log(m) / tol² over the unit l1 ball.
     callback : callable, optional
         A function that is called with the `RoundState` of each round. It cannot write to the array
-        `d` of the state. If it returns a true value, the run ends.
+        `d` of the state. If the function returns a true value, the run ends.
     verbose : int
-        With 1, `solve` shows a progress bar if standard error is a terminal. With 2, it also prints
-        each line of `Solution.trace` on standard error as soon as the decision is made. With 0, it
-        shows nothing.
+        With 0, `solve` shows nothing. With 1, `solve` shows a progress bar if standard error is a
+        terminal. With 2, `solve` also prints each line of `Solution.trace` on standard error as
+        soon as the decision is made.
 
     Returns
     -------
     Solution
         The best d and w of the run, and the bracket [lower, upper] that they prove. The bracket is
-        evaluated from these points, and does not depend on the bounds that the method computed in
-        its rounds. After Ctrl-C the result is the best pair so far, with the status
+        evaluated from d and w, and does not depend on the bounds that the method computed in the
+        rounds. After Ctrl-C the result is the best pair so far, with the status
         ``"interrupted"``. If the last phase fails, the memory does not suffice, or the connection
         to a cluster is lost, the status is ``"failed"`` and the bracket is still valid. Two runs
         with the same arguments give the same result, except for seconds and time limits. If the
@@ -119,12 +118,11 @@ def solve(
     Raises
     ------
     InputError
-        `solve` checks all arguments before the run begins. It raises the error if the method is
-        unknown, does not fit the game or rejects a start; if `tol`, `rtol` or a limit is out of
-        range; if the start does not fit the game; or if the checkpoint belongs to another game. It
-        also raises the error if neither `max_rounds` nor `time_limit` is given and the run may
-        never reach the gap. This concerns AdaBoost, and a weak learner whose slack is unknown or is
-        not below `tol`.
+        If the method is unknown, does not fit the game or rejects a start; if `tol`, `rtol` or a
+        limit is out of range; if the start does not fit the game; if the checkpoint is for another
+        game; or if the run may never reach the gap and neither `max_rounds` nor `time_limit` is
+        given. AdaBoost may never reach the gap, and neither may a weak learner whose slack is
+        unknown or is not below `tol`. `solve` checks all arguments before the run begins.
 
     References
     ----------
@@ -165,7 +163,7 @@ this process."""
 
 
 def _prepare_kernels(game: Game) -> None:
-    """Compile or load the functions that every round of this kind of game calls.
+    """Compile or load the functions that each round calls for games with these types of parts.
 
     This happens before the clock starts, so the time limit does not include compilation. If the
     user presses Ctrl-C during a compilation, the compilation is completed first.
@@ -193,7 +191,7 @@ def _read_goal(tol: float | None, rtol: float | None) -> Tolerance:
                 "for example rtol=0.01"
             )
     if tol is None:
-        # With rtol alone a gap near rounding must end the run, or it would never end at ρ = 0.
+        # With rtol alone, a run would never end at ρ = 0 without a small tol.
         tol = 1e-3 if rtol is None else 1e-8
     return Tolerance(positive("tol", tol), rtol or 0.0)
 
@@ -222,7 +220,7 @@ def _read_points(
     The points come from the arguments `start` and `checkpoint` of `solve`. The file is None if the
     user gave no checkpoint.
     """
-    # The guarantee of a method that counts its steps holds from its own start only.
+    # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
         raise InputError(
             f"{type(method).__name__} {method.cold}; leave start and checkpoint out, or use "
@@ -237,11 +235,11 @@ def _read_points(
 
 
 def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: WarmStart) -> Booster:
-    """Return the booster that computes the first round. It starts at the points `begin`, if any.
+    """Return the booster that computes the first round, warm-started if `begin` has points.
 
     If a solver fails or the time limit passes before the first round, return a booster that
-    computes one round and then raises this error. The run then has a bracket [lower, upper] of the
-    value.
+    computes one round and then raises this error. With this round, the run has a bracket
+    [lower, upper] of the value.
     """
     try:
         with until(clock.deadline):
@@ -253,7 +251,7 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
 
 
 class _Job:
-    """The run of one call of `solve`. The arguments of the call have been checked before."""
+    """The run of one call of `solve`, whose arguments have been checked before."""
 
     def __init__(
         self,
@@ -294,12 +292,12 @@ class _Job:
         except (KeyboardInterrupt, SystemError) as error:
             if not is_interrupt(error):
                 raise
-        # Ctrl-C came after the last round. The result is complete apart from these two lines.
+        # Ctrl-C came after the last round, so only these two steps are missing.
         self._write_checkpoint()
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return an object that says how the run ended."""
+        """Compute the rounds of the run. Return the status and the reason of its end."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
@@ -311,9 +309,9 @@ class _Job:
         with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
-                """Update the best pair (d, w) and the history. Return why the run ends, or "".
+                """Update the best pair (d, w) and the history after a round with this state.
 
-                `state` is the state of the present round. The result is "" if the run continues.
+                Return the status of the run if the run ends, or "" if the run continues.
                 """
                 self._incumbent.offer(state)
                 log.add(state, self._incumbent)
@@ -329,7 +327,7 @@ class _Job:
             try:
                 with until(log.clock.deadline):
                     status = run(self._rounds, keep, limits, log.clock, empty=True)
-                # Without a status the booster itself has ended, and knows why.
+                # Without a status, the booster has ended the run, and knows the reason.
                 reason = "" if status else self._rounds.booster.why_ended
                 ending = Ending(status or "stalled", reason, smoothed_test)
             except (ProgramError, SolverError, ClusterError, LinAlgError) as error:
@@ -342,10 +340,10 @@ class _Job:
         return ending
 
     def _judge(self) -> str:
-        """Return "optimal" or "stalled" if the run ends after this round. Otherwise return ""."""
+        """Return the status "optimal" or "stalled" if the run ends now, and "" if not."""
         incumbent = self._incumbent
         rule = self._rule
-        # A certification costs a pass over A, so the rule asks for one only near the goal.
+        # A certification costs a pass over A, so it is computed only for a nearly small enough gap.
         if rule.should_certify(incumbent.lower, incumbent.upper):
             estimate = incumbent.upper - incumbent.lower
             proof = incumbent.certify(self._log.clock)
@@ -357,8 +355,8 @@ class _Job:
     def _fig1_test(self, state: RoundState) -> str:
         """Return "optimal" if the stopping test of SS09 Fig. 1 holds in this round, and "" if not.
 
-        The test holds if the smoothed gap is at most `tol`. The pair (d, w) of this round then
-        becomes the incumbent, which is the result of the run.
+        The test holds if the smoothed gap is at most `tol`. In this case the pair (d, w) of this
+        round becomes the result of the run.
         """
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:
@@ -381,9 +379,9 @@ class _Job:
             self._file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        """Return the best points of the run, with the bracket that is evaluated from these points.
+        """Return the Solution: the best d and w of the run, and the bracket that d and w prove.
 
-        `ending` says how the run ended.
+        `ending` has the status and the reason with which the run ended.
         """
         game = self._game
         goal = self._goal
@@ -425,10 +423,10 @@ class _Job:
         )
 
     def _final_status(self, ending: Ending, proof: Certified) -> str:
-        """Return the status of the run after the last evaluation of its bounds.
+        """Return the status of the run after the last evaluation of the bounds on the value.
 
-        `ending` has the status before this evaluation. `proof` has the certified lower and upper
-        bounds on the value of the game.
+        `ending` has the status before this evaluation. `proof` has the bounds that this evaluation
+        has certified.
         """
         gap = proof.upper - proof.lower
         # Numerical bounds of an inaccurate solver may contradict each other.
@@ -442,7 +440,7 @@ class _Job:
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return the state of a round with a read-only array d, which a callback cannot change."""
+    """Return a copy of the state of a round with a read-only array d, for a callback."""
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

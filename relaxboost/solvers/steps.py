@@ -28,13 +28,13 @@ def quadratic_step(
 
     The step moves the margins from u to u + ηv, and d is the smoothed distribution at u. The
     smoothed relaxed margin is 1/β-smooth in the sup norm. This property implies a quadratic lower
-    bound on its increase. The step length η maximises this bound (SS09, Eq. 10).
+    bound on the increase. The step length η maximises this bound (SS09, Eq. 10).
 
     Parameters
     ----------
     slope : float
-        The derivative <d, v> of the smoothed relaxed margin along v. If there is a penalty on the
-        weights w, its derivative is subtracted.
+        The derivative <d, v> of the smoothed relaxed margin along v, minus the derivative of the
+        penalty on the weights w if there is a penalty.
     v : array of shape (m,)
         The direction in which the margins move.
     beta : float
@@ -45,18 +45,18 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length is then
         η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf, if the caller knows it. Otherwise the function computes it.
+        The norm ‖v‖_inf. The function computes the norm if it is not given.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
     if slope <= 0.0:
         return 0.0
-    # Without any bend the function increases along the whole segment.
+    # With zero curvature, the function increases along the whole segment.
     return min(longest, beta * slope / bend) if bend > 0.0 else longest
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv. An attribute is None if the search did not compute it."""
+    """A step from margins u to u + ηv. Values that the search did not compute are None."""
 
     eta: float
     """The length η of the step."""
@@ -65,7 +65,7 @@ class Step(NamedTuple):
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
-    """The length of this step divided by the length of the step of SS09 Fig. 1. It is None if the
+    """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
     step has the largest possible length."""
     product: float | None = None
     """The product <d, u> of the distribution and the margins at the end of the step."""
@@ -74,12 +74,12 @@ class Step(NamedTuple):
 class Segment(NamedTuple):
     """The margins u + ηv for all step lengths η in [0, longest].
 
-    The penalty on the weights w increases by a η + b η²/2 along the segment. If the domain of w is
-    a set, there is no penalty.
+    The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
+    the domain only restricts w to a set, such as a ball.
     """
 
     u: Vector
-    """The margins u + ηv at the step length η = 0."""
+    """The margins u at the start of the segment, where η = 0."""
     v: Vector
     """The direction v in which the margins move."""
     slope: float
@@ -100,10 +100,9 @@ product <d, v>, and the product <d, u + ηv> or None."""
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
     """Return the margins at the end of a step, their smoothed distribution d, and two products.
 
-    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. The second product is None if
-    the projector does not compute it. A projector is a function that maps margins to smoothed
-    distributions. If the projector has a method `along`, this method computes all four results at a
-    lower cost.
+    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. `project` is the function that
+    maps margins to smoothed distributions. If it has a method `along`, this method computes all
+    four results at a lower cost. Otherwise the second product is None.
     """
     along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
@@ -130,7 +129,7 @@ def line_search(
 
     The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or
     when η = longest. The step is at least as long as the step of Fig. 1, and it is not longer than
-    the maximising step. Therefore it increases the function at least as much as the step of Fig. 1.
+    the maximising step. Therefore the function increases at least as much as by the step of Fig. 1.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ def line_search(
     segment : Segment
         The margins and the penalty.
     accuracy : float
-        The fraction of the derivative at η = 0 that may remain at the end of the step.
+        The largest derivative at the end of the step, as a fraction of the derivative at η = 0.
     stretch : float
         The length of the first trial step, divided by the length of the step of Fig. 1. A good
         choice is the attribute `stretch` of the step that an earlier search returned.
@@ -157,9 +156,9 @@ def line_search(
 class _Search:
     """A search for the step length η at which the derivative along a segment equals `aim`.
 
-    The derivative decreases in η. The interval from `_left` to `_right` contains the solution as
-    soon as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the
-    derivatives at both ends of the interval, minus `aim`.
+    The derivative decreases in η. The interval from `_left` to `_right` contains this η as soon
+    as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at
+    both ends of the interval, minus `aim`.
     """
 
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
@@ -184,14 +183,12 @@ class _Search:
         return Step(eta, there, d, stretch, product), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen the step until the derivative at its end is below `aim`, and return None.
+        """Lengthen the trial step until the derivative at its end is below `aim`, and return None.
 
-        If a trial step ends the search, return this step instead. The search ends if the derivative
-        at the end of the trial step is close enough to `aim`. It also ends if the solution is
-        beyond the longest or below the shortest possible step.
-
-        `stretch` is the length of the first trial step, divided by the length of the step of
-        Fig. 1.
+        Return the trial step instead if the derivative is close enough to `aim`, if the derivative
+        is above `aim` at the end of the longest possible step, or if it is below `aim` at the end
+        of the shortest step, which is the step of SS09 Fig. 1. `stretch` is the length of the first
+        trial step, divided by the length of the step of Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -204,8 +201,8 @@ class _Search:
                 return step if self._right == self._shortest else None
             if self._right >= longest:
                 return step
-            # The next trial lies a little beyond the zero of the secant, so that it ends the
-            # search on the other side. The limits of 2 and 16 keep a poor secant from harm.
+            # The next trial is a little longer than the secant predicts, so that the derivative
+            # probably falls below the aim. The factors 2 and 16 limit the effect of a poor secant.
             fall = max(self._at_left - self._at_right, 1e-300)
             secant = self._right + self._at_right * (self._right - self._left) / fall
             self._left = self._right
@@ -213,9 +210,9 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right` at whose end the derivative is close to `aim`.
+        """Return a step between `_left` and `_right` that ends with a derivative close to `aim`.
 
-        The method is the Illinois variant of regula falsi.
+        The step length is found by the Illinois variant of regula falsi.
         """
         side = 0
         # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.
@@ -226,7 +223,7 @@ class _Search:
             step, value = self._evaluate(eta)
             if abs(value) <= self._aim or (eta == self._shortest and value < 0.0):
                 return step
-            # The value at an end that stays twice is halved, so that the other end moves too.
+            # If an end stays twice, its value is halved, and the next trial is closer to this end.
             if value > 0.0:
                 self._left = eta
                 self._at_left = value
@@ -237,5 +234,5 @@ class _Search:
                 self._at_right = value
                 self._at_left *= 0.5 if side == -1 else 1.0
                 side = -1
-        # Rounding makes the derivative jump over the aim: the left end has a positive derivative.
+        # Rounding makes the derivative jump over the aim. At the left end it is positive.
         return Step(max(self._left, self._shortest))

@@ -9,14 +9,14 @@ import math
 from dataclasses import dataclass
 
 PATIENCE_ROUNDS = 20
-"""A run may count as stalled if its gap has not become smaller for more rounds than this number."""
+"""The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run may count as stalled if its gap has not become smaller for more rounds than this factor
+"""A run may count as stalled only if the number of rounds without a smaller gap exceeds this factor
 times the number of rounds that the run took to reach the gap."""
 
 RESOLUTION = 1e-9
-"""If the relative difference of two numbers is smaller than this, it may be a rounding error."""
+"""A relative difference of two numbers that is below this constant may be a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Tolerance:
         """Return the largest gap upper − lower at which a run with these bounds on ρ may end.
 
         ρ is the value of the game. If both bounds have the same sign, the smaller of |lower| and
-        |upper| is a lower bound on |ρ|. This number replaces |ρ|, which is not known. The bounds
-        themselves then prove the relative accuracy.
+        |upper| is a lower bound on |ρ|. This lower bound replaces |ρ|, which is not known, so the
+        bounds prove the relative accuracy.
         """
         if not self.rtol:
             return self.tol
-        # A bracket around zero proves no bound on |ρ|, so `rtol` then allows nothing.
+        # A bracket that contains zero proves no bound on |ρ|, so only `tol` counts.
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
 
@@ -55,8 +55,8 @@ class StoppingRule:
 
     The bounds on the value that a round computes are estimates, because they are computed in
     floating point from stored margins. The certified bounds are valid in spite of rounding errors,
-    but they cost a pass over the margin matrix. The rule therefore requests them only if the gap
-    between the estimates is small enough.
+    but they cost a pass over the margin matrix. The rule therefore requests the certified bounds
+    only if the gap between the estimates is small enough.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class StoppingRule:
     def judge_certified(self, lower: float, upper: float, estimate: float) -> str:
         """Return the status of a run with these certified bounds, or "" if the run continues.
 
-        The status is "optimal" if the gap upper − lower meets the requested accuracy. It is
+        The status is "optimal" if the gap upper − lower meets the requested accuracy. The status is
         "stalled" if rounding errors alone exceed the allowed gap. `estimate` is the estimated gap
         before the certification.
         """
@@ -98,8 +98,8 @@ class StoppingRule:
         # If rounding alone exceeds the allowed gap, a smaller estimate does not help.
         if rounding > allowed:
             return "stalled"
-        # The next certification waits until the estimate has made up for the rounding. It waits no
-        # longer, since theorems count the rounds until the estimate reaches the requested gap.
+        # The next certification waits until the estimate is below the allowed gap by this rounding.
+        # A longer wait would contradict theorems on the rounds until the estimate reaches the gap.
         self._rounding += 2.0 * rounding
         return ""
 
@@ -107,9 +107,9 @@ class StoppingRule:
         """Return "stalled" if rounding errors keep the gap from shrinking. Otherwise return "".
 
         The gap is upper − lower, and `number` is the number of rounds of this run. A run counts as
-        stalled under two conditions. First, its gap is so small that it may be a rounding error.
+        stalled under two conditions. First, the gap is so small that it may be a rounding error.
         Second, the gap has not become smaller for more than `PATIENCE_ROUNDS` rounds, and for more
-        than `PATIENCE_FACTOR` times the number of the round in which it was first reached.
+        than `PATIENCE_FACTOR` times as many rounds as the run took to reach the gap.
         """
         gap = upper - lower
         # A reduction by less than one percent does not count: rounding causes such changes too.

@@ -7,8 +7,8 @@ distribution over the examples, and w are the weights of the stumps. For a numbe
 
 where w may have any size. The level of an example for a feature is the number of cuts of the
 feature that lie below the example. The stumps of one feature f contribute to the margin of an
-example the label of the example times a function of its level. This function jumps by 2 w_j at cut
-j. The sum of its first value and its last value is zero. Therefore the total variation of the
+example the label of the example times a function of the level. This function jumps by 2 w_j at cut
+j. The first value and the last value of the function sum to zero. The total variation of the
 function is twice the l1 norm of the weights of feature f.
 
 This module writes the function as g_f + o_f. The mean of g_f over the examples is zero, and o_f is
@@ -41,12 +41,12 @@ from relaxboost.matrices.bulk import CutLevels
 
 OVER_RELAXATION = 1.7
 """The length of each step, as a multiple of the plain primal-dual step. The steps converge for
-every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). The multiple 1.7 saves a third of
-the steps compared with 1."""
+every multiple below 2 (Condat 2013, J. Optim. Theory Appl. 158). With the multiple 1.7, the method
+needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 """The relative rounding error of a double. A sum of m numbers has an error of up to m times this
-number, relative to the sum of their absolute values. Each step solves two scalar equations that
+number, relative to the sum of the absolute values. Each step solves two scalar equations that
 contain such sums, and the solutions are as accurate as the sums."""
 
 
@@ -65,15 +65,15 @@ class _Features(NamedTuple):
     """The index of the first level of each feature in arrays over all levels. A feature with k cuts
     has k + 1 levels. The last entry is the number of levels of all features."""
     counts: NDArray[np.uint32]
-    """The number of examples at each level of each feature. The levels are the ranges of values
-    between neighbouring cuts."""
+    """The number of examples at each level of each feature. A level is a range of feature values
+    between two neighbouring cuts, or below the first cut, or above the last cut."""
 
 
 def _arrange(levels: CutLevels) -> _Features:
-    """Return the levels of the examples for all features that have cuts.
+    """Return the levels of the examples, without the features that have no cuts.
 
     The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. A feature with k cuts has k + 1 levels.
+    example.
     """
     # A feature without cuts has one level and no stump.
     cuts = np.diff(levels.offsets)
@@ -93,8 +93,8 @@ class TautStringSteps:
     (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps hardly increases
     with the number m of examples.
 
-    The steps solve a problem with a number v. If v is above the value of the game, d converges to a
-    distribution for which no stump has an edge above v, and w converges to zero. If v is below the
+    The steps look for a d for which no stump has an edge above a number v. If v is above the value
+    of the game, d converges to such a distribution, and w converges to zero. If v is below the
     value, the norm of w grows without bound, and the direction of w converges. The weights
     w / ||w||_1 then prove a lower bound above v (Applegate, Díaz, Lu & Lubin 2024, SIAM J. Optim.
     34).
@@ -122,8 +122,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d of the last plain step, which is not over-relaxed. It is within its
-        bounds."""
+        """The distribution d after the last plain step, which is not over-relaxed."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -148,8 +147,8 @@ class TautStringSteps:
         self._shift = float(find_shift(aim, self._least, self._most, self._shift))
         self.d = np.clip(aim - self._shift, self._least, self._most)
 
-        # The step in w uses d extrapolated, as the method requires. The mean of the force on the
-        # examples moves o, and the rest moves the functions g.
+        # The step in w uses an extrapolated d, as the method requires. The mean of the force on the
+        # examples moves o, and the force minus this mean moves the functions g.
         force = self._signs * (2.0 * self.d - self._relaxed_d)
         mean = float(force.mean())
         force -= mean
@@ -171,15 +170,15 @@ class TautStringSteps:
         self._relaxed_d = self._relaxed_d + OVER_RELAXATION * (self.d - self._relaxed_d)
 
     def weights(self) -> tuple[Whole, Vector]:
-        """Return the column numbers of the stumps that have weight, and their weights w.
+        """Return the column indices of the stumps that have weight, and their weights w.
 
         A stump is a cut of a feature. For each feature, the last step has computed a taut string,
-        which is the shortest path through a tube. A stump has weight if the string of its feature
-        bends at its cut.
+        which is the shortest path through a tube. A stump has weight if the string of the feature
+        bends at the cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
-        # Between the last level of a feature and the first of the next there is no cut.
+        # There is no cut between the last level of a feature and the first level of the next one.
         jumps[offsets[1:-1] - 1] = 0.0
         bends = np.flatnonzero(jumps)
         feature = np.searchsorted(offsets, bends, side="right") - 1
@@ -188,11 +187,10 @@ class TautStringSteps:
 
 
 def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
-    """Divide `count` rows into ranges (first, last), and call a function for each range.
+    """Divide the indices below `count` into ranges (first, end), and call `call` for each range.
 
-    The range begins with the row `first` and ends before the row `last`. The calls run in several
-    threads. They do not depend on each other, so the result does not depend on the number of
-    threads.
+    A range begins with the index `first` and ends before the index `end`. The calls run in several
+    threads. No call depends on another one, so the result does not depend on the number of threads.
     """
     pool, threads = thread_pool()
     ends = np.linspace(0, count, min(threads, count) + 1).astype(int).tolist()
@@ -201,7 +199,7 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write the sum of g + force over the examples of each level of each feature to `out`.
+    """Write the sum of g + force over the examples at each level of each feature to `out`.
 
     Parameters
     ----------
@@ -231,7 +229,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add the values of all features at the levels of an example to the margin of the example.
+    """Add the values of all features at the levels of each example to the margin of the example.
 
     Parameters
     ----------
@@ -295,16 +293,17 @@ def first_stretch(
 
     A taut string is the shortest path through a tube, and a stretch is a straight part of the
     string. Over level k, which has the width `counts[k]`, the middle line of the tube rises by
-    `sums[k]`. The tube reaches from `tube` below its middle line to `tube` above it. The middle
-    line starts at the height `start` above the string, and it ends at the height `end` below the
-    string.
+    `sums[k]`. The tube reaches from `tube` below the middle line to `tube` above this line. The
+    middle line starts at the height `start` above the string, and ends at the height `end` below
+    the string.
 
     The side is 1 if the string bends around the upper side of the tube after the stretch. It is -1
     if the string bends around the lower side. It is 0 if the stretch reaches the end of the string.
 
-    A straight line from the start stays inside the tube up to the present level if its slope lies
-    between `low` and `high`. If no slope is possible at the next level, the string bends earlier.
-    It bends at the level where the line with the last possible slope touches a side of the tube.
+    A straight line from the start of the string stays inside the tube up to the current level if
+    the slope of the line lies between `low` and `high`. If no such slope exists up to the next
+    level, the string bends at the level at which the line with the last possible slope touches a
+    side of the tube.
     """
     low = -np.inf
     high = np.inf
@@ -337,13 +336,13 @@ def first_stretch(
 def find_end_pull(
     offsets: Whole, counts: Array, sums: Array, tube: float, o: float, guess: float
 ) -> float:
-    """Return the end pull, a number that is added to the first and last sum of each feature.
+    """Return the end pull, a number that is added to the first and the last sum of each feature.
 
-    The function of a feature f is a number o_f plus the slopes of a taut string. A taut string is
-    the shortest path through a tube around the cumulative sums of a feature. The first and the last
-    value of each function have to sum to zero. Therefore the number o plus half of the first and
-    half of the last slope of every string must be zero, where o is the sum of all o_f. The end pull
-    solves this equation.
+    The margin is a sum of one function of each feature f. This function is a number o_f plus the
+    slopes of a taut string, the shortest path through a tube around the cumulative sums of f. The
+    first and the last value of each function have to sum to zero. If o is the sum of all o_f, it
+    follows that o plus half the sum of the first and last slopes of all strings is zero. The end
+    pull solves this equation.
 
     The left-hand side of the equation increases with the end pull, and it is piecewise linear.
     Therefore a few Newton steps within a bracket [low, high] of the solution suffice.
@@ -355,7 +354,7 @@ def find_end_pull(
     counts : array of int
         The number of examples at each level of each feature.
     sums : array
-        One sum over the examples of each level of each feature, as `gather` computes it.
+        One sum over the examples at each level of each feature, which `gather` computes.
     tube : float
         Half the width of the tube.
     o : float
@@ -397,11 +396,11 @@ def find_end_pull(
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     """Return the number t for which the entries of clip(p - t, least, most) sum to 1.
 
-    Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of the
-    previous step. `least` and `most` are the lower and upper bounds of the distribution over the
-    examples.
+    With this t, the clipped vector is the distribution nearest to p between the bounds `least` and
+    `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of
+    the previous call.
     """
-    # At the lower end of the bracket every entry is at its upper bound, and conversely.
+    # At `low` every entry is at its upper bound, and at `high` at its lower bound.
     low = np.inf
     high = -np.inf
     for i in range(p.size):
@@ -423,7 +422,7 @@ def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
             high = t
         if abs(excess) <= p.size * EPSILON:
             return t
-        # The sum falls by one for each entry inside its bounds. Without any it is locally constant.
+        # The sum has the slope -1 for each entry inside its bounds, or is locally constant.
         t = t + excess / inside if inside else low
         if not low < t < high:
             t = 0.5 * (low + high)

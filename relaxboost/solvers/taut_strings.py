@@ -2,7 +2,7 @@
 
 A stump is a cut of a feature at a threshold. For a given number v, the steps look for a
 distribution d over the examples for which no stump has an edge above v. The module
-`taut_string_steps` contains the steps. This module decides for which games they are used, and
+`taut_string_steps` contains the steps. This module decides for which games the steps are used, and
 computes the rounds of the phase.
 """
 
@@ -24,8 +24,8 @@ from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_PER_ROUND = 10
 """The number of steps between two evaluations of the bounds on the value. With ten steps, the
-evaluations take a tenth of the time. If the number v of the steps is far below the value, the
-direction of the weights w hardly changes after ten steps."""
+evaluations take a tenth of the time of a run. If the number v, above which the steps allow no edge,
+is far below the value, the direction of the weights w hardly changes after ten steps."""
 
 PASSES_PER_STEP = 5.0
 """The number of passes over the margin matrix A that take as long as one step. A step sums numbers
@@ -53,11 +53,11 @@ class StringsRun(Booster):
     """A run of taut-string steps. A round takes ten steps, which update d and w.
 
     d is a distribution over the examples, and w are the weights of the stumps. A stump is a cut of
-    a feature at a threshold. The steps look for a d for which no stump has an edge above a number
-    v, the aim. The aim is the lower bound on the value of the game plus 0.9 of the requested gap.
+    a feature at a threshold. The steps look for a d for which no stump has an edge above v, a
+    number that is the lower bound on the value of the game plus 0.9 of the requested gap.
 
-    If such a d exists, the steps approach it, and the run reaches the requested gap. Otherwise the
-    weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
+    If such a d exists, the steps converge to it, and the run reaches the requested gap. Otherwise
+    the weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
     stumps of the breast cancer data with `Capped(k=20)` and `Capped(k=57)`, four restarts led to a
     gap of 0.02.
 
@@ -71,7 +71,7 @@ class StringsRun(Booster):
         The clock of the run. Each step checks the time limit of this clock.
     budget : float
         The number of passes over the margin matrix A that the run may take. The run ends as soon as
-        it predicts that it needs more passes.
+        the prediction for the whole run exceeds this number.
     """
 
     inner = "strings"
@@ -93,34 +93,34 @@ class StringsRun(Booster):
         self.d = game.relaxation.center(game.m)
         self._steps = TautStringSteps(levels, form.lower, np.minimum(form.upper, 1.0), self.d)
         self.active = FullWeights(over, np.arange(0), np.zeros(0), np.zeros(game.m))
-        # The lower bound of the game over the unit ball, which w = 0 proves to be at least 0.
+        # The lower bound for the game over the unit ball. w = 0 proves the lower bound 0.
         self._lower = 0.0
         self._v = self._aim()
 
     def _tol(self) -> float:
         """Return the requested gap for the game over the unit l1 ball.
 
-        If the user requested a relative gap, the result depends on the present lower bound.
+        If the user requested a relative gap, the result depends on the current lower bound.
         """
         scale = self._over.scale
         return self._goal.allowed(self._lower * scale) / scale
 
     def _aim(self) -> float:
-        """Return the aim v of the next steps: the lower bound plus 0.9 of the requested gap.
+        """Return the number v for the next steps: the lower bound plus 0.9 of the requested gap.
 
         The lower bound is a bound on the value of the game over the unit l1 ball. The steps look
         for a distribution d for which no stump has an edge above v. The upper bound that d proves
-        approaches v from above, and does not reach it. The last tenth of the gap is the allowed
-        distance between this bound and v.
+        converges to v from above. The last tenth of the gap is the allowed distance between this
+        upper bound and v.
         """
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
         """Start at the d and the lower bound of a warm start. Return this booster.
 
-        The start is ignored if its lower bound is not positive or if it has no d. A d without a
-        lower bound saves no steps compared with the distribution `f.center(m)`, a point inside the
-        domain of f.
+        A start without a d or without a positive lower bound is ignored. A d without such a bound
+        saves no steps compared with `f.center(m)`, a distribution inside the domain of the
+        relaxation f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -132,11 +132,11 @@ class StringsRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take the steps of a round, which update the distribution d and the weights w.
 
-        Return this booster. Return None if the run predicts that it needs more passes over the
-        margin matrix A than its budget allows. The answer `best` of the weak learner is not used.
+        Return this booster. Return None if the run predicts more passes over the margin matrix A
+        than the budget allows. The hypothesis `best` that the weak learner returned is not used.
         """
-        # First-order methods take steps in proportion to value / gap. Half a step for each feature
-        # was measured on data of 2 to 57 features. The lower bound stands for the value, so that
+        # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each
+        # feature was measured on data with 2 to 57 features. The lower bound replaces the value, so
         # the prediction rises with this bound.
         steps = 0.5 * self._features * self._lower / self._tol()
         passes = steps * PASSES_PER_STEP
@@ -160,9 +160,9 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Replace the weights of the run by those of the last step if these prove a better bound.
+        """Replace the weights of the run by the weights of the last step if the latter are better.
 
-        The bound is the lower bound on the value of the game over the unit l1 ball.
+        Better weights prove a larger lower bound on the value of the game.
         """
         columns, w = self._steps.weights()
         # Strings that do not bend give w = 0, which proves nothing new.

@@ -26,26 +26,26 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    It carries the result of one game to the next game. Only the package itself uses this class.
+    The object carries the result of one game to the next game. It is not for users.
     """
 
     solution: Solution | None = None
     """The solution of the previous game on the path, or None before the first game."""
     booster: Any = None
-    """The run of the previous game on the path. If it used the simplex method, the run of the next
-    game can continue from its basis."""
+    """The run of the previous game on the path. If that run used the simplex method, the run of the
+    next game can continue from the last basis."""
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the numbers of the columns that have weight, and the weights of these
-columns. No column appears twice."""
+"""The type of weights w: the indices of the columns that have weight, and the weights of these
+columns. No index appears twice."""
 
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
     """Feasible points from which a run begins, and the bounds on the value that they prove.
 
-    A start without arguments has no points, and its bounds are infinite.
+    `WarmStart()` has no points, and its bounds are infinite.
     """
 
     d: Vector | None = None
@@ -55,7 +55,7 @@ class WarmStart:
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """A remark about the start, which becomes a part of `Solution.message`, or ""."""
+    """A remark about the start for `Solution.message`, or ""."""
     lower: float = -math.inf
     """The lower bound on the value of the game that the weights w of the hypotheses prove, or minus
     infinity if the start has no w."""
@@ -67,8 +67,7 @@ class WarmStart:
     seconds: float = 0.0
     """The number of seconds before the checkpoint from which the run continues, or 0."""
     relay: Relay | None = None
-    """The object that carries results from game to game if the game belongs to a `path`, or
-    None."""
+    """The object that carries results from game to game on a `path`, or None."""
     near: Solution | None = None
     """The solution of an earlier game from which the points come, or None."""
 
@@ -76,8 +75,7 @@ class WarmStart:
         """Return a copy of the start, with the bounds that its points prove for the given game.
 
         The distribution d over the examples proves the upper bound on the value of the game. The
-        weights w of the hypotheses prove the lower bound. If d or w is missing, its bound does not
-        change.
+        weights w of the hypotheses prove the lower bound. A bound without its point is not changed.
         """
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
@@ -94,7 +92,8 @@ class WarmStart:
         d is a distribution over the examples, and w are weights of the hypotheses. The better d
         proves the smaller upper bound, and the better w proves the larger lower bound. If two
         bounds are equal, the point of this start is taken. The notes of both starts are joined. The
-        basis is that of the other start if it has one. All other data come from the other start.
+        basis comes from this start if the other start has none. All other data come from the other
+        start.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -132,10 +131,10 @@ def read_start(game: Game, given: Any) -> WarmStart:
 def _read_pair(game: Game, given: Any) -> WarmStart:
     """Return a warm start from a pair (d, w) of a distribution and weights. One may be None.
 
-    The points are moved to feasible points of the game. If this changes them by more than rounding,
-    the note of the start reports the change.
+    d and w are moved to feasible points of the game. If an entry changes by more than a rounding
+    error, the note of the start reports the change.
     """
-    # A pair of numbers is rather a d than a pair of points, so it gets the same message.
+    # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
         raise InputError(
             "start must be a Solution, or a pair (d, w) of which one may be None, "
@@ -151,12 +150,12 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
         support, raw = game.read_w(w)
         if np.abs(game.over.repair(raw) - raw).max(initial=0.0) > RESOLUTION:
             notes.append(f"the w of start was moved into {game.over!r}")
-        # Whatever the user gave, the run begins with a feasible w.
+        # The run begins with a feasible w, even if the w of the user is not feasible.
         weights = game.repair_w((support, raw))
     if d is not None:
         repaired = game.repair_d(d)
         if np.abs(repaired - np.asarray(d, dtype=np.float64)).max(initial=0.0) > RESOLUTION:
-            notes.append(f"the d of start was moved to where {game.relaxation!r} is finite")
+            notes.append(f"the d of start was moved to a d at which {game.relaxation!r} is finite")
         d = repaired
     return WarmStart(d, weights, note="; ".join(notes)).with_bounds(game)
 
@@ -173,14 +172,14 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
         If the game of the solution has other hypotheses.
     """
     old = solution.game
-    # Column numbers of a weak learner that finds its hypotheses mean nothing to another learner.
+    # Weak learners that find their hypotheses in a run do not share column indices.
     is_unknown = game.n is None and game.matrix is not old.matrix
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
             f"{game.matrix!r}: its weights belong to other hypotheses; give start=(start.d, None)"
         )
-    # A d of other examples has no meaning here, but its weights on hypotheses have.
+    # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None
     try:
         w = game.repair_w((solution.support, solution.coefficients))

@@ -17,22 +17,22 @@ and the speed of the processor limits a factorisation. On machines of the last t
 was between 10 and 50."""
 
 LEAST_ENTRIES = 100_000.0
-"""The smallest number of entries of the margin matrix A for which a pass is counted.
+"""A margin matrix A with fewer entries counts as a matrix with this number of entries.
 
 A pass is one product of A with a vector. If A has fewer entries, the function calls take longer
-than the product. The time of a pass then no longer depends on the number of entries."""
+than the product, and the time of a pass hardly depends on the number of entries."""
 
 
 def entries(game: Game) -> float:
-    """Return the number of entries of A that a pass reads, or `LEAST_ENTRIES` if that is larger."""
+    """Return the number of entries of the margin matrix A, but at least `LEAST_ENTRIES`."""
     return max(float(game.matrix.entries), LEAST_ENTRIES)
 
 
 def passes_of(game: Game, multiplications: float) -> float:
-    """Return the number of passes over A that take as long as `multiplications`.
+    """Return the number of passes over A that take as long as a dense factorisation.
 
-    A pass is one product of the margin matrix A with a vector. The multiplications are those of a
-    dense factorisation.
+    A pass is one product of the margin matrix A with a vector. `multiplications` is the number of
+    multiplications in the factorisation.
     """
-    # A small matrix counts as one with LEAST_ENTRIES entries, so the result is never inflated.
+    # A small matrix counts as one with LEAST_ENTRIES entries, so the result is not too large.
     return multiplications / MULTIPLICATIONS_PER_ENTRY / entries(game)

@@ -1,7 +1,7 @@
 """The phase of the method "auto" that tests whether the value of a game is zero.
 
-For the games of this phase, the value is zero if there is a feasible distribution over the examples
-for which every hypothesis has the edge zero.
+The phase is for games whose value is zero if a feasible distribution over the examples exists for
+which every hypothesis has the edge zero.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def unfit(game: Game) -> str:
     """Return the reason why this phase cannot be used for a game, or "" if it can.
 
     The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
-    the number of examples. In general position the equations have a solution within bounds only if
-    m > n.
+    the number of examples. In general position the equations have a solution within the bounds of
+    the unknowns only if m > n.
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
@@ -44,15 +44,15 @@ class ZeroValueRun(Booster):
     """A run that looks for a distribution d with Aᵀd = 0, where A is the margin matrix.
 
     If there is such a d, the value of the game is zero, and w = 0 is optimal. The relaxation f of
-    the game is 0 for every d between given bounds. The run looks for the d that is nearest to the
-    distribution c, where c is `f.center(m)` and lies between these bounds. This d is c − A w + λ,
+    the game is 0 for every d between given bounds. The run looks for the d with Aᵀd = 0 that is
+    nearest to c, the distribution `f.center(m)` between these bounds. The nearest d is c − A w + λ,
     clipped to the bounds. Here w are the multipliers of the equations Aᵀd = 0, and λ is the
     multiplier of Σd = 1.
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
-    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step is a
-    least squares problem over the examples whose d is strictly between its bounds. The method of
-    conjugate gradients solves this problem. If the value of the game is positive, the multipliers
+    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step
+    solves a least squares problem over the examples whose d is strictly between its bounds, by the
+    method of conjugate gradients. If the value of the game is positive, the multipliers
     diverge. The residual of the equations then soon stops decreasing, and the run ends.
 
     Parameters
@@ -62,8 +62,7 @@ class ZeroValueRun(Booster):
     clock : Clock
         The clock of the run, with its time limit.
     active : CombinedHypothesis
-        The weights of the hypotheses that the rounds of this run show. The run does not change
-        them.
+        The weights of the hypotheses. The run reports these weights in every round.
 
     References
     ----------
@@ -79,13 +78,13 @@ class ZeroValueRun(Booster):
         self._relaxation = game.relaxation
         self._bounds = form.lower, form.upper
         matrix = game.matrix
-        # Stumps are written down too, because their products take three times as long otherwise.
+        # Stumps are stored as a dense array too, which makes the products three times as fast.
         self._bulk = DenseBulk(matrix.toarray()) if matrix.implicit else matrix.bulk()
         self.active = active
         self.d = game.relaxation.center(game.m)
         self._unclipped = self.d
         self._last_residual = np.inf
-        # As many products as take twice as long as the factor of the equations.
+        # This number of products takes twice as long as a factorisation of the equations.
         n = self._bulk.n
         written = game.m * n if matrix.implicit else matrix.entries
         factor_passes = passes_of(game, n * (written / 2.0 + n**2 / 3.0))
@@ -94,9 +93,9 @@ class ZeroValueRun(Booster):
     def advance(self, best: object) -> Booster | None:
         """Take a Newton step towards a distribution d with Aᵀd = 0. Return this booster.
 
-        A is the margin matrix. The residual of the step is the vector (Aᵀd, 1 − Σd). Return None if
-        the last step has not reduced the residual enough, or if this step gives no valid d. The
-        answer `best` of the weak learner is not used.
+        A is the margin matrix, and the residual is the vector (Aᵀd, 1 − Σd). Return None if the
+        last step has not reduced the norm of the residual enough, or if this step gives no valid d.
+        The hypothesis `best` that the weak learner returned is not used.
         """
         lower, upper = self._bounds
         residual = self._apply_transpose(np.clip(self._unclipped, lower, upper))
@@ -104,12 +103,12 @@ class ZeroValueRun(Booster):
         inside = (lower < self._unclipped) & (self._unclipped < upper)
         size = float(np.linalg.norm(residual))
         # If a step leaves more than 0.8 of the residual, the equations are taken to have no
-        # solution, so that the value is positive. Steps that converged left up to 0.7 at first.
+        # solution, and the value to be positive. First steps of runs that converged left up to 0.7.
         # Without an example strictly between its bounds the equations are locally constant.
         if not size <= 0.8 * self._last_residual:
             self.why_ended = (
                 f"a Newton step changed the residual of A^T d = 0 from {self._last_residual:.3g} "
-                f"to {size:.3g}, and the test continues only below 0.8 of the former"
+                f"to {size:.3g}, and the test ends if a step leaves more than 0.8 of the residual"
             )
             return None
         if not inside.any():
@@ -128,7 +127,7 @@ class ZeroValueRun(Booster):
         return self
 
     def _apply(self, x: Vector) -> Vector:
-        """Return A w − λ for a vector x that consists of w and, as its last entry, λ.
+        """Return A w − λ for the vector x = (w, λ), which has λ as the last entry.
 
         A is the margin matrix, w are the multipliers of Aᵀd = 0, and λ is the multiplier of Σd = 1.
         """
@@ -136,7 +135,7 @@ class ZeroValueRun(Booster):
         return self._bulk.margins(x[:-1]) - x[-1]
 
     def _apply_transpose(self, d: Vector) -> Vector:
-        """Return the vector of the edges Aᵀd with −Σd as an additional last entry.
+        """Return the vector (Aᵀd, −Σd) of the edges and minus the sum of d.
 
         A is the margin matrix, and d is a vector with one entry for each example.
         """
@@ -148,9 +147,9 @@ class ZeroValueRun(Booster):
         """Return the Newton step for the multipliers of the equations Aᵀd = 0 and Σd = 1.
 
         A is the margin matrix, and d is a distribution over the examples. The step solves the
-        normal equations of the examples whose d is strictly between its bounds. The array `inside`
-        marks these examples. The method of conjugate gradients computes the step. If it needs too
-        many iterations, a factorisation of the matrix of these equations computes the step instead.
+        normal equations of a least squares problem over the examples whose d is strictly between
+        its bounds, which the array `inside` marks. The method of conjugate gradients computes the
+        step. If this method needs too many iterations, a factorisation is used instead.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 
@@ -162,8 +161,8 @@ class ZeroValueRun(Booster):
         # More digits would not help, because the next step starts from the residual itself.
         step, is_short = cg(normal, residual, rtol=0.03, maxiter=self._products)
         if is_short:
-            # So many products cost what a factor does, which columns that nearly depend on each
-            # other do not slow down.
+            # These products have cost more than a factorisation. Nearly dependent columns slow the
+            # conjugate gradients down, but not a factorisation.
             gram = diagonal_gram(self._bulk, inside.astype(np.float64))
             # A column without entries has a diagonal of 0, to which the mean is added instead.
             return Factor(gram, np.full(len(gram), gram.diagonal().mean())).solve(residual)

@@ -179,7 +179,7 @@ def test_points_out_of_the_domain_are_moved_and_the_message_says_so(rng):
     votes = rng.integers(0, 9, 25)
     solution = rb.solve(game, 1e-3, start=(rng.random(60) ** 9, votes))
     assert "the w of start was moved into L1Ball(radius=1)" in solution.message
-    assert "the d of start was moved to where Capped(k=7) is finite" in solution.message
+    assert "the d of start was moved to a d at which Capped(k=7) is finite" in solution.message
     same = rb.solve(game, 1e-3, start=(np.full(60, 1 / 60), votes / votes.sum()))
     assert "moved" not in same.message
     lists = rb.solve(game, 1e-3, start=[[1 / 60] * 60, tuple(votes / votes.sum())])

@@ -1,6 +1,6 @@
 """The phase of the method "auto" that runs the parametric simplex method.
 
-The phase starts at the optimum of a similar game that was solved before.
+The simplex method starts at the optimum of a similar game that was solved before.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from relaxboost.solvers.warm_start import WarmStart
 
 
 class Walking(Booster):
-    """A run of the simplex method from the solution of a similar game. It has at most two rounds.
+    """A run of the simplex method from the solution of a similar game, with at most two rounds.
 
     The first round evaluates the distribution d over the examples with which the run starts. The
     second round evaluates the optimum that the simplex method has found. If the simplex method
-    fails or uses up its budget, there is no second round, and `inner` is "lost".
+    fails or uses up the budget, there is no second round, and `inner` is "lost".
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class Walking(Booster):
     start : WarmStart
         A start for which `walkable` returns True.
     budget_passes : float
-        The number of passes over the margin matrix A that the first basis may cost. The pivots from
-        this basis to the optimum may cost the same number again.
+        The number of passes over the margin matrix A that the computation of the first basis may
+        cost. The pivots from this basis to the optimum may cost the same number of passes.
     """
 
     inner = "walk"
@@ -55,22 +55,22 @@ class Walking(Booster):
         self._budget = budget_passes
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m) if start.d is None else start.d
-        # Along a path the simplex method continues from the optimal basis of the last game.
+        # On a path, the simplex method continues from the optimal basis of the previous game.
         last = None if start.relay is None else start.relay.booster
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
         """Move d and w to the optimum of the game by the simplex method. Return this booster.
 
-        Return None if the simplex method fails, or if it has already run in an earlier round. The
-        answer `best` of the weak learner is not used.
+        Return None if the simplex method fails, or has already run in an earlier round. The
+        hypothesis `best` that the weak learner returned is not used.
         """
         game = self._game
         near = self._near
         simplex = self.simplex
         assert isinstance(game.over, AtomicSet)
         if near is None:
-            self.why_ended = "it visits only one pair (d, w), the optimum up to rounding"
+            self.why_ended = "it computes only one pair (d, w), the optimum up to rounding errors"
             return None
         # A simplex method that fails halfway has no valid basis, so no later game may use it.
         self._near = None
@@ -83,7 +83,10 @@ class Walking(Booster):
                 d, w = simplex.solve(game, self._clock, self._budget)
         except Lost:
             self.inner = "lost"
-            self.why_ended = "rounding stopped its simplex method before the optimum"
+            self.why_ended = (
+                "rounding errors, or limits on work and memory, stopped its simplex method "
+                "before the optimum"
+            )
             return None
         # Rounding leaves d outside of its bounds, and w outside of the domain, by about 1e-12.
         self.d = game.relaxation.repair(np.maximum(d, 0.0))
@@ -96,7 +99,7 @@ class Walking(Booster):
 def walkable(game: Game, start: WarmStart) -> bool:
     """Return whether the simplex method can start from the solution in a warm start.
 
-    The warm start must contain a solution. Both this game and the game of the solution must have a
+    The warm start must contain a solution. Both `game` and the game of the solution must have a
     linear program of the form that the module `program` describes.
     """
     near = start.near

@@ -12,9 +12,9 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import njit
 
 BLOCK = 32
-"""The number of rank-one updates of the tableau that are collected and then applied together. With
-more updates, a row or a column of the tableau would take longer to compute. With fewer updates, the
-whole tableau would be read more often."""
+"""The number of rank-one updates of the tableau that are collected and then added together. With a
+larger number, a row or a column of the tableau would take longer to compute. With a smaller number,
+all entries of the tableau would be read more often."""
 
 
 class Tolerances(NamedTuple):
@@ -26,39 +26,36 @@ class Tolerances(NamedTuple):
     pivot: float = 1e-9
     """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
     relative: float = 1e-6
-    """The limit for rounding errors in relative terms. If the two computations of a pivot element
-    differ by more than this, the basis counts as singular. In a QR factorisation, smaller diagonal
-    entries of the factor R count as zero."""
+    """The largest relative rounding error. A pivot element is computed from its row and from its
+    column. If the two results differ by more than this number, the basis counts as singular. In a
+    QR factorisation, diagonal entries of R below this number count as zero."""
     residual: float = 1e-13
-    """The largest residual of the equations that is left unchanged. A larger residual is removed by
-    iterative refinement."""
+    """The largest residual of the equations between basic and nonbasic variables that is left
+    unchanged. A larger residual is reduced by a step of iterative refinement."""
     shift_x: float = 1e-3
     """The amount by which the bounds of the variables are perturbed, as a fraction of the mean
     weight 1/m of an example."""
     shift_z: float = 1e-5
     """The amount by which the reduced costs are perturbed. The reduced cost of an example is its
-    cost plus its margin, minus a threshold. The reduced cost of a slack is the weight of a
-    hypothesis."""
+    cost plus its margin, minus the multiplier of Σd = 1. The reduced cost of a slack is the weight
+    of a hypothesis."""
 
 
 TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why `follow` returned. This kernel pivots while the parameter t of the linear
-    program decreases."""
+    """The reason why the kernel `follow` returned, which pivots while the parameter t decreases."""
 
     DONE = 0
     """The parameter t of the linear program has reached 0."""
     FULL = 1
-    """The tableau has no space for another pending update. The pending updates have to be applied
-    before the next pivot."""
+    """The tableau has no space for another pending update. `Tableau.apply` has to add the pending
+    updates to the stored array before the next pivot."""
     NO_COLUMN = 2
-    """A basic variable has to leave the basis, and no nonbasic variable in the tableau can replace
-    it."""
+    """A variable has to leave the basis, but no nonbasic variable in the tableau can enter."""
     NO_ROW = 3
-    """A nonbasic variable has to enter the basis, and no basic variable in the tableau limits its
-    step."""
+    """A variable has to enter the basis, but no basic variable in the tableau reaches a bound."""
     SINGULAR = 4
     """The basis is singular, or the rounding errors have become too large."""
 
@@ -67,9 +64,10 @@ class Tableau(NamedTuple):
     """The dense tableau T, which expresses the basic variables as x_B = T x_N.
 
     x_B are the basic variables, and x_N are the nonbasic variables. Each pivot adds a rank-one
-    matrix to T. The arrays `left` and `right` collect these updates, and pending[0] is their number
-    k. The tableau is then ``table + left[:k].T @ right[:k]``. The method `apply` adds all updates
-    to `table` in one product, which reads and writes the table only once.
+    matrix, called an update, to T. The arrays `left` and `right` collect the pending updates, which
+    were not added to the array `table` yet, and pending[0] is the number k of pending updates. Then
+    T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending updates to `table`
+    in one product, which reads and writes `table` only once.
     """
 
     table: Array
@@ -79,9 +77,9 @@ class Tableau(NamedTuple):
 
     @classmethod
     def of(cls, table: Array) -> Tableau:
-        """Return a tableau with the given entries and without pending updates.
+        """Return a tableau with the entries of `table` and without pending updates.
 
-        Later pivots write to the given array if it is C-contiguous.
+        Later pivots write to the array `table` if this array is C-contiguous.
         """
         rows, columns = table.shape
         return cls(
@@ -92,9 +90,9 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Add the pending updates to the table, and return the table with all entries.
+        """Add the pending updates to the array `table`, and return `table`.
 
-        Each pending update is a rank-one matrix that belongs to a pivot.
+        A pending update is the rank-one matrix of a pivot.
         """
         k = int(self.pending[0])
         if k:
@@ -120,18 +118,19 @@ class SimplexState(NamedTuple):
     """
 
     basic: Whole
-    """The number of the variable that belongs to each row of the tableau."""
+    """The index of the basic variable of each row of the tableau."""
     nonbasic: Whole
-    """The number of the variable that belongs to each column of the tableau."""
+    """The index of the nonbasic variable of each column of the tableau."""
     side: Vector
-    """A number for each variable: 1 if it is nonbasic at its lower bound, -1 if it is nonbasic at
-    its upper bound, and 0 if it is fixed."""
+    """A number for each variable: 1 for a nonbasic variable at its lower bound, −1 for a nonbasic
+    variable at its upper bound, and 0 for the sum Σd, which is fixed to 1. The numbers of basic
+    variables are not used."""
     x: Array
     """The values of all variables at t = 0, and their slopes in the parameter t of the linear
     program."""
     z: Array
     """The reduced costs of all variables at t = 0, and their slopes in the parameter t of the
-    linear program. They are 0 for basic variables."""
+    linear program. The reduced costs of basic variables are 0."""
     lower: Array
     upper: Array
 
@@ -144,8 +143,7 @@ class SimplexState(NamedTuple):
 def row_of(tableau: Tableau, r: int) -> Array:
     """Return row r of the tableau, including the pending updates.
 
-    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
-    table yet.
+    A pending update is the rank-one matrix of a pivot that was not added to `tableau.table` yet.
     """
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
@@ -159,8 +157,7 @@ def row_of(tableau: Tableau, r: int) -> Array:
 def column_of(tableau: Tableau, q: int) -> Array:
     """Return column q of the tableau, including the pending updates.
 
-    The tableau stores the pivots as rank-one updates, and the pending updates were not added to its
-    table yet.
+    A pending update is the rank-one matrix of a pivot that was not added to `tableau.table` yet.
     """
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
@@ -174,10 +171,9 @@ def column_of(tableau: Tableau, q: int) -> Array:
 def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
     """Append the update for a pivot on row r and column q to the pending updates.
 
-    The arrays `row` and `column` are this row and this column of the tableau. The pivot adds the
-    rank-one matrix (column + e_r)(e_q − row) / row[q] to the tableau, where e_r and e_q are unit
-    vectors. The pending updates are rank-one matrices that were not added to the table of the
-    tableau yet.
+    The arrays `row` and `column` are row r and column q of the tableau. The update for the pivot is
+    the rank-one matrix (column + e_r)(e_q − row) / row[q], where e_r and e_q are unit vectors. A
+    pending update is an update that was not added to `tableau.table` yet.
     """
     k = tableau.pending[0]
     for i in range(column.size):
@@ -196,8 +192,8 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
     The bounds and costs of the linear program change linearly with the parameter t. A breakpoint is
     a number t at which a basic variable reaches a bound or a reduced cost changes its sign. The
     kernel stops if t is 0, if the tableau has no space for another update, or if no pivot is
-    possible. Return the reason, and the t that was reached. The kernel modifies the arrays of
-    `tableau` and `state`.
+    possible. Return the reason for the stop, and the t that was reached. The kernel modifies the
+    arrays of `tableau` and `state`.
     """
     while tableau.pending[0] < len(tableau.left):
         primal_t, r, to_upper = _primal_breakpoint(state)
@@ -205,23 +201,23 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
         # Without a breakpoint the basis is optimal for all t down to 0.
         if max(primal_t, dual_t) <= 0.0:
             return PivotOutcome.DONE, 0.0
-        # Rounding may place a breakpoint above the present t, which never rises.
+        # Rounding may place a breakpoint above the current t, but t must not increase.
         t = min(t, max(primal_t, dual_t))
         if primal_t >= dual_t:
-            # A dual simplex step: basic variable r leaves to a bound, and q replaces it.
+            # A dual simplex step: the variable of row r leaves the basis, and that of q enters.
             row = row_of(tableau, r)
             q = _dual_ratio_test(row, to_upper, state, t)
             if q < 0:
                 return PivotOutcome.NO_COLUMN, t
             column = column_of(tableau, q)
         else:
-            # A primal simplex step: nonbasic variable q moves until some r reaches a bound.
+            # A primal simplex step: the variable of q moves until that of some row reaches a bound.
             column = column_of(tableau, q)
             r, to_upper = _primal_ratio_test(column, q, state, t)
             if r < 0:
                 return PivotOutcome.NO_ROW, t
             if r == column.size:
-                # The variable q reaches its own other bound first, and the basis stays.
+                # The variable of q reaches its other bound first, and the basis does not change.
                 _flip_bound(column, q, state)
                 continue
             row = row_of(tableau, r)
@@ -238,9 +234,8 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 def _breakpoint(value: float, slope: float, best: float) -> float:
     """Return the t at which value + t slope becomes negative while t decreases.
 
-    The bounds and costs of the linear program change linearly with the parameter t. If the t of the
-    result would not be larger than `best`, or if the number is not negative at t = 0, return
-    `best`. Numbers above minus the feasibility tolerance do not count as negative.
+    t is the parameter of the linear program. Return `best` if there is no such t above `best`, or
+    if `value`, the number at t = 0, is not below minus the feasibility tolerance.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -249,11 +244,11 @@ def _breakpoint(value: float, slope: float, best: float) -> float:
 
 @njit()
 def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
-    """Return the largest t at which a basic variable reaches a bound, with its row and its bound.
+    """Return the largest t at which a basic variable reaches a bound, the row, and which bound.
 
-    The bounds and costs of the linear program change linearly with the parameter t. The second
-    result is the row of the variable in the tableau, or -1 if no variable reaches a bound at a t
-    above 0. The third result is True if the bound is the upper bound.
+    t is the parameter of the linear program, with which bounds and costs change linearly. The row
+    is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t above 0.
+    The third result is True if the variable reaches its upper bound.
     """
     best = 0.0
     row = -1
@@ -276,11 +271,11 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
 @njit()
 def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
-    """Return the largest t at which a reduced cost changes its sign, and its column.
+    """Return the largest t at which the sign of a reduced cost changes, and the column.
 
-    The bounds and costs of the linear program change linearly with the parameter t. The column is
-    the column of a nonbasic variable in the tableau. It is -1 if no reduced cost changes its sign
-    at a t above 0.
+    t is the parameter of the linear program, with which bounds and costs change linearly. The
+    column is the column of the nonbasic variable in the tableau, or −1 if no reduced cost changes
+    its sign at a t above 0.
     """
     best = 0.0
     column = -1
@@ -295,19 +290,19 @@ def _dual_breakpoint(state: SimplexState) -> tuple[float, int]:
 
 @njit()
 def _harris(rates: Vector, rooms: Vector) -> int:
-    """Return the index whose room is used up first at the given rates, or -1 if there is none.
+    """Return the index of the variable that reaches its bound first, or −1 if none does.
 
-    The room of an index is the distance to a bound, and the rate is the speed at which the room
-    shrinks. This is the ratio test of Harris (1973, Math. Programming 5). The test enlarges each
-    room by the feasibility tolerance, so several indices may count as first. It returns the one
-    with the largest rate, because a large pivot element has the smallest rounding errors.
+    `rooms` contains the distances of the variables from their bounds, and `rates` the speeds at
+    which these distances shrink. The ratio test of Harris (1973, Math. Programming 5) enlarges each
+    distance by the feasibility tolerance, so several variables may count as first. The variable
+    with the largest rate is taken, because large pivot elements cause small rounding errors.
     """
-    # The first pass finds the largest step that keeps every enlarged room.
+    # The first pass finds the largest step within all enlarged distances.
     step = np.inf
     for i in range(rates.size):
         if rates[i] > TOLERANCES.pivot and rooms[i] < np.inf:
             step = min(step, (max(rooms[i], 0.0) + TOLERANCES.feasible) / rates[i])
-    # The second pass chooses among the indices whose own room ends within this step.
+    # The second pass chooses among the variables that reach their bounds in this step.
     best = -1
     for i in range(rates.size):
         blocks = rates[i] > TOLERANCES.pivot and max(rooms[i], 0.0) <= step * rates[i] < np.inf
@@ -318,11 +313,11 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 
 @njit()
 def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float) -> int:
-    """Return the column that enters the basis in a dual simplex step, or -1 if there is none.
+    """Return the column that enters the basis in a dual simplex step, or −1 if there is none.
 
     `row` is the tableau row of the basic variable that leaves the basis. This variable moves to its
-    upper bound if `to_upper` is True. The entering column is chosen in such a way that all reduced
-    costs keep their signs for the present parameter t.
+    upper bound if `to_upper` is True, and to its lower bound otherwise. After the step, all reduced
+    costs have valid signs at the current parameter t of the linear program.
     """
     rates = np.empty(row.size)
     rooms = np.empty(row.size)
@@ -339,9 +334,10 @@ def _dual_ratio_test(row: Vector, to_upper: bool, state: SimplexState, t: float)
 def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) -> tuple[int, bool]:
     """Return the row whose variable reaches a bound first in a primal simplex step, and the bound.
 
-    In this step the nonbasic variable of column q moves away from its bound. The second result is
-    True if the row's variable reaches its upper bound. The row is -1 if no variable reaches a
-    bound. It is the number of rows if the variable of column q reaches its own other bound first.
+    In this step the nonbasic variable of column q moves away from its bound. The first result is −1
+    if no variable reaches a bound. It equals the number of rows if the variable of column q reaches
+    its other bound first. The second result is True if the variable of the row reaches its upper
+    bound.
     """
     size = column.size
     entering = state.nonbasic[q]
@@ -367,11 +363,11 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
 @njit()
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
-    """Move a nonbasic variable by `step`, and the basic variables with it.
+    """Move a nonbasic variable by `step`, and the basic variables according to the tableau.
 
     The values of the variables change linearly with the parameter t of the linear program. If k is
-    0, their values at t = 0 move. If k is 1, their slopes in t move. `entering` is the number of
-    the nonbasic variable, and `column` is its column in the tableau.
+    0, the values at t = 0 are moved. If k is 1, the slopes in t are moved. `entering` is the index
+    of the nonbasic variable, and `column` is its column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
@@ -380,9 +376,9 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound, and the basic variables with it.
+    """Move the nonbasic variable of column q to its other bound.
 
-    `column` is this column of the tableau.
+    `column` is column q of the tableau, according to which the basic variables move.
     """
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
@@ -399,8 +395,8 @@ def _exchange(
 ) -> None:
     """Exchange the variables of row r and column q between the basis and the nonbasic variables.
 
-    The variable of row r leaves the basis and moves to a bound. This is its upper bound if
-    `to_upper` is True. `row` and `column` are this row and this column of the tableau.
+    The variable of row r leaves the basis. It moves to its upper bound if `to_upper` is True, and
+    to its lower bound otherwise. `row` and `column` are row r and column q of the tableau.
     """
     leaving = state.basic[r]
     entering = state.nonbasic[q]

@@ -8,8 +8,8 @@ of the weights must be a ball or a simplex of size r. The game is then the linea
 The unknowns are the distribution d over the examples, the largest edge v, and the slacks s. The
 columns of B are those of the margin matrix A and, over a ball, also those of −A. The slack of a
 column is v minus the edge of the column. The weights w of the hypotheses are the multipliers of the
-constraints s >= 0. The sum Σd counts as a variable that is fixed to 1. The variables are numbered
-in the order (d, v, s, Σd).
+constraints s >= 0. The sum Σd counts as a variable that is fixed to 1. The order of the variables
+is (d, v, s, Σd).
 """
 
 from __future__ import annotations
@@ -30,36 +30,35 @@ MAX_ENTRIES = 10_000_000
 as a dense array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
-"""The error that is raised if the simplex method cannot continue, or has used up its budget of
-work."""
+"""The error that is raised if the simplex method cannot continue, or has used up its budget."""
 
 
 def linear_program(game: Game) -> LinearForm | None:
     """Return the costs and bounds of the relaxation f for the linear program of a game.
 
     Return None if f is not a linear cost with finite bounds, or if the domain of the weights is
-    neither a ball nor a simplex. Return None also if the margin matrix has more than `MAX_ENTRIES`
-    entries. The matrix of all stumps may be larger, because it is not stored as an array.
+    neither a ball nor a simplex. Return None also if the margin matrix is stored and has more than
+    `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be larger.
     """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
         return None
     if form.cost.size != game.m or not isinstance(game.over, AtomicSet):
         return None
-    # A matrix that is never written down is multiplied without its entries, however large it is.
+    # An implicit matrix is never stored as an array, so it may have any number of entries.
     entries = (game.n or 0) * game.m
     return form if 0 < entries <= MAX_ENTRIES or game.matrix.implicit else None
 
 
 def near_vertex(solution: Solution) -> bool:
-    """Return whether few pivots of the simplex method lead from a solution to a vertex.
+    """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
 
-    The vertex is a vertex of the linear program of the game, and d is the distribution over the
-    examples. At a vertex, the number of examples whose d lies strictly between its bounds is about
-    the number of hypotheses with weight. A solution that is not a vertex has more such examples.
-    Each of them takes about one pivot, and it takes a row and a column of the tableau. The result
-    is True if the tableau is small enough, and if the pivots are predicted to cost at most a third
-    of the work of the interior point method.
+    d is the distribution over the examples. At a vertex, the number of examples whose d lies
+    strictly between its bounds is about the number of hypotheses with weight. A solution that is
+    not a vertex has more such examples. For each such example, the simplex method needs about one
+    pivot, and a row and a column of the tableau. The result is True if the tableau is small enough,
+    and if the pivots are predicted to cost at most a third of the work of the interior point
+    method.
     """
     game = solution.game
     form = linear_program(game)
@@ -75,13 +74,12 @@ def near_vertex(solution: Solution) -> bool:
 
 
 def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector, Vector]:
-    """Return the distance of each example from the threshold price, and from its nearer bound.
+    """Return the distance of each example from the threshold price, and from the nearer bound.
 
     The first array contains the price of each example minus the threshold price. The second array
-    contains the distance of the entry of d from the nearer of its two bounds. The threshold price
-    belongs to the cheapest distribution within the bounds. In this distribution, examples with
-    lower prices are at their upper bounds, and examples with higher prices are at their lower
-    bounds.
+    contains the distance of each entry of d from the nearer of its two bounds. In the cheapest
+    distribution within the bounds, examples with prices below the threshold price are at their
+    upper bounds, and examples with prices above the threshold price are at their lower bounds.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with the matrix B of a game, and the budget that these products spend.
+    """The products with the matrix B of a game, and the budget of passes for these products.
 
     B has the columns of the margin matrix A and, over a ball, also those of −A.
 
@@ -125,7 +123,7 @@ class GameProgram:
         """The number of columns of the matrix B. B has the columns of the margin matrix A and, over
         a ball, also those of −A."""
         self.total = self.m + 1 + self.signed
-        """The number of the last variable of the linear program, which is the sum Σd."""
+        """The index of the last variable of the linear program, which is the sum Σd."""
 
     def spend(self, passes: float) -> None:
         """Subtract a number of passes over the margin matrix A from the budget.
@@ -177,8 +175,8 @@ class GameProgram:
     def separate(self, w: Vector) -> Vector:
         """Return the weight of each column of B, from signed weights w of the columns of A.
 
-        B has the columns of the margin matrix A and, over a ball, also those of −A. The weight of a
-        column of −A is the size of a negative weight in w.
+        B has the columns of the margin matrix A and, over a ball, also those of −A. A negative
+        weight of a column of A becomes a positive weight of the column of −A.
         """
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
@@ -192,11 +190,11 @@ class GameProgram:
         return self._bulk.part(examples, columns % self.n) * sign
 
     def complete(self, x: Vector) -> Vector:
-        """Return the values of all variables, with s and Σd computed from d and v.
+        """Return the values of all variables, with the slacks s and the sum Σd for these d and v.
 
         `x` begins with the distribution d over the examples and the largest edge v. The slacks are
-        s = v − Bᵀd, the differences between v and the edges of the columns of B. B has the columns
-        of the margin matrix A and, over a ball, also those of −A.
+        s = v − Bᵀd, where B has the columns of the margin matrix A and, over a ball, also those of
+        −A.
         """
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)

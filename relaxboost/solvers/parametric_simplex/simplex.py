@@ -6,8 +6,8 @@ of a hypothesis is the largest edge v minus the edge of the hypothesis.
 
 The bounds of the program change linearly with a parameter t. The method follows the optimum from
 t = 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
-matrix A. Those that violate a bound enter the tableau, and the method follows the optimum from
-t = 1 again.
+matrix A. The variables that violate a bound are added to the tableau, and the method follows the
+optimum from t = 1 again.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from relaxboost.solvers.parametric_simplex.start import crash_basis
 
 
 class ParametricSimplex:
-    """A basis of the linear program of a game, from which `solve` moves to the optimum of a game.
+    """A basis of the linear program of a game, from which `solve` moves to another game's optimum.
 
-    After a call of `solve`, the basis is optimal. The next call can move from there to a game with
-    the same matrix and domain, but with other caps or costs of the examples.
+    After a call of `solve`, the basis is optimal. The next call can move from this optimum to the
+    optimum of a game with the same matrix and domain, but with other caps or costs of the examples.
 
     Parameters
     ----------
@@ -47,14 +47,15 @@ class ParametricSimplex:
         A solution from which the first basis is computed. Its game has the same number of examples,
         the same hypotheses and the same domain.
     budget : float
-        The number of passes over the margin matrix A that the first basis may cost.
+        The number of passes over the margin matrix A that the computation of the first basis may
+        cost.
 
     Raises
     ------
     Lost
-        If one of the two games has no linear program of the required form, if the games do not fit
-        each other, if a tableau would be too large, if the solution is far from every vertex of its
-        linear program, or if the budget is used up.
+        If one of the two games has no linear program of the required form, if the two games differ
+        in the number of examples, the number of hypotheses or the domain, if a tableau would be too
+        large, if the solution is far from every vertex, or if the budget is used up.
     """
 
     margins: Vector
@@ -71,8 +72,8 @@ class ParametricSimplex:
         self._form = form
         self._state, self._tableau = crash_basis(self._program, form, near)
         self._factors = 1.0 + np.random.default_rng(0).random(self._program.total + 1)
-        """A number in [1, 2) for each variable, by which its perturbation is multiplied. Different
-        factors break ties between variables."""
+        """A random factor in [1, 2) for the perturbation of each variable. Different factors break
+        ties between variables."""
         self._evaluate(form, 0.0)
 
     def fits(self, game: Game) -> bool:
@@ -87,14 +88,15 @@ class ParametricSimplex:
         game : Game
             A game for which `fits` returns True.
         clock : Clock
-            The clock of the run. After the time limit it raises `TimeUp`, which ends the method.
+            The clock of the run. After the time limit, the clock raises `TimeUp`.
         budget : float
             The number of passes over the margin matrix A that this call may cost.
 
         Raises
         ------
         Lost
-            If the basis is singular, if a pivot is not possible, or if the budget is used up. The
+            If the game has no linear program of the required form, if the basis is singular, if no
+            pivot is possible, if the tableau would be too large, or if the budget is used up. The
             object cannot be used after this error.
         """
         old = self._form
@@ -104,7 +106,7 @@ class ParametricSimplex:
         self._program.budget = budget
         outcome = PivotOutcome.DONE
         while True:
-            # Without another variable, a tableau that could not continue would stop again.
+            # If the tableau could not continue and has no new variable, it would stop again.
             if not self._grow(outcome) and outcome != PivotOutcome.DONE:
                 raise Lost
             self._start_at_one(old, new)
@@ -133,8 +135,7 @@ class ParametricSimplex:
         """Add variables to the tableau that violate a bound, or that are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
-        they lacked a row or a column, the function adds variables even if no variable violates a
-        bound.
+        no row or no column allowed a pivot, variables are added even if none violates a bound.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
@@ -143,7 +144,7 @@ class ParametricSimplex:
         examples = self._worst(0, prices, nonbasic < m, outcome == PivotOutcome.NO_COLUMN)
         if examples.size:
             self._add_examples(examples)
-        # A hypothesis violates its bound if its edge exceeds v, so that its slack is negative.
+        # The slack of a hypothesis violates its bound 0 if the edge of the hypothesis exceeds v.
         slack = x[0, m + 1 : -1]
         if self._program.over.two_sided:
             # Of h and -h only the one with the positive edge can become tight soon.
@@ -157,17 +158,18 @@ class ParametricSimplex:
         """Return variables outside the tableau that violate a bound or are closest to a violation.
 
         The variables are either examples or slacks of hypotheses. The room of a variable is its
-        distance from a violation. A negative room is a violation.
+        distance from a violation, and is negative if the variable violates a bound. The result
+        contains the indices of the variables.
 
         Parameters
         ----------
         first : int
-            The number of the variable to which the first entry of `rooms` belongs.
+            The index of the variable whose room is the first entry of `rooms`.
         rooms : array
             The room of each example, or of each slack.
         loose : bool array
-            An array over the columns or the rows of the tableau. It marks nonbasic examples, or
-            basic slacks. They are in the tableau only because a later pivot may need them.
+            An array that marks the columns of nonbasic examples in the tableau, or the rows of
+            basic slacks. These columns or rows are there only because a later pivot may need them.
         at_least_some : bool
             Whether the result contains variables even if no variable violates a bound.
         """
@@ -177,11 +179,11 @@ class ParametricSimplex:
         inside = np.concatenate([basic, nonbasic]) - first
         inside = inside[(inside >= 0) & (inside < rooms.size)]
         rooms[inside] = np.inf
-        # As many as the basis has columns are kept ready, which saves runs from t = 1 to 0.
+        # With more variables in the tableau, fewer runs from t = 1 to 0 are necessary.
         count = size - int(np.count_nonzero(loose))
         violated = int(np.count_nonzero(rooms < -TOLERANCES.feasible))
         if violated or at_least_some:
-            # Many violations at once are resolved gradually, since most disappear with the first.
+            # If many variables violate a bound, only some are added: most violations then vanish.
             count = max(count, min(max(violated, BLOCK), size))
         count = min(count, int(np.isfinite(rooms).sum()))
         if count <= 0:
@@ -192,7 +194,7 @@ class ParametricSimplex:
         return first + np.sort(np.argpartition(rooms, count - 1)[:count])
 
     def _add_examples(self, new: Whole) -> None:
-        """Append columns to the tableau for the examples `new`.
+        """Append columns to the tableau for the examples with the indices `new`.
 
         The variables of these examples are nonbasic before and after the call.
         """
@@ -211,7 +213,7 @@ class ParametricSimplex:
         self._state = self._state._replace(nonbasic=np.append(nonbasic, new))
 
     def _add_slacks(self, new: Whole) -> None:
-        """Append rows to the tableau for the slacks `new` of hypotheses.
+        """Append rows to the tableau for the slacks with the indices `new`.
 
         The slack of a hypothesis is the largest edge v minus the edge of the hypothesis. These
         slacks are basic variables before and after the call.
@@ -257,7 +259,7 @@ class ParametricSimplex:
         """Set the nonbasic variables to their bounds.
 
         The bounds change linearly with the parameter t of the linear program. If k is 0, the method
-        sets the values of the variables at t = 0. If k is 1, it sets their slopes in t.
+        sets the values of the variables at t = 0. If k is 1, the method sets the slopes in t.
         """
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
@@ -268,13 +270,13 @@ class ParametricSimplex:
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Compute the slacks s and the sum Σd from d and v. Return the errors of the nonbasic ones.
+        """Compute the slacks s and the sum Σd from d and v. Return the errors of nonbasic values.
 
-        d is the distribution over the examples, and v is the largest edge. The slacks are the
-        differences between v and the edges of the hypotheses. The error of a nonbasic variable is
-        its value minus the computed value. Nonbasic variables keep their values. All variables
-        change linearly with the parameter t of the linear program. If k is 0, the method uses their
-        values at t = 0. If k is 1, it uses their slopes in t.
+        d is the distribution over the examples, v is the largest edge, and each slack is v minus
+        the edge of a hypothesis. The error of a nonbasic variable is its value minus the computed
+        value. Nonbasic variables keep their values. All variables change linearly with the
+        parameter t of the linear program. If k is 0, the method uses the values at t = 0. If k is
+        1, the method uses the slopes in t.
         """
         nonbasic = self._state.nonbasic
         x = self._state.x
@@ -288,8 +290,8 @@ class ParametricSimplex:
         """Compute the reduced costs of all examples and of the largest edge v.
 
         They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
-        and of the sum Σd, where d is the distribution over the examples. If the reduced costs of
-        basic variables are not 0, a correction removes these errors.
+        and from the reduced cost of the sum Σd, where d is the distribution over the examples. If
+        the computed reduced costs of basic variables are not 0, a correction removes this error.
         """
         m = self._program.m
         state = self._state
@@ -306,8 +308,8 @@ class ParametricSimplex:
         """Return the reduced costs of all examples and of the largest edge v.
 
         They are computed from the reduced costs of the slacks and of the sum Σd. The slack of a
-        hypothesis is v minus its edge, and d is the distribution over the examples. The margins
-        that this computation needs are stored in the attribute `margins`.
+        hypothesis is v minus the edge of the hypothesis, and d is the distribution over the
+        examples. The method also stores the margins of the current weights in `margins`.
         """
         program = self._program
         z = self._state.z[0]
@@ -321,8 +323,8 @@ class ParametricSimplex:
         """Let the bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
 
         t is the parameter of the linear program. The costs are those of `new` for every t. The
-        method also perturbs the bounds and the reduced costs. The present basis is then optimal at
-        t = 1.
+        method also perturbs the bounds and the reduced costs, which makes the current basis optimal
+        at t = 1.
         """
         m = self._program.m
         state = self._state
@@ -337,7 +339,7 @@ class ParametricSimplex:
         self._place_nonbasic(0)
         self._place_nonbasic(1)
         if old is not new:
-            # The basic variables move with the bounds; they have the present values at t = 1.
+            # The basic variables move with the bounds, and have their current values at t = 1.
             residual = self._residual(1)
             state.x[1, state.basic] += self._tableau.apply() @ residual
             state.x[0, state.basic] -= state.x[1, state.basic]
@@ -346,7 +348,7 @@ class ParametricSimplex:
         self._perturb()
 
     def _perturb(self) -> None:
-        """Perturb the bounds and the reduced costs. The present basis is then optimal at t = 1.
+        """Perturb the bounds and the reduced costs, which makes the current basis optimal at t = 1.
 
         The bounds of the linear program change linearly with the parameter t, which decreases from
         1 to 0. The perturbations also decrease linearly, and they are 0 at t = 0. They differ
@@ -354,7 +356,7 @@ class ParametricSimplex:
         """
         factors = self._factors
         basic, nonbasic, side, x, z, lower, upper = self._state
-        # All bounds widen. The sum Σd = 1 has side 0 and stays.
+        # All bounds widen. The sum Σd = 1 has side 0 and keeps its value.
         shift = TOLERANCES.shift_x / self._program.m
         for j in (basic, nonbasic):
             lower[1, j] -= shift * factors[j]
@@ -392,7 +394,7 @@ class ParametricSimplex:
 
 
 def _interpolate(old: LinearForm, new: LinearForm, t: float) -> LinearForm:
-    """Return a linear program with the bounds that belong to the parameter t.
+    """Return the linear program at the parameter t.
 
     The bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0. The costs
     are those of `new`.

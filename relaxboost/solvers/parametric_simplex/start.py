@@ -1,5 +1,4 @@
-"""The first basis of the simplex method. It is computed from a solution that need not be a
-vertex."""
+"""The first basis of the simplex method, computed from a solution that need not be a vertex."""
 
 from __future__ import annotations
 
@@ -22,13 +21,14 @@ from relaxboost.solvers.parametric_simplex.program import (
 def crash_basis(
     program: GameProgram, form: LinearForm, near: Solution
 ) -> tuple[SimplexState, Tableau]:
-    """Return the first state of the simplex method, which is near a solution, and its tableau.
+    """Return the first state and the first tableau of the simplex method, near a solution.
 
-    Let k be the number of hypotheses with weight in the solution. The basic variables are the
-    largest edge v and at most k examples whose d is likely to lie strictly between its bounds,
-    where d is the distribution over the examples. The nonbasic variables are the sum Σd and the
-    slacks of the same number of hypotheses, usually of those with weight. The slack of a hypothesis
-    is v minus its edge. The first state need not be feasible for the linear program.
+    Let k be the number of hypotheses with weight in the solution, or 1 if w = 0. The basic
+    variables are the largest edge v and at most k examples whose d is likely to lie strictly
+    between its bounds, where d is the distribution over the examples. The nonbasic variables are
+    the sum Σd and the slacks of the same number of hypotheses, usually those with weight. The slack
+    of a hypothesis is v minus the edge of the hypothesis. The first state need not be feasible for
+    the linear program.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def crash_basis(
     weights = program.separate(near.w)
     excess, inside = bound_distances(form, near.d, form.cost + program.margins(weights))
     used = np.where(weights > TOLERANCES.pivot, weights, 0.0)
-    # At a vertex as many examples lie between their bounds as hypotheses have weight.
+    # At a vertex, the number of examples between bounds is the number of hypotheses with weight.
     size = max(1, min(int(np.count_nonzero(used)), m))
     if (size + 1) ** 2 > MAX_ENTRIES or not near_vertex(near):
         raise Lost
@@ -79,18 +79,18 @@ def crash_basis(
 
 
 def _independent(entries: Array) -> tuple[Whole, Whole]:
-    """Return rows and columns of a matrix for which the basis of `crash_basis` is not singular.
+    """Return indices of rows and columns for which the basis of `crash_basis` is not singular.
 
     `entries` contains the margins of the chosen examples (rows) for the chosen hypotheses
-    (columns). The function returns as many row numbers as column numbers. It subtracts the first
-    row and the first column from the matrix, which eliminates the largest edge v and the sum Σd
-    from the equations. A QR factorisation with column pivoting then selects independent columns. A
-    second factorisation selects independent rows of these columns.
+    (columns). The result has as many indices of rows as of columns. The function subtracts the
+    first row and the first column from the matrix, which eliminates the largest edge v and the sum
+    Σd from the equations. A QR factorisation with column pivoting then selects independent columns.
+    A second factorisation selects independent rows of these columns.
     """
     reduced = entries - entries[0] - entries[:, :1] + entries[0, 0]
     reduced = reduced[1:, 1:]
     cols = _pivot_columns(reduced)
-    # If all columns are independent, every row is needed and the second factorisation is not.
+    # If all columns are independent, all rows are used, without a second factorisation.
     is_regular = cols.size == len(reduced)
     rows = np.arange(cols.size) if is_regular else _pivot_columns(reduced[:, cols].T)
     cols = cols[: rows.size]
@@ -98,13 +98,13 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the numbers of linearly independent columns of a matrix.
+    """Return the indices of linearly independent columns of a matrix, as many as possible.
 
     A QR factorisation with column pivoting determines these columns and their order.
     """
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
-    # The diagonal entries of R fall, and those near 0 belong to columns that depend on others.
+    # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
     R, order = qr(matrix, mode="r", pivoting=True, check_finite=False)
     rank = int(np.count_nonzero(np.abs(np.diag(R)) > TOLERANCES.relative))
     return order[:rank].astype(np.int64)
