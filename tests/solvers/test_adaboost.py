@@ -350,7 +350,7 @@ def test_messages_name_the_class_in_use():
     with pytest.raises(rb.InputError, match=r"^Gentle need not reach the maximum margin"):
         rb.solve(game, method=Gentle())
     start = rb.solve(game, 0.1)
-    with pytest.raises(rb.InputError, match=r"^GentleStar starts from w = 0; leave start"):
+    with pytest.raises(rb.InputError, match=r"^GentleStar always starts from w = 0; leave start"):
         rb.solve(game, method=GentleStar(), start=start)
 
 
