@@ -17,9 +17,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the length of the step along a column with the edge γ. "lecture" takes γ,
-"classical" takes artanh γ, and "line-search" takes the length with the smallest exponential risk.
-"""
+"""The rules for the length of a step along a column with the edge γ. With "lecture" the length is
+γ, and with "classical" it is artanh γ. "line-search" finds the length that minimises the risk."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class AdaBoost(HardMarginMethod):
     """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
     Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
-    the margin of example i. The smallest margin need not tend to its maximum, so the caller of
-    `solve` must set `max_rounds` or `time_limit`.
+    the margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so
+    the caller of `solve` must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
@@ -78,9 +77,9 @@ class AdaBoostRun(Booster):
     The steps ``"classical"`` and ``"line-search"`` multiply L by at most sqrt(1 − γ²), which is
     smaller. docs/mathematics.md, "AdaBoost", has the proof.
 
-    If the best column errs on no example, the risk along it has no minimiser. The line search and
-    the rule ``"classical"`` then take a step of about 18.7. All sums of exponentials are computed
-    from logarithms, so steps and margins may be large without overflow.
+    If no entry of the best column is negative, the risk has no minimiser along this column, and the
+    line search takes a step of about 18.7. The rule ``"classical"`` takes this step if all entries
+    are 1. All sums of exponentials are computed from logarithms, so large margins do not overflow.
 
     References
     ----------
@@ -101,13 +100,13 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w; return None if w minimises the risk."""
+        """Add a step along the column `best` to w; return None if no step reduces the risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
             self._check(best, column)
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
-        # If no edge is positive, the gradient of the risk is 0.
+        # If the largest edge is not positive, all edges are 0, and so is the gradient of the risk.
         if not eta > 0.0:
             self.why_ended = f"the largest edge is {best.edge:.3g}, and no step reduces the risk"
             return None

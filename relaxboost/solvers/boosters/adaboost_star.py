@@ -17,8 +17,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
-"""The rules for the accuracy ν of AdaBoost*. "fixed" uses ν = tol in every round. "adaptive" starts
-with a larger ν and halves it from stage to stage until ν is tol."""
+"""The rules for the accuracy ν of AdaBoost*. "fixed" uses one ν, computed from tol, in all rounds.
+"adaptive" starts with a larger ν and halves ν from stage to stage until the ν of "fixed"."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class AdaBoostStar(HardMarginMethod):
     Parameters
     ----------
     nu : {"fixed", "adaptive"}
-        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol, which takes at most
-        about 2 log(m)/tol² rounds for m examples. ``"adaptive"`` is a schedule of this package. It
-        starts with a large ν, which makes long steps. When the gap between the two bounds on the
-        value of the game is at most ν, the next stage starts with half of this ν. The last stage
-        has ν = tol. All stages together take at most 4/3 of the rounds of the fixed ν, plus two
-        rounds for each stage. `AdaBoostStarRun` explains the stages.
+        The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`.
+        It takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a schedule of
+        this package, which starts with a large ν, because a large ν makes long steps. When the gap
+        between the two bounds on the value of the game is at most ν, the next stage starts with
+        half of this ν. The last stage has ν = tol/r. All stages together take at most 4/3 of the
+        rounds of the fixed ν, plus two rounds for each stage. `AdaBoostStarRun` has the details.
 
     References
     ----------
@@ -84,19 +84,17 @@ class AdaBoostStarRun(AdaBoostRun):
     the accuracy ν. AdaBoost adds artanh γ to the weight of this column. AdaBoost* adds
     artanh γ − artanh ρ. After 2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least ρ. The
     smallest edge is an upper bound on the value of the game over the unit l1 ball, so the gap is at
-    most ν. If ρ is negative, the weights w = 0 have the same gap. docs/mathematics.md, "AdaBoost",
-    has the proof.
+    most ν. If ρ is negative, w = 0 has margins of 0 >= ρ, and again a gap of at most ν.
+    docs/mathematics.md, "AdaBoost", has the proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are given, a new
-    stage starts as soon as the gap is at most ν. A new stage has four steps.
+    stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
 
-    1. The run takes the next accuracy as ν, which makes ρ larger.
-    2. The theorem needs a potential of at most m at the start of a stage. The potential of s w is
-       Σ exp(s (ρ‖w‖_1 − (Aw)_i)), and it is m for s = 0.
-    3. The run multiplies w by the s in [0, 1] with the smallest potential. The theorem then holds
-       for the new stage.
-    4. The round takes no step along its column. The edge of this column is for the old
-       distribution d, and step 3 changes d.
+    1. The run replaces ν by the next accuracy, which makes ρ larger.
+    2. The run multiplies w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)). The
+       theorem needs a sum of at most m at the start of a stage, and the sum is m for s = 0.
+    3. The round adds no step along its column, because the edge of this column is for the old
+       distribution d, and step 2 changes d.
 
     Parameters
     ----------
@@ -116,7 +114,7 @@ class AdaBoostStarRun(AdaBoostRun):
     def advance(self, best: Best) -> Booster | None:
         """Add a step along the column `best` to w, or start the next stage.
 
-        The method returns None if w minimises the exponential risk.
+        The method returns None if no step reduces the exponential risk.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.
@@ -131,9 +129,9 @@ class AdaBoostStarRun(AdaBoostRun):
         return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
 
     def _begin_stage(self) -> bool:
-        """Start the next stage if the gap is at most the accuracy; return whether it started.
+        """Start a new stage if the gap is at most the accuracy; return whether a stage started.
 
-        The method skips every later stage whose accuracy is at least the gap.
+        The method skips every later stage whose accuracy the gap has reached already.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0

@@ -19,9 +19,9 @@ from relaxboost.solvers.stopping import Tolerance
 class Corrective(SmoothedMethod):
     """The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step.
 
-    Each round moves the weights w towards the best column j by a step η. The update is
-    w_{t+1} = (1 − η_t) w_t + η_t e_j, where e_j is the atom of the domain that has weight on
-    column j only. All weights on other columns are multiplied by 1 − η_t.
+    Round t moves the weights w towards the best column j. The update of Fig. 1 is
+    w_{t+1} = (1 − η_t) w_t + η_t e_j with the step η_t, where e_j is the atom of the domain that
+    has weight on column j only. All other weights are multiplied by 1 − η_t.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ class Corrective(SmoothedMethod):
     smoothing : {"entropy", "binary-entropy"}
         The smoothing function, which β multiplies; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
-        The rule for η. ``"fig1"`` takes the step of the paper. ``"classic"`` takes 2/(t + 2) in
-        round t. ``"line-search"`` maximises the smoothed margin between w_t and the atom e_j.
-        ``"away"`` also uses a line search, but it moves w away from the worst column in use if
-        this direction is steeper. ``"pairwise"`` moves weight from the worst column in use to the
-        best column (Lacoste-Julien & Jaggi 2015), and is the fastest rule. ``"away"`` and
-        ``"pairwise"`` can reduce the weight of a column to 0, and need a domain with atoms. Only
-        ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
+        The rule for the step. ``"fig1"`` takes the η_t of the paper, and ``"classic"`` takes
+        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin between w_t and the atom
+        e_j. ``"away"`` also uses a line search, and moves w away from the worst column with weight
+        if this direction is steeper. ``"pairwise"`` moves weight from the worst column with weight
+        to the best column (Lacoste-Julien & Jaggi 2015), and is usually the fastest rule.
+        ``"away"`` and ``"pairwise"`` can reduce the weight of a column to 0, and need a domain with
+        atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
         ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at

@@ -18,8 +18,8 @@ class ProjectionDual:
     """The dual function D(w) of the entropy projection, with a multiplier w_j for every column j.
 
     The projection is the distribution d with the smallest relative entropy Δ to the uniform
-    distribution, subject to two constraints. The relaxation f must allow d, and every column of the
-    matrix A must have an edge of at most `level` at d. The dual function is
+    distribution, subject to two constraints. The relaxation f must be finite at d, and every column
+    of the matrix A must have an edge of at most `level` for d. The dual function is
     D(w) = min over d of Δ(d, uniform) + <d, Aw> − level Σ w_j, for multipliers w >= 0.
 
     D is concave. Entry j of its gradient is the edge of column j at the minimising d, minus the
@@ -33,8 +33,8 @@ class ProjectionDual:
     level : float
         The largest edge that a column may have at the projection.
     project : callable
-        A function of margins u. It returns the distribution d that minimises <d, u> + Σ d log d
-        among those that f allows.
+        A function that maps margins u to the distribution d that minimises <d, u> + Σ d log d
+        among the distributions that f allows.
     """
 
     def __init__(self, columns: NDArray[Any], level: float, project: Projector) -> None:
@@ -43,7 +43,7 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that attains the minimum D(w)."""
+        """Return the distribution d that attains the minimum in the definition of D(w)."""
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
@@ -73,8 +73,8 @@ class ProjectionDual:
             value, gradient = self.evaluate(w)
             return -value, -gradient
 
-        # The gradient decides when the search ends. A value that hardly grows says nothing about
-        # the edges, hence the tolerance of 0 for it.
+        # The gradient decides when the search ends. The tolerance of the value is 0, because a
+        # value that hardly grows says nothing about the edges.
         options = {"gtol": accuracy, "ftol": 0.0}
         bounds = [(0.0, None)] * start.size
         found = minimize(

@@ -24,7 +24,7 @@ class ERLPBoost(SmoothedMethod):
     The weights w maximise the smoothed relaxed margin, which is the minimum over the distributions
     d of <d, Aw> + f(d) + β Σ d log d. Here A is the game matrix, f is the relaxation, and β is the
     weight of the smoothing. If f is `HardMargin` or `Capped`, the method is Entropy Regularised
-    LPBoost. Shalev-Shwartz & Singer (2009) prove a bound on its rounds for every relaxation.
+    LPBoost. Shalev-Shwartz & Singer (2009) prove a bound on the rounds for every relaxation.
 
     Parameters
     ----------
@@ -76,13 +76,12 @@ class ERLPBoost(SmoothedMethod):
 class ERLPBoostRun(Booster):
     """A run of ERLPBoost, which optimises the weights of all columns found so far in each round.
 
-    A round first takes the best step towards the new column. This step increases the smoothed
-    margin at least as much as the step "fig1" of `Corrective`. The bound on the rounds of "fig1"
-    therefore holds for ERLPBoost too. The round then takes pairwise steps over the columns found so
-    far, until the gap of the smoothed game restricted to these columns is small enough. The
-    required gap is half of the gap of the round, or half of `target` if the gap of the round is
-    smaller than `target`. A smaller required gap would save rounds, but the whole run would take
-    longer.
+    A round first takes a step towards the new column, with the length that a line search finds.
+    This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
+    bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
+    steps over the columns found so far. The steps end when the gap of the smoothed game restricted
+    to these columns is at most max(g, target)/2, where g is the gap of the whole smoothed game at
+    the start of the round. A smaller final gap would save rounds, but make the whole run longer.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ class ERLPBoostRun(Booster):
     beta : float
         The weight β of the smoothing, > 0.
     smoother : Smoother
-        The object that finds the distribution d at which the minimum is attained.
+        The object that computes the distribution d that attains the smoothed margin.
     target : float
         The gap of the smoothed game at which the run is expected to end.
     clock : Clock
@@ -110,7 +109,7 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the weights w of a start. Its distribution d is not used, because w determines d."""
+        """Load the weights w of a warm start, and compute d from w instead of loading d."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self

@@ -1,6 +1,6 @@
 """The steps of AdaBoost and AdaBoost* along one column, computed from logarithms.
 
-The exponential risk of the margins u_1, ..., u_m of m examples is Σ exp(−u_i). AdaBoost's
+The exponential risk of the margins u_1, ..., u_m of m examples is (1/m) Σ exp(−u_i). AdaBoost's
 distribution d over the examples is d_i = exp(−u_i) / Σ_j exp(−u_j).
 """
 
@@ -13,11 +13,12 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The step that replaces an infinite step: artanh of the largest double below 1, which is 18.7."""
+"""The length of the step that replaces an infinite step. It is artanh of the largest double below
+1, which is about 18.7."""
 
 FARTHEST = 1e100
-"""The largest step. The largest double is about 1e308. Sums of such steps, and their products with
-the margins of examples, are therefore finite."""
+"""The largest length of a step. The largest double is about 1e308, so the sums of such steps, and
+the products of such steps with margins, are finite."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
@@ -43,12 +44,15 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         right = log_sum_exp(np.log1p(column) - raw)
         wrong = log_sum_exp(np.log1p(-column) - raw)
-    # Without an example on which the hypothesis errs, the risk has no minimiser.
+    # If all entries are 1, the denominator is 0, and artanh γ is infinite.
     return LONGEST if wrong == -math.inf else 0.5 * (right - wrong)
 
 
 def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
-    """Return artanh(γ) − artanh(ρ), the step of AdaBoost*, or 18.7 if rounding leaves no step.
+    """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
+
+    Here γ is the edge of the column and ρ is `least` − ν. If rounding makes the difference 0 or
+    negative, the function returns 18.7.
 
     Parameters
     ----------
@@ -57,7 +61,7 @@ def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw
     least : float
         The smallest edge of all rounds so far, at most γ.
     accuracy : float
-        The accuracy ν > 0, with ρ = `least` − ν.
+        The accuracy ν > 0.
     column : array of shape (m,)
         The entries of the column, multiplied by the sign of the hypothesis.
     raw : array of shape (m,)
@@ -69,7 +73,7 @@ def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw
     # The difference equals artanh x for x = (γ − ρ)/(1 − γρ). As ρ <= γ − ν and γ <= 1, the
     # denominator is at least ν in exact arithmetic.
     x = (edge - least + accuracy) / max(1.0 - edge * rho, accuracy)
-    # A difference of two nearly equal numbers would lose digits, and artanh x loses none.
+    # A difference of two nearly equal artanh would lose digits, and artanh x loses none.
     if x < 0.5:
         return math.atanh(x)
     # Near 1 the edge itself has lost digits, and the margins still determine artanh γ.
@@ -79,11 +83,12 @@ def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw
 
 
 def line_search(edge: float, column: Vector, raw: Vector) -> float:
-    """Return the step η > 0 along a column that minimises the exponential risk.
+    """Return the length η of the step along a column that minimises the exponential risk.
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
-    `column`. If no entry is negative, the risk has no minimiser. The step is then 18.7, or artanh
-    of the edge if that is larger. No step is longer than 1e100.
+    `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7, or
+    artanh of the edge if this is larger and all entries are at most 1. It returns 0 if rounding
+    hides the positive edge. No step is longer than 1e100.
 
     Parameters
     ----------
@@ -110,16 +115,16 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
         """Return a decreasing function of the step η that is 0 at the minimiser of the risk.
 
         The slope of the risk is a sum over the negative entries a_i of the column minus a sum over
-        its positive entries. The function is the logarithm of the second sum minus the logarithm of
-        the first sum. If all |a_i| are equal, it is linear in η, and the root finder needs only one
-        secant step.
+        the positive entries. The result is the logarithm of the second sum minus the logarithm of
+        the first sum. If all |a_i| are equal, the result is linear in η, and the root finder needs
+        only one secant step.
         """
         return log_sum_exp(log_above - eta * above) - log_sum_exp(log_below + eta * below)
 
     # Rounding may hide a tiny positive edge, and then no step reduces the computed risk.
     if excess(0.0) <= 0.0:
         return 0.0
-    # Small entries need long steps, so the bracket of the root doubles until it contains it.
+    # Small entries need long steps, so `right` doubles until [0, right] contains the root.
     right = 1.0
     while excess(right) > 0.0:
         right *= 2.0

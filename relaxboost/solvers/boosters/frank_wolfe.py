@@ -21,16 +21,16 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
 
 STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
-"""The step rules of `Corrective`. Its docstring explains them."""
+"""The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that take weight from single atoms. They need a domain of w with atoms."""
+"""The step rules that take weight from single atoms. These rules need a domain of w with atoms."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
 
-The search ends when the derivative of the smoothed margin is at most this fraction of its value at
-the start of the step. The number of rounds hardly depends on this fraction."""
+The search ends when the derivative of the smoothed margin is at most this fraction of the
+derivative at the start of the step. The number of rounds hardly depends on this fraction."""
 
 
 class CorrectiveRun(Booster):
@@ -38,12 +38,12 @@ class CorrectiveRun(Booster):
 
     D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
     matrix, f is the relaxation, and h is the entropy or another smoothing function. The
-    distribution d_t of round t attains the minimum for w_t. The weak learner answers d_t with an
-    atom of the domain of w, or with a dense w if the domain is a Euclidean set. Steps towards this
-    answer change w_t; the rules "away" and "pairwise" also use the atoms that have weight in w_t.
+    distribution d_t of round t attains the minimum for w_t. For d_t the weak learner returns an
+    atom of the domain of w, or a dense w if the domain is a Euclidean set. The run moves w_t
+    towards this point. The rules "away" and "pairwise" also use the atoms with weight in w_t.
 
     If the game has a penalty g* on w, the method is the generalised conditional gradient method.
-    The answer then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
+    The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class CorrectiveRun(Booster):
     rule : str
         A step rule, one of `STEPS`.
     smoother : Smoother, optional
-        The object that finds the distribution d at which the minimum is attained. By default it
-        is the relaxation f, and h is the entropy.
+        The object that computes the d that attains the minimum. By default this object is the
+        relaxation f, and h is the entropy.
     active : ActiveSet, optional
-        The combined hypothesis that the steps change. By default it is that of `starting_point`.
+        The combined hypothesis that the steps change. By default `starting_point` creates it.
     target : float
         The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
     """
@@ -64,7 +64,7 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far at d, or None if they have not been computed yet."""
+    """The edges of the columns found so far, for the current d. None until they are computed."""
 
     def __init__(
         self,
@@ -89,12 +89,12 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The combined hypothesis of a game over a set with atoms."""
+        """The combined hypothesis as an `ActiveSet`. The domain of w must have atoms."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the weights w of a start. Its distribution d is not used, because w determines d."""
+        """Load the weights w of a warm start, and compute d from w instead of loading d."""
         if start.w is not None:
             # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
             self._round = start.rounds
@@ -103,10 +103,10 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the best column for d, or the best dense w if the domain is a Euclidean set.
+        """Return the best atom for d, or the best dense w if the domain is a Euclidean set.
 
         For the step rules in `EXCHANGING`, the method also stores the edges of the columns found
-        so far, if the search for the best column computes them.
+        so far, if the search for the best atom computes these edges.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -116,8 +116,7 @@ class CorrectiveRun(Booster):
     def advance(self, best: Best | Dense) -> Booster | None:
         """Take a step by the step rule.
 
-        The method returns None if the gap is at most the target, or if w has not changed for many
-        rounds.
+        Return None if the gap is at most the target, or if w has not changed for many rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -137,7 +136,7 @@ class CorrectiveRun(Booster):
         return self
 
     def _is_idle(self) -> bool:
-        """Return whether w has not changed in too many consecutive rounds, this one included.
+        """Return whether w has not changed in too many consecutive rounds up to the current one.
 
         The method compares the margins of w and the number of columns with weight. A round that
         only drops a column therefore counts as a change. Columns with tiny weights are dropped one
@@ -153,8 +152,8 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is that of the smoothed game restricted to these columns. The steps also end if the
-        clock has no time left, or if they become too short to change w.
+        The gap is the gap of the smoothed game restricted to these columns. The method also ends if
+        the clock has no time left, or if the steps become too short to change w.
         """
         active = self.atoms
         while clock.left:
@@ -163,15 +162,16 @@ class CorrectiveRun(Booster):
             if active.gap(self.d, best) <= goal:
                 break
             self._exchange(best)
-            # With a tiny β the steps become so short that they never end.
+            # With a tiny β the steps become so short that they never close the gap.
             if self.step <= ulp(active.over.scale):
                 break
 
     def towards(self, best: Best | Dense) -> None:
         """Move w towards `best`.
 
-        The rules "fig1" and "classic" state the length of the step. All other rules use a line
-        search, which increases the smoothed margin at least as much as the step of "fig1".
+        `best` is the atom or the dense w that the weak learner returned. The rules "fig1" and
+        "classic" state the length of the step. All other rules use a line search, which increases
+        the smoothed margin at least as much as the step of "fig1".
         """
         active = self.active
         v, size = active.direction(best)
@@ -183,7 +183,7 @@ class CorrectiveRun(Booster):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
                 eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
-            # A projection that follows the segment finds d at its end without a new search.
+            # A projection that follows the segment knows d at the end of the segment already.
             u, d, _, product = arrival(self._project, active.u, v, eta)
             found = Step(eta, u, d, product=product)
         else:
@@ -194,7 +194,7 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Take a pairwise step, which moves weight from the worst atom in use to the best atom."""
+        """Take a pairwise step: move weight from the worst atom with positive weight to `best`."""
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
@@ -215,10 +215,10 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move w away from the worst atom in use, or towards the best atom.
+        """Move w away from the worst atom with weight, or towards the best atom.
 
-        The atoms in use are the atoms with positive weight. The worst one has the smallest edge.
-        The method chooses the direction in which the smoothed margin has the larger slope.
+        The worst atom with weight has the smallest edge among the atoms with positive weight. The
+        method chooses the direction in which the smoothed margin has the larger slope.
         """
         active = self.atoms
         scale = active.over.scale
@@ -247,10 +247,10 @@ class CorrectiveRun(Booster):
         self._finish("away", found)
 
     def _worst_in_use(self) -> tuple[int | None, float, float]:
-        """Return the slot, the edge and the weight of the atom in use with the smallest edge.
+        """Return the index, the edge and the weight of the worst atom with positive weight.
 
-        The slot is None if this atom is the point 0, which is an atom of some domains. The edge
-        is that of the column itself, without the factor of the size of the atoms.
+        The worst atom has the smallest edge <column, d>. The index is the position of this atom in
+        the active set, or None if the worst atom is the point 0, which is an atom of some domains.
         """
         active = self.atoms
         weights = active.weights[: len(active)]
@@ -267,20 +267,20 @@ class CorrectiveRun(Booster):
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Store the step `found`, and set d to the minimiser that belongs to the new margins.
+        """Store the step `found`, and set d to the distribution that attains D(w) at the new w.
 
         `kind` is the kind of the step: "towards", "exchange" or "away".
         """
         self.step = found.eta
         self.edges = None
-        # The next line search of this kind begins where this one ended.
+        # The next line search of this kind starts from the stretch that this search found.
         if found.stretch is not None:
             self._stretches[kind] = found.stretch
         if found.d is None:
             self.d = self._project(self.active.u)
             return
         self.d = found.d
-        # The next gap needs <d, Aw>, which some projections compute on their way.
+        # The next gap needs <d, Aw>, which some projections compute together with d.
         if found.product is not None:
             self.active.product = found.d, self.active.u, found.product
 
@@ -289,8 +289,8 @@ def few_steps_suffice(game: Game, tol: float) -> bool:
     """Return whether about eight Frank–Wolfe steps suffice for a gap of `tol`.
 
     Let μ be the modulus of strong convexity of the relaxation f, and let the margins lie in
-    [−1, 1]. The gap is about 8/(μ t) after t steps (Jaggi 2013, Thm 1), so the answer is yes if
-    μ · tol is at least 1. Cone solvers fail on such relaxations, because the numbers in their
+    [−1, 1]. The gap is about 8/(μ t) after t steps (Jaggi 2013, Thm 1), so eight steps suffice if
+    μ · tol is at least 1. Cone solvers fail on such relaxations, because the numbers in the cone
     programs differ by many orders of magnitude.
     """
     return game.relaxation.curvature(game.m) * tol >= 1.0

@@ -1,4 +1,4 @@
-"""Fully corrective Frank–Wolfe for games over Euclidean sets. It optimises d instead of w."""
+"""Fully corrective Frank–Wolfe for games over Euclidean sets, which optimises d instead of w."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class FullyCorrective(Method):
-    """Fully corrective Frank–Wolfe, which optimises d over a convex hull in each round.
+    """Fully corrective Frank–Wolfe, which optimises d over the hull of earlier distributions.
 
-    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). For weights w, the worst
-    distribution attains the relaxed margin F(Aw), where A is the margin matrix. The hull is that
-    of the worst distributions of all rounds so far. Over a Euclidean set the best w for d has
-    weight on every column, so the method optimises d and not the weights of single columns. For
-    the hard margin it is the minimum norm point algorithm for the rows of A.
+    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). The worst distribution
+    for weights w is the one that attains the relaxed margin F(Aw), where A is the margin matrix. A
+    round adds the worst distribution for the current w to the hull, and then optimises d over the
+    hull. Over a Euclidean set the best w for d has weight on every column, so the method optimises
+    d and not the weights of single columns. For the hard margin the method is the minimum norm
+    point algorithm for the rows of A.
 
     References
     ----------

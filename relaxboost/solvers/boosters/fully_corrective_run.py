@@ -1,4 +1,4 @@
-"""The rounds of fully corrective Frank–Wolfe over the convex hull of the worst distributions."""
+"""A run of fully corrective Frank–Wolfe over the convex hull of the worst distributions."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class FullyCorrectiveRun(Booster):
 
     Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
     w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of
-    <d, Aw> + f(d). Frank–Wolfe moves d in this class, and w is the best answer to d. A round adds
-    the worst distribution for the current w to the hull. Pairwise steps then optimise the weights
-    of the distributions in the hull. Their objective replaces f(d) by the weighted mean of the
-    values of f at these distributions. The mean is at least f(d), because f is convex.
+    <d, Aw> + f(d). Frank–Wolfe moves d in this class, and the run takes the best w for d. A round
+    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
+    weights of the distributions in the hull. The objective of these steps replaces f(d) by the
+    weighted mean of the values of f in the hull, which is at least f(d), because f is convex.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
-    for the new function may lie inside the ball, as the optimal w does if A w = 0 is optimal.
+    for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
 
-    If f is strongly convex, the objective of the first hulls approximates f badly, and the best w
+    If f is strongly convex, the weighted mean of the first hulls is far above f, and the best w
     changes much from round to round. The run then moves w towards the best w by a line search on
-    F(Aw). Let Φ(w) be the minimum of <d, Aw> plus the mean of the values of f, over the d in the
-    hull. Φ(w) is concave and at least F(Aw). Both are equal at the current w, and Φ is largest at
+    F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
+    f. Φ is concave, Φ(w) is at least F(Aw), and both are equal at the current w. Φ is largest at
     the best w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
     F(Aw) at least as much as a step of Frank–Wolfe.
     """
@@ -66,7 +66,7 @@ class FullyCorrectiveRun(Booster):
             self._join(self._project(self.active.u))
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d and the w of a start. The hull gets d and the worst distribution for w."""
+        """Load the d and w of a warm start. The hull gets d and the worst distribution for w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -77,7 +77,7 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w towards the best answer to d, extend the hull, and optimise d over the hull.
+        """Move w towards the best w for d, extend the hull, and optimise d over the hull.
 
         The method returns None if neither w nor the weights of the distributions have changed.
         """
@@ -94,9 +94,9 @@ class FullyCorrectiveRun(Booster):
         # The edges of the new distribution and the margins of the new w are two passes over A.
         self.work += 2.0 + steps * hull.used / work.entries(self._game)
         if np.array_equal(before, hull.weights[: hull.used]):
-            # If d stays but w is new, another round is needed, since w may raise the lower bound.
+            # If only w has changed, another round is needed, because w may raise the lower bound.
             if np.array_equal(margins, self.active.u):
-                self.why_ended = "its last round changed neither w nor the weights of the hull"
+                self.why_ended = "the last round changed neither w nor the weights of the hull"
                 return None
             return self
         # The mean of feasible distributions is feasible up to rounding.
@@ -134,9 +134,9 @@ class FullyCorrectiveRun(Booster):
 def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
     """Return a function that maps margins u to the d that minimises <d, u> + f(d), or None.
 
-    The result is None if f is less strongly convex than the entropy that smoothed methods would add
-    for the gap `tol`. Small changes of u can then change the minimiser much, so a line search would
-    gain nothing.
+    The result is None if the modulus of strong convexity of f is smaller than the weight of the
+    entropy that smoothed methods add for the gap `tol`. Small changes of u can then change the
+    minimiser much, and a line search would gain nothing.
     """
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(game.relaxation.entropy_range(game.m), tol):

@@ -21,27 +21,27 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor by which the number of answers grows between two rounds that evaluate the mean of d.
+"""The factor by which the number of updates of d grows between two evaluations of the mean of d.
 
 The mean of all distributions d so far proves the upper bound. A round that evaluates the mean does
 not update d."""
 
 Temperature = Callable[[int, float], float]
-"""A function that returns the weight β of the entropy. Its arguments are the number t of answers so
-far, and the sum of their squared half ranges. The half range of an answer of the weak learner is
-half of the difference between its largest and its smallest margin."""
+"""A function of (t, squares) that returns the weight β of the entropy. t is the number of answers
+of the weak learner so far, and squares is the sum of r_s² over these answers. Here r_s is half of
+the difference between the largest and the smallest margin of the answer s."""
 
 
 @dataclass(frozen=True)
 class Hedge(Method):
     """Hedge, which updates d by multiplicative weights at the constant rate 1/β.
 
-    The combined hypothesis w is the mean of the answers of the weak learner. After t answers the
-    gap is at most the regret of d divided by t, which is at most β R/t + L²/(2β). R is the range of
-    the relative entropy over the distributions that the relaxation allows. It is log(m/k) for m
-    examples and `Capped(k)`. L is the largest possible absolute margin of an answer. It is 1 over
-    the unit l1 ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers.
-    `rb.online.ScheduledHedge` has schedules of β that do not need to know tol.
+    The combined hypothesis w is the mean of the answers of the weak learner (atoms, or dense
+    weights). After t answers the gap is at most the regret of d divided by t, which is at most
+    β R/t + L²/(2β). R is the range of the relative entropy over the distributions that the
+    relaxation allows. For m examples and `Capped(k)`, R is log(m/k). L is the largest absolute
+    margin that an answer can have. Over the unit l1 ball L is 1. With β = L²/tol the bound is tol
+    after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has schedules of β that do not use tol.
 
     References
     ----------
@@ -66,8 +66,8 @@ class Hedge(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return 2 R (L/tol)² rounded up (see `Hedge`), plus the rounds that do not update d.
 
-        These are the rounds that evaluate the mean of d, and the last round, which evaluates w.
-        The result is nan if the weak learner may miss the best hypothesis.
+        The rounds that evaluate the mean of d do not update d, and neither does the last round,
+        which evaluates w. The result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -82,21 +82,20 @@ class Hedge(Method):
 
 def rounds_with_means(answers: float) -> float:
     """Return an upper bound on the rounds of a Hedge run that updates d `answers` times."""
-    # The numbers of answers before rounds that show the mean grow by more than MEAN_GROWTH each
-    # time. So among n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The
-    # other 1 is the last round. Doubles beyond 2^52 are integers already.
+    # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
+    # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
+    # 1 is the last round. Doubles beyond 2^52 are integers already.
     looks = max(0.0, math.log(max(answers, 1.0)) / math.log(MEAN_GROWTH))
     return 2.0 + math.ceil(answers + looks) if answers < 2.0**52 else answers
 
 
 class HedgeRun(Booster):
-    """A run of Hedge, whose combined hypothesis is the mean of the answers to the distributions d.
+    """A run of Hedge, whose combined hypothesis is the mean of the answers of the weak learner.
 
     After the answers w_1, ..., w_t the next d minimises
-    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy. This
-    objective divided by t + 1 is that of `Relaxation.distribution`, for the margins of the mean
-    times t/(t + 1). Some rounds evaluate the mean of all d so far, and the run ignores their
-    answers.
+    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
+    `Relaxation.distribution` minimises this objective divided by t + 1. Some rounds evaluate the
+    mean of all d so far, and the run ignores the answers of the weak learner in these rounds.
 
     Parameters
     ----------
@@ -123,15 +122,15 @@ class HedgeRun(Booster):
         self._due = 2
 
     def advance(self, best: Any) -> Booster:
-        """Update w and d by the answer `best`, unless this round has evaluated the mean of d."""
-        # The present round showed the mean, and the regret does not count its answer.
+        """Update w and d with the answer `best`, unless this round has evaluated the mean of d."""
+        # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:
             self.d = self._next
             return self
         self.learned += 1
         t = self.learned
         active = self.active
-        # The account needs the margins of the answer itself, v + u.
+        # The account needs the margins of the answer, which are v + u.
         v, _ = active.direction(best)
         self.account.add(v + active.u, self._beta)
         self.step = 1.0 / t
@@ -139,11 +138,11 @@ class HedgeRun(Booster):
         self._beta = self._temperature(t, self.account.squares)
         # The mean of all d, each counted once, proves the upper bound of the theorem.
         self._mean = self._mean + (self.d - self._mean) / t
-        # The common factor 1/(t + 1) leaves the minimiser, and keeps the numbers bounded.
+        # The factor 1/(t + 1) does not change the minimiser, and keeps the numbers bounded.
         share = 1.0 / (t + 1)
         self._next = self._f.distribution(active.u * (t * share), self._beta * share)
         self.d = self._next
-        # The number of rounds that show the mean grows like log t only.
+        # The number of rounds that evaluate the mean grows only like log t.
         if t >= self._due:
             self._due = int(MEAN_GROWTH * t) + 1
             self.d = self._f.repair(self._mean)

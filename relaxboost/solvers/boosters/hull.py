@@ -14,11 +14,11 @@ from relaxboost.game.game import Game
 
 
 class Hull:
-    """Distributions d over the examples, with a weight λ for each, and their weighted mean.
+    """Distributions d over the examples, a weight λ for each d, and the weighted mean of all d.
 
-    The hull stores the penalty f(d) of every distribution d and the Gram matrix of their edges
-    Aᵀd, where f is the relaxation and A is the margin matrix. These numbers suffice to optimise the
-    weights, so `optimise` does not read A.
+    The hull stores the penalty f(d) of every distribution d and the Gram matrix of the edges Aᵀd,
+    where f is the relaxation and A is the margin matrix. These numbers suffice to optimise the
+    weights λ, so `optimise` does not read A.
     """
 
     def __init__(self, game: Game) -> None:
@@ -26,7 +26,7 @@ class Hull:
         self.used = 0
         """The number of distributions in the hull. The arrays have room for more of them."""
         self.weights = np.zeros(16)
-        """The weight λ of every distribution, in the order in which they joined the hull.
+        """The weight λ of every distribution, in the order in which `include` added them.
 
         The weights add up to 1, and the entries after the first `used` are 0."""
         self._costs = np.zeros(16)
@@ -44,12 +44,12 @@ class Hull:
         return np.asarray(self._points[:, : self.used] @ self.weights[: self.used])
 
     def optimise(self, bent: tuple[float, float, float], goal: float) -> int:
-        """Optimise the weights of the distributions until their Frank–Wolfe gap is at most `goal`.
+        """Optimise the weights of the distributions until the Frank–Wolfe gap is at most `goal`.
 
         Parameters
         ----------
         bent : tuple of three floats
-            The numbers (top, curve, base) that define the smoothed support function; see `reweigh`.
+            The numbers (top, curve, base) of the smoothed support function; see `reweigh`.
         goal : float
             The Frank–Wolfe gap to reach.
 
@@ -67,7 +67,7 @@ class Hull:
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):
             return
-        # Most distributions lose their weight again, so the arrays are emptied before they grow.
+        # Most distributions lose their weight again, so those are dropped before the arrays grow.
         if self.used == self.weights.size:
             self._make_room()
         slot = self.used
@@ -85,7 +85,7 @@ class Hull:
     def _make_room(self) -> None:
         """Drop every distribution of weight 0.
 
-        The method doubles the size of the arrays if more than half of their slots are still in use.
+        If more than half of the positions in the arrays are still in use, the length doubles.
         """
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)
@@ -101,7 +101,7 @@ class Hull:
 
 
 def _widen(array: NDArray[np.float64], keep: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Return an array with `size` columns: the columns `keep` of `array`, and then zeros."""
+    """Return an array of `size` columns: the columns of `array` with indices `keep`, then zeros."""
     wider = np.zeros((array.shape[0], size), order="F")
     wider[:, : keep.size] = array[:, keep]
     return wider
@@ -155,7 +155,7 @@ def reweigh(
         largest_cost = max(largest_cost, abs(costs[i]))
         # The largest entry of a Gram matrix is on its diagonal.
         largest_entry = max(largest_entry, gram[i, i])
-    # Ill-conditioned hulls need more steps than a new distribution is worth.
+    # If the Gram matrix is ill-conditioned, more steps cost more than another round.
     most = 1000 * (used + 1)
     for step in range(most):
         square = 0.0
@@ -163,13 +163,13 @@ def reweigh(
             square += weights[i] * products[i]
         pull = top / np.sqrt(curve * max(square, 0.0) + base)
         best, worst, slope, gap = _find_pair(costs, pull, products, weights)
-        # The gap is a difference of two entries of the gradient, and each is rounded twice. Steps
-        # at a smaller gap follow the rounding errors, so they need not end.
+        # The gap is a difference of two entries of the gradient, and each is rounded twice. If the
+        # gap is smaller, the steps follow the rounding errors and need not end.
         rounding = 4.0 * UNIT * (largest_cost + pull * largest_entry)
         if gap <= max(goal, rounding):
             return step
-        # G is concave. So the quadratic function with the present p lies above the objective, and
-        # the step to its minimum never overshoots.
+        # G is concave. So the quadratic function with the current p lies above the objective, and
+        # the step to the minimum of this function never overshoots.
         bend = pull * (gram[best, best] - 2.0 * gram[best, worst] + gram[worst, worst])
         # The longest step takes all weight from `worst`. Then the weight is set to exactly 0, so
         # that the hull can drop the distribution.
@@ -190,12 +190,12 @@ def reweigh(
 def _find_pair(
     costs: Vector, pull: float, products: Vector, weights: Vector
 ) -> tuple[int, int, float, float]:
-    """Return the indices `best` and `worst` of a pairwise step, its slope, and the gap.
+    """Return the indices `best` and `worst` of a pairwise step, the slope of the step, and the gap.
 
-    The gradient is costs + pull · products. Its smallest entry is at `best`. Its largest entry
-    among the distributions with positive weight is at `worst`. The step moves weight from `worst`
-    to `best`. Its slope is the largest entry minus the smallest entry. The Frank–Wolfe gap is the
-    weighted mean of all entries minus the smallest entry.
+    The gradient is costs + pull · products. The smallest entry of the gradient is at `best`. The
+    largest entry among the distributions with positive weight is at `worst`. The step moves weight
+    from `worst` to `best`. The slope of the step is the largest entry minus the smallest entry. The
+    Frank–Wolfe gap is the weighted mean of all entries minus the smallest entry.
     """
     best = 0
     worst = 0

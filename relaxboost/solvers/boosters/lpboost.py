@@ -1,4 +1,4 @@
-"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002), which is column generation."""
+"""LPBoost (Demiriz, Bennett & Shawe-Taylor 2002), the method of column generation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
@@ -16,7 +15,7 @@ from relaxboost.solvers.boosters.restricted_programs import (
     RestrictedLinearProgram,
     RestrictedProgram,
 )
-from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_polyhedral
 from relaxboost.solvers.hypothesis import ActiveSet, CombinedHypothesis
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.rounds import Booster
@@ -24,7 +23,7 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 PROGRAMS = ("auto", "linear", "conic")
-"""The kinds of restricted programs that `LPBoost` can solve. Its docstring explains them."""
+"""The kinds of restricted programs of `LPBoost`. The docstring of `LPBoost` explains the kinds."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,9 @@ class LPBoost(Method):
     """LPBoost, in which each round solves the game restricted to the columns found so far.
 
     The weak learner returns the best column for the optimal distribution d of the restricted game.
-    If the restricted game has this column already, its optimum is also the optimum of the whole
-    game, and the run ends. The linear solver HiGHS keeps the program and its basis between the
-    rounds. A new column therefore needs only a few pivots of the dual simplex method.
+    If the restricted game has this column already, d is also optimal for the whole game, and the
+    run ends. The linear solver HiGHS keeps the program and the basis between the rounds. A new
+    column therefore needs only a few pivots of the dual simplex method.
 
     The only known bound on the rounds is the number of columns. Warmuth, Glocer & Rätsch (2007)
     give games on which the number of rounds is proportional to the number of examples.
@@ -65,13 +64,13 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain has no atoms, or if "linear" does not fit the game."""
+        """Raise an InputError if the domain of w has no atoms.
+
+        The method also raises InputError if `program` is "linear" and f is not polyhedral.
+        """
         check_atoms(self, game)
-        if self.program == "linear" and game.linear_form is None:
-            raise InputError(
-                f"{game.relaxation!r} is not polyhedral, so its restricted game has no linear "
-                'program; use LPBoost(program="conic"), or method="erlpboost"'
-            )
+        if self.program == "linear":
+            check_polyhedral('LPBoost(program="linear")', game, 'LPBoost(program="conic")')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         # HiGHS keeps its basis between the rounds, so "auto" prefers the linear program.
@@ -95,10 +94,7 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the distribution d, the weights w and the program's basis of a start.
-
-        The weak learner answers this d in the first round.
-        """
+        """Load the d, the weights w and the basis of a warm start. The first round evaluates d."""
         if start.d is not None:
             self.d = start.d
         if start.w is not None:
@@ -113,7 +109,7 @@ class LPBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best` to the program and solve it.
 
-        The method returns None if the program has this column already, because d is then optimal.
+        Return None if the program has this column already, because d is then optimal.
         """
         program = self.program
         slot = self.active.slot(best)
@@ -135,7 +131,7 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the slots of the columns in the start's basis and of the columns with weight."""
+        """Return the positions in `active` of columns of the start basis or with weight."""
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
@@ -144,9 +140,8 @@ class LPBoostRun(Booster):
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return a run of LPBoost whose first program has the columns with weight in `before`.
 
-    If `before` does not store its columns, the first program has only the column of the first
-    round.
+    If `before` stores no columns, the first program has only the column of the first round.
     """
-    # An interior point has no slots of columns, so a run after it begins without any column.
+    # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)
     return LPBoostRun(game, clock, active, game.linear_form is not None)

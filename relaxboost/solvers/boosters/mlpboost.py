@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
-from relaxboost.solvers.boosters.starting_points import active_set, check_atoms
+from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_polyhedral
 from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.method import SmoothedMethod
 from relaxboost.solvers.rounds import Booster
@@ -22,28 +20,29 @@ from relaxboost.solvers.stopping import PATIENCE_ROUNDS, Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 FRANK_WOLFE_STEPS = ("short", "line-search")
-"""The rules for the Frank–Wolfe step of `MLPBoost`. Its docstring explains them."""
+"""The Frank–Wolfe steps of `MLPBoost`. The docstring of `MLPBoost` explains the steps."""
 
 
 @dataclass(frozen=True)
 class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round keeps the weights w with the larger smoothed margin D(w), which is the minimum over
-    the distributions d of <d, Aw> + f(d) + β h(d). The Frank–Wolfe step guarantees the bound on the
-    rounds. LPBoost is the secondary algorithm of the paper, and makes most of the progress.
+    The round keeps the w with the larger smoothed margin D(w), which is the minimum over the
+    distributions d of <d, Aw> + f(d) + β h(d). Here A is the game matrix, and f is the relaxation.
+    The Frank–Wolfe step guarantees the bound on the rounds. LPBoost is the secondary algorithm of
+    the paper, and makes most of the progress.
 
     Parameters
     ----------
     beta, smoothing
         The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
-        The Frank–Wolfe step: ``"short"`` is the step of SS09 Fig. 1, "line-search" maximises D.
+        ``"short"`` is the step of SS09 Fig. 1, and ``"line-search"`` is the step that maximises D.
 
     References
     ----------
     Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831, which states
-    the rate O(log(m/k)/ε²). `rounds_bound` derives the constant.
+    the rate O(log(m/k)/ε²) for the accuracy ε.
 
     Examples
     --------
@@ -65,19 +64,14 @@ class MLPBoost(SmoothedMethod):
         """Raise an InputError if f is not polyhedral, or if the domain of w has no atoms."""
         super().check(game)
         check_atoms(self, game)
-        if game.linear_form is None:
-            raise InputError(
-                f"MLPBoost() solves a linear program, and {game.relaxation!r} is not polyhedral; "
-                'use method="auto"'
-            )
+        check_polyhedral("MLPBoost()", game, 'method="auto"')
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 64 R (r/tol)², or nan if the user chose β.
+        """Return the bound max(2, 64 R (r/tol)²), or nan if the user chose β.
 
-        R is the range of the relative entropy over the d that f allows. r is the size of the atoms.
-        Let β = tol/(2R), and let g be the gap of the smoothed game. A step shorter than 1 increases
-        D by at least β g²/(8r²). So g is at most tol/2 after 16 r²/(β tol/2) rounds, and smoothing
-        costs tol/2. docs/mathematics.md, "Stopping", has the proof for the steps of length 1.
+        R is the range of the entropy h over the d that f allows, or over all d if h is the binary
+        entropy. r is the size of the atoms. The result is also nan if the weak learner may miss the
+        best hypothesis. docs/mathematics.md, "Stopping", has the proof.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -98,24 +92,24 @@ class MLPBoostRun(Booster):
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
         self.objective = objective
-        """The smoothed margin D, by which the two updates are compared."""
+        """The smoothed margin D. The update of w with the larger D(w) wins."""
         self._step_rule = step
         self._idle_rounds = 0
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
-        self.value = -inf
+        self.value = -np.inf
         """The smoothed margin D(w) of the current weights w."""
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the weights w of a start. The first linear program has the columns of this w."""
+        """Load the w of a warm start. The first linear program has the columns with weight in w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Take the better update; return None if D(w) has not increased for many rounds."""
+        """Update w to the better of two points; return None after many rounds without progress."""
         active = self.active
         before = self.value
         self._step_towards(best)

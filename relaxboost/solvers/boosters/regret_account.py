@@ -1,4 +1,4 @@
-"""An upper bound of the regret of Hedge, which is updated in every round."""
+"""An upper bound of the regret of Hedge. The run updates the bound in every round."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relaxboost._core.arrays import Vector
 class RegretAccount:
     """The upper bound β_{t−1} R + Σ_s r_s²/(2 β_{s−1}) of the regret of the distributions of Hedge.
 
-    The sum runs over the answers w_1, ..., w_t of the weak learner. R is the range of the relative
-    entropy over the distributions that the relaxation f allows. The half range r_s of the answer
-    w_s is half of the difference between the largest and the smallest entry of A w_s, for the game
-    matrix A. The answer w_s is the best response to a distribution d, and β_{s−1} is the weight of
-    the entropy in the problem whose solution is this d.
+    The sum runs over the answers w_1, ..., w_t of the weak learner (atoms, or dense weights). R is
+    the range of the relative entropy over the distributions that the relaxation f allows. r_s is
+    half of the difference between the largest and the smallest margin (entry of A w_s, for the game
+    matrix A) of the answer w_s. This answer is the best response to a distribution d, and β_{s−1}
+    is the weight of the entropy in the problem whose solution is d.
     """
 
     range: float
@@ -23,17 +23,17 @@ class RegretAccount:
     beta: float
     """The weight β_{t−1} of the entropy in the problem for the d of the last answer."""
     squares: float = 0.0
-    """The sum of the squared half ranges r_s² of all answers so far."""
+    """The sum of r_s² over the answers so far. 2 r_s is the range of the margins of an answer."""
     spent: float = 0.0
-    """The sum of r_s²/(2 β_{s−1}) over all answers so far, with the half range r_s of an answer."""
+    """The sum of r_s²/(2 β_{s−1}) over the answers so far, the second term of the bound."""
 
     def add(self, margins: Vector, beta: float) -> None:
         """Add an answer of the weak learner to the sums.
 
         `margins` are the margins of the answer. The answer is the best response to a distribution
-        d, and `beta` is the weight of the entropy in the problem whose solution is this d.
+        d, and `beta` is the weight of the entropy in the problem whose solution is d.
         """
-        # A constant added to all margins changes no distribution, so only their range counts.
+        # A constant added to all margins changes no distribution, so only the range counts.
         square = (0.5 * (float(margins.max()) - float(margins.min()))) ** 2
         self.squares += square
         self.spent += square / (2.0 * beta)

@@ -24,7 +24,7 @@ HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 
 
 class RestrictedProgram(ABC):
-    """The program of a game that is restricted to the columns found so far.
+    """A linear or cone program for the game restricted to the columns found so far.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The slot in the active set of each column of the program, in the order of the program."""
+        """The position in the active set of each column, in the order of the program."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The index in A and the sign of every column, in the order of the program."""
+        """The index in A and the sign of each column, in the order of the program."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
-        """Return the columns of the program. Another program can start from them."""
+        """Return the columns of the program as a basis, from which another program can start."""
         return Basis(tuple(self.keys))
 
     def continue_from(self, basis: Basis) -> None:
@@ -57,19 +57,19 @@ class RestrictedProgram(ABC):
         return
 
     def include(self, slots: Iterable[int]) -> None:
-        """Add the columns of these slots, except those that the program has already.
+        """Add the columns at the positions `slots` of the active set, without duplicates.
 
         Raises
         ------
         ProgramError
-            If the program would have more than `MAX_ENTRIES` numbers.
+            If the columns of the program would have more than `MAX_ENTRIES` entries.
         """
         new = [slot for slot in dict.fromkeys(slots) if slot not in self.slots]
         count = len(self.slots) + len(new)
         if self._game.m * count > MAX_ENTRIES:
             raise ProgramError(
                 f"a program of {self._game.m} examples and {count} hypotheses would have more than "
-                f"{MAX_ENTRIES:.0e} numbers; use a larger tol"
+                f"{MAX_ENTRIES:.0e} entries; use a larger tol"
             )
         while new:
             # Each call copies the whole program and the new columns. If a call adds as many columns
@@ -82,7 +82,7 @@ class RestrictedProgram(ABC):
 
     def optimise(self) -> Vector:
         """Solve the program, set the weights of the active set, and return the optimal d."""
-        # Columns of the active set that the program lacks get no weight.
+        # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
         weights[self.slots] = multipliers
@@ -91,11 +91,11 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add the signed columns of an array to the program."""
+        """Add the columns of the array `columns`, which include the signs, to the program."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
-        """Return the optimal distribution d and the optimal weight >= 0 of every column."""
+        """Return the optimal distribution d and the optimal weights >= 0 of the columns."""
 
 
 class RestrictedLinearProgram(RestrictedProgram):
@@ -110,11 +110,11 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the columns whose constraints are active, and the simplex basis of HiGHS."""
+        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active."""
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:
-        """Start HiGHS from the basis of another program with the same constraints for f."""
+        """Start HiGHS from the basis of another program with the same relaxation f."""
         # The basis of a cone program lists columns only, so HiGHS cannot start from it.
         if basis.sides:
             self._master.go_on(basis, self.keys)
@@ -130,8 +130,8 @@ class RestrictedConeProgram(RestrictedProgram):
     """The cone program of a restricted game, for any relaxation f with a cvxpy expression.
 
     The cone solver Clarabel solves the program from scratch in every round, which takes
-    milliseconds to seconds. The solution is accurate to about 1e-8. Methods with smoothed steps
-    need many rounds for this accuracy.
+    milliseconds to seconds. The accuracy of the solution is about 1e-8. Methods that smooth the
+    game need many rounds for this accuracy.
     """
 
     def _add(self, columns: NDArray[Any]) -> None:
@@ -142,7 +142,7 @@ class RestrictedConeProgram(RestrictedProgram):
 
         over = self._active.over
         d = cp.Variable(self._game.m, nonneg=True)
-        # The value v of the game is not negative if w = 0 belongs to the domain.
+        # If the domain contains w = 0, then v, the largest edge, is at least 0.
         v = cp.Variable(nonneg=over.holds_zero)
         columns = self._active.columns[:, self.slots].astype(np.float64)
         penalty, constraints = self._game.relaxation.cvxpy_penalty(d)

@@ -24,16 +24,15 @@ from relaxboost.solvers.stopping import Tolerance
 class SmoothBoost(Method):
     """SmoothBoost, which reaches a margin of γ/(2 + γ) on all but a few examples.
 
-    The game has m examples and the relaxation `Capped(k)`. No example ever weighs more than 1/k.
-    Assume that the weak learner always returns a hypothesis whose edge is at least 2γ. Then the
-    run ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. Fewer than k examples then have a margin
-    of at most θ = γ/(2 + γ).
+    The game has m examples and the relaxation `Capped(k)`; `HardMargin` counts as k = 1. No example
+    ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ, the run
+    ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. Fewer than k examples then have a margin of
+    at most θ = γ/(2 + γ) for the last w. The solution has the best w of all rounds.
 
-    The theorem does not say how far below θ these margins are, so the gap need not reach tol. The
-    caller of `solve` must therefore set `max_rounds` or `time_limit`. After T rounds, the soft
-    margin of the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the
-    hypotheses and c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs. The
-    theorem is about the last w, but the solution has the w with the best soft margin.
+    The theorem does not say how far below θ these margins are, so the gap need not reach tol, and
+    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the soft margin of
+    the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the atoms and
+    c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
 
     Parameters
     ----------
@@ -41,8 +40,8 @@ class SmoothBoost(Method):
         The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
         By default the run searches for γ. The first γ is half of the first edge. If a later edge
         is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts.
-        No γ is below a quarter of the value of the game. All runs before the last one together
-        take at most sqrt(2)/3 times the bound of the last run, plus one round for each restart.
+        No γ is below a quarter of the value of the game. The rounds before the last restart are at
+        most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
 
     References
     ----------
@@ -78,7 +77,7 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for another relaxation or for a domain without atoms."""
+        """Raise an InputError unless f is `HardMargin` or `Capped` and the domain has atoms."""
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 
@@ -87,7 +86,7 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """A run of SmoothBoost. A round has four steps, in which θ is γ/(2 + γ).
+    """A run of SmoothBoost. A round has four steps, for θ = γ/(2 + γ).
 
     1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
        the mean of all hypotheses so far.
@@ -105,7 +104,7 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """The current γ. If the run searches for γ, γ is infinite before the first edge."""
+        """The current γ, which is infinite before the first edge if the run searches for γ."""
         self.taken = 0
         """The number of hypotheses whose mean is w."""
         self._excess = np.zeros(game.m)
@@ -115,20 +114,19 @@ class SmoothBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add the column `best` to the mean and recompute d, or return None at the end."""
+        """Add the hypothesis `best` to the mean w and recompute d; return None at the end."""
         if self.ended:
             self.why_ended = f"the measures of all examples add up to less than k = {self._k:g}"
             return None
-        # The theorem needs positive edges.
         if best.edge <= 0.0:
-            self.why_ended = f"the best edge is {best.edge:.3g}, and it needs positive edges"
+            self.why_ended = f"the best edge is {best.edge:.3g}, and SmoothBoost needs edges > 0"
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             # Rounding may push an edge above 1, but γ is at most 1/2.
             self.gamma = min(best.edge / 2.0, self.gamma / 2.0, 0.5)
             # Before the first hypothesis d is the uniform distribution, and nothing must restart.
             if self.taken > 0:
-                # The edge belongs to the old d, so this round adds no hypothesis.
+                # The edge of `best` is for the old d, so this round adds no hypothesis.
                 self.taken = 0
                 self._excess = np.zeros(self._excess.size)
                 self.d = self._relaxation.center(self._excess.size)

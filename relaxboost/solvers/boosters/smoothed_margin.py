@@ -1,4 +1,4 @@
-"""The smoothed margin D(w), by which MLPBoost chooses one of its two updates of w."""
+"""The smoothed margin D, by which MLPBoost chooses one of two updates of w."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SmoothedMargin:
     ----------
     f : Relaxation
     smoother : Smoother
-        The object that finds the distribution d at which the minimum is attained.
+        The object that computes the distribution d that attains the minimum.
     beta : float
         The weight β of the smoothing, > 0.
     smoothing : {"entropy", "binary-entropy"}

@@ -32,13 +32,13 @@ class SoftBoost(Method):
     most Γ − ν. If no d meets these constraints, there are weights of these columns with a soft
     margin of at least Γ − ν, and the run ends.
 
-    The paper solves a linear program over the columns once, at the end, and returns its w. This
+    The paper finds w by a linear program over the columns, which it solves once, at the end. This
     class solves the program in every round. The bracket [lower, upper] of the value is therefore as
     narrow as the columns allow. The cap 1/k is called 1/ν in the paper, and the accuracy is called
     δ there. The accuracy ν of this class is tol divided by the size of the atoms.
 
-    If tol is small, each of the first rounds changes d only a little, because the edges need to
-    decrease only by ν. A larger tol or ``method="auto"`` is then faster.
+    If tol is small, each of the first rounds changes d only a little, because the largest edge
+    needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
 
     References
     ----------
@@ -60,7 +60,7 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError for another relaxation or for a domain of w without atoms."""
+        """Raise an InputError if the relaxation is not accepted, or if the domain has no atoms."""
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
@@ -115,12 +115,12 @@ class SoftBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best`, solve the linear program, and compute d by the projection.
 
-        The method returns None if no distribution met the constraints in the round before.
+        Return None if no distribution met the constraints in the round before.
         """
         if self.infeasible:
             self.why_ended = (
-                "no distribution meets its constraints, which proves its accuracy of "
-                f"{self._accuracy:.3g}"
+                "no distribution meets the constraints on the edges, which proves that the run has "
+                f"the accuracy {self._accuracy:.3g}"
             )
             return None
         self.least = min(self.least, best.edge)
@@ -133,7 +133,7 @@ class SoftBoostRun(Booster):
         self.infeasible = margin >= level
         if self.infeasible:
             # The margin proves the accuracy. The d of the program has the smallest upper bound for
-            # these columns, so the last round shows it.
+            # these columns, so the last round evaluates this d.
             self.d = self._game.relaxation.repair(d)
             return self
         slots = self.program.slots

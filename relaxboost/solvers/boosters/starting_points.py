@@ -1,4 +1,4 @@
-"""The combined hypothesis that a run starts from, and the checks whether a method fits a game."""
+"""The combined hypothesis that a run starts from, and checks that a method fits a game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_relaxation(
     game : Game
     accepted : tuple of types
     purpose : str
-        The predicate of the message, such as "is for HardMargin()". Its subject is the method.
+        The predicate of the message, whose subject is the method: "is for HardMargin()".
     instead : str
         The name of the method that the message recommends.
     """
@@ -38,13 +38,25 @@ def check_atoms(method: Method, game: Game) -> None:
     """Raise an InputError if the domain of the weights w has no atoms.
 
     Atoms are the corners of sets such as `L1Ball`, and give weight to at most one hypothesis. The
-    methods that call this function build w from atoms. Euclidean sets such as `L2Ball` have none.
+    methods that call this function build w from atoms. Euclidean sets have no atoms.
     """
     if not isinstance(game.over, AtomicSet):
         raise InputError(
             f"{type(method).__name__}() gives weights to single columns, so it is for games over "
             f"L1Ball, Simplex and FullSimplex, and this one is over {game.over!r}; "
             'use method="fully-corrective"'
+        )
+
+
+def check_polyhedral(caller: str, game: Game, instead: str) -> None:
+    """Raise an InputError that recommends `instead` if the relaxation is not polyhedral.
+
+    `caller` is the call of the method that solves a linear program, such as "MLPBoost()".
+    """
+    if game.linear_form is None:
+        raise InputError(
+            f"{caller} solves a linear program, and {game.relaxation!r} is not polyhedral; "
+            f"use {instead}"
         )
 
 
@@ -66,9 +78,9 @@ def active_set(game: Game) -> ActiveSet:
 class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
-    The run has a single round. It evaluates the w of `starting_point` and the distribution
-    `f.center(m)` of the relaxation f, which give a bracket [lower, upper] of the value of the game.
-    The update at the end of the round raises the error that prevented the start.
+    The run has a single round, which evaluates the w of `starting_point` and the distribution
+    `f.center(m)` of the relaxation f. The round gives a bracket [lower, upper] of the value of the
+    game. The update at the end of the round raises the error that prevented the start.
     """
 
     inner = "lost"

@@ -1,4 +1,4 @@
-"""The parts that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
+"""The check of the game and the weights w, which AdaBoost and AdaBoost* share."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The weights w of AdaBoost grow beyond the ball. The solver therefore scales w so that its l1
-    norm is the radius of the ball, and computes both bounds and the solution from the scaled w. A
-    callback also sees the w without scaling (`RoundState`).
+    The weights w of AdaBoost grow beyond the ball. The solver therefore scales w to the l1 norm r,
+    the radius of the ball, and computes both bounds and the solution from the scaled w. A callback
+    also sees the w without scaling (`RoundState`).
     """
 
     cold = "always starts from w = 0"
@@ -45,8 +45,8 @@ class Votes(ActiveSet):
     """The weights w of AdaBoost, and the same weights scaled to the radius r of the l1 ball.
 
     The attribute `weights` has the scaled weights r w/‖w‖_1, which are a point of the domain
-    `L1Ball(r)`, and `u` has their margins. The attributes `raw` and `norm` are the margins and the
-    norm of w without scaling.
+    `L1Ball(r)`, and `u` has the margins of the scaled weights. The attributes `raw` and `norm` are
+    the margins and the norm of w without scaling.
     """
 
     raw: Vector
@@ -85,8 +85,8 @@ class Votes(ActiveSet):
     def reduce_potential(self, rho: float) -> None:
         """Multiply w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)).
 
-        If the search finds no sum below the number m of examples, w becomes 0. The sum is m for
-        s = 0. AdaBoost* calls this sum over the examples i its potential.
+        The sum is over the m examples i, and is m for s = 0. If the search finds no smaller sum, w
+        becomes 0. AdaBoost* needs a sum of at most m at the start of a stage.
         """
         from scipy.optimize import minimize_scalar
 
@@ -99,10 +99,10 @@ class Votes(ActiveSet):
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Recompute the attributes from w and from the array `raw` of its margins A w."""
+        """Recompute the attributes from w and from `raw`, the margins A w."""
         self.raw = raw
         self.norm = float(self._votes.sum())
-        # The weights w = 0 have no direction, and scaling leaves them 0.
+        # If w = 0, scaling does not change w, and the divisor must not be 0.
         divisor = self.norm if self.norm > 0.0 else 1.0
         self.weights = self._votes / divisor * self.over.scale
         self.u = raw / divisor * self.over.scale
