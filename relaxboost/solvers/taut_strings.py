@@ -132,8 +132,8 @@ class StringsRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take the steps of a round, which update the distribution d and the weights w.
 
-        Return this booster. Return None if the run predicts more passes over the margin matrix A
-        than the budget allows. The hypothesis `best` that the weak learner returned is not used.
+        Return this booster, or None if the run predicts that it needs more passes over the margin
+        matrix A than its budget allows. The hypothesis `best` is not used.
         """
         # First-order methods take steps in proportion to value / gap. The factor of 0.5 for each
         # feature was measured on data with 2 to 57 features. The lower bound replaces the value, so

@@ -50,9 +50,9 @@ class Votes(ActiveSet):
     """
 
     raw: Vector
-    """The margins A w of the weights w without scaling. Each round stores a new array here."""
+    """The margins A w of the unscaled weights w. Each round stores a new array here."""
     norm: float
-    """The l1 norm of the weights w without scaling."""
+    """The l1 norm of the unscaled weights w."""
 
     def __init__(self, game: Game) -> None:
         assert isinstance(game.over, AtomicSet)
