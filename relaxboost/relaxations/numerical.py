@@ -239,7 +239,9 @@ class Programs:
         found, the value is as good as the solver, and `unmet` says so.
         """
         settled = self.known("point", d)
-        if settled is not None:
+        solved = self.known("penalty", d)
+        # An early iterate of a run proves a value far above f(d), and a solver may know better.
+        if settled is not None and (solved is None or settled <= solved[0]):
             self.keep("unmet", d, "")
             moved = np.abs(self._last["point"][0] - d)
             return settled, math.fsum(moved.tolist()) + 8.0 * UNIT

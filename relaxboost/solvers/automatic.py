@@ -66,6 +66,7 @@ class PortfolioRun(Booster):
         self._rounds = 0
         self._phase: Phase | None = None
         self._run: Booster | None = None
+        self._leave_reason = ""
         self._waiting: list[Phase] | None = None
         """The phases that have not started yet, in their order, or None before the first round."""
 
@@ -144,6 +145,13 @@ class PortfolioRun(Booster):
                 chosen.append(phase)
         return chosen
 
+    def leave_phase(self, reason: str) -> bool:
+        # The list is empty in the last phase, and None before the first one.
+        if self._waiting == []:
+            return False
+        self._leave_reason = "" if self._waiting is None else reason
+        return True
+
     def _why_leave(self) -> str:
         """Return the reason why the current phase has to end, or "" if the phase may continue.
 
@@ -152,6 +160,11 @@ class PortfolioRun(Booster):
         # The last phase has no successor, so its budget does not matter.
         if self._run is None or self._phase is None or not self._waiting:
             return ""
+        # The stopping rule may have ended the phase after the last round.
+        if self._leave_reason:
+            reason = self._leave_reason
+            self._leave_reason = ""
+            return reason
         budget = self._phase.budget(self._request.game)
         if self._run.work <= budget:
             return ""

@@ -88,7 +88,7 @@ class Incumbent:
         if start.d is not None:
             self._d = start.d
             self.upper = start.upper
-        return start.upper - start.lower <= self._goal.allowed(start.lower, start.upper)
+        return bool(self._goal.met_by(start.lower, start.upper))
 
     def offer(self, state: RoundState) -> None:
         """Compare the points of a round with the best points so far, and keep the better ones.
@@ -103,6 +103,14 @@ class Incumbent:
         if state.upper <= self.upper:
             self._d = state.d
             self.upper = state.upper
+
+    def distrust(self, proof: Certified) -> None:
+        """Replace the estimated bounds by the certified ones, after a certification that failed.
+
+        Later points are then kept if they improve on what is proved.
+        """
+        self.lower = proof.lower
+        self.upper = proof.upper
 
     def replace(self, state: RoundState) -> None:
         """Take the distribution d and the weights w of this round, even if their bounds are worse.
@@ -143,7 +151,7 @@ class Incumbent:
         lower, witness = prove(self._witness)
         repaired = game.repair_d(d)
         upper = bounds.evaluate_upper(game.matrix, game.relaxation, repaired, game.over)
-        is_wide = upper - lower > self._goal.allowed(lower, upper)
+        is_wide = not self._goal.met_by(lower, upper)
         if self._witness is not None and is_wide and ask_solver:
             # The bound at hand is valid, so a solver that fails or takes too long does no harm.
             with suppress(SolverError, TimeUp), until(clock.deadline):

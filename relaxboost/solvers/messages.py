@@ -37,7 +37,8 @@ class Ending(NamedTuple):
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The error message or the booster's reason that ended the run, or "" if there is neither."""
+    """The error message, or the reason of the booster or of the stopping rule, or "" if there is
+    none of them."""
     smoothed_test: bool
     """Whether the run used the stopping test of SS09 Fig. 1, which bounds the gap of the smoothed
     game."""
@@ -50,7 +51,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
     """
     gap = proof.upper - proof.lower
     status = ending.status
-    kind = _kind_of(ending, gap > goal.tol)
+    kind = _kind_of(ending, goal.met_by(proof.lower, proof.upper))
     # An optimal run names the tolerance that it met, and any other run both.
     requested = f"tol = {goal.tol:g}"
     if goal.rtol and status != "optimal":
@@ -62,7 +63,7 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
         tol=goal.tol,
         rtol=goal.rtol,
         size=max(proof.lower, -proof.upper),
-        reason=ending.reason or "rounding prevents a smaller gap",
+        reason=ending.reason or "its certified bounds are wider than the computed ones",
     )
     # Fig. 1's test bounds the smoothed gap only, so the warnings below do not apply.
     if kind == "by Fig. 1":
@@ -81,17 +82,17 @@ def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certifie
     return message
 
 
-def _kind_of(ending: Ending, is_wider_than_tol: bool) -> str:
+def _kind_of(ending: Ending, met: str) -> str:
     """Return the key of the dictionary `ENDINGS` whose sentence describes the end of a run.
 
-    `ending` has the status of the run. `is_wider_than_tol` says whether the certified gap exceeds
-    the requested gap `tol`.
+    `ending` has the status of the run. `met` is the tolerance that the certified gap meets, which
+    is "tol", "rtol" or "" for neither.
     """
     if ending.status != "optimal":
         return ending.status
     if ending.smoothed_test:
         return "by Fig. 1"
-    return "by rtol" if is_wider_than_tol else "optimal"
+    return "by rtol" if met == "rtol" else "optimal"
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:

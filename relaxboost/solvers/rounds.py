@@ -142,6 +142,13 @@ class Booster(ABC):
         """
         return None
 
+    def leave_phase(self, reason: str) -> bool:
+        """End the current phase of the run for this reason. Return whether another phase follows.
+
+        Only the method "auto" has phases. For other methods the result is False.
+        """
+        return False
+
     def warmed(self, start: WarmStart) -> Booster:
         """Take the points d and w of a warm start as the first points. Return this booster.
 

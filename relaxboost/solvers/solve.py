@@ -328,7 +328,7 @@ class _Job:
                 with until(log.clock.deadline):
                     status = run(self._rounds, keep, limits, log.clock, empty=True)
                 # Without a status, the booster has ended the run, and knows the reason.
-                reason = "" if status else self._rounds.booster.why_ended
+                reason = self._rule.reason if status else self._rounds.booster.why_ended
                 ending = Ending(status or "stalled", reason, smoothed_test)
             except (ProgramError, SolverError, ClusterError, LinAlgError) as error:
                 ending = Ending("failed", str(error), smoothed_test)
@@ -348,6 +348,11 @@ class _Job:
             estimate = incumbent.upper - incumbent.lower
             proof = incumbent.certify(self._log.clock)
             verdict = rule.judge_certified(proof.lower, proof.upper, estimate)
+            # A bound that could not be proved here may be proved for the points of a later phase.
+            is_lost = rule.is_proof_lost(proof.lower, proof.upper, estimate)
+            if verdict == "stalled" and is_lost and self._rounds.booster.leave_phase(rule.reason):
+                incumbent.distrust(proof)
+                return ""
             if verdict:
                 return verdict
         return rule.judge_progress(incumbent.lower, incumbent.upper, self._log.own_rounds)
@@ -390,17 +395,15 @@ class _Job:
         proof = self._incumbent.certify(log.clock, ask_solver=ending.status != "interrupted")
         ending = ending._replace(status=self._final_status(ending, proof))
         # The message consists of the ending and the remarks that apply.
+        end = describe_ending(game, goal, ending, proof)
         notes = (
-            describe_ending(game, goal, ending, proof),
+            end,
             game.relaxation.believed(proof.witness, proof.d),
             self._begin.note,
             "" if self._file is None else self._file.trouble,
         )
         support, coefficients = proof.weights
-        gap = proof.upper - proof.lower
-        why = f"; {ending.reason}" if ending.reason else ""
-        end = f"The run ended after round {log.rounds} as {ending.status}"
-        last = f"{end}, at a gap of {gap:.3g}{why}."
+        last = f"The run ended after round {log.rounds} as {ending.status}: {end}."
         return Solution(
             game=game,
             support=support,
@@ -434,8 +437,7 @@ class _Job:
             return "inaccurate"
         # The last certification may have changed either verdict.
         if ending.status in ("optimal", "stalled") and not ending.smoothed_test:
-            is_enough = gap <= self._goal.allowed(proof.lower, proof.upper)
-            return "optimal" if is_enough else "stalled"
+            return "optimal" if self._goal.met_by(proof.lower, proof.upper) else "stalled"
         return ending.status
 
 

@@ -49,6 +49,13 @@ class Tolerance:
         # A bracket that contains zero proves no bound on |ρ|, so only `tol` counts.
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
+    def met_by(self, lower: float, upper: float) -> str:
+        """Return "tol" or "rtol", the tolerance that these bounds on ρ meet, or "" for neither."""
+        gap = upper - lower
+        if gap <= self.tol:
+            return "tol"
+        return "rtol" if gap <= self.allowed(lower, upper) else ""
+
 
 class StoppingRule:
     """The rule that decides after each round whether a run continues. Every method uses it.
@@ -73,6 +80,8 @@ class StoppingRule:
         self._rounding = 0.0
         self._smallest_gap = math.inf
         self._progress_round = 0
+        self.reason = ""
+        """The reason of the last status "stalled", as a clause for a message."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether a run with these estimated bounds should compute the certified bounds.
@@ -87,16 +96,15 @@ class StoppingRule:
         """Return the status of a run with these certified bounds, or "" if the run continues.
 
         The status is "optimal" if the gap upper − lower meets the requested accuracy. The status is
-        "stalled" if rounding errors alone exceed the allowed gap. `estimate` is the estimated gap
-        before the certification.
+        "stalled" if the certified gap exceeds the estimated one by more than the allowed gap.
+        `estimate` is the estimated gap before the certification.
         """
-        gap = upper - lower
-        allowed = self.goal.allowed(lower, upper)
-        if gap <= allowed:
+        if self.goal.met_by(lower, upper):
             return "optimal"
-        rounding = gap - estimate
-        # If rounding alone exceeds the allowed gap, a smaller estimate does not help.
-        if rounding > allowed:
+        rounding = upper - lower - estimate
+        # If this difference alone exceeds the allowed gap, a smaller estimate does not help.
+        if rounding > self.goal.allowed(lower, upper):
+            self.reason = f"its certified bounds are wider than the computed ones by {rounding:.3g}"
             return "stalled"
         # The next certification waits until the estimate is below the allowed gap by this rounding.
         # A longer wait would contradict theorems on the rounds until the estimate reaches the gap.
@@ -122,4 +130,18 @@ class StoppingRule:
             return ""
         waited = number - self._progress_round
         patience = max(PATIENCE_ROUNDS, PATIENCE_FACTOR * self._progress_round)
-        return "stalled" if waited > patience else ""
+        if waited <= patience:
+            return ""
+        self.reason = f"rounding has prevented a smaller gap for {waited} rounds"
+        return "stalled"
+
+    def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
+        """Return whether these certified bounds lost more than half of the digits of the estimate.
+
+        Rounding errors do not explain such a loss. The relaxation then failed to prove a bound,
+        and another method may find weights w or a distribution d for which a proof succeeds.
+        """
+        size = max(self._size, abs(lower), abs(upper))
+        loss = upper - lower - estimate
+        # A bound that was not proved at all is infinite, and so is then the size.
+        return math.isinf(loss) or loss > math.sqrt(RESOLUTION) * size

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import relaxboost as rb
 from relaxboost._core.errors import SolverError
-from relaxboost.solvers import automatic, portfolio
+from relaxboost.solvers import automatic, incumbent, portfolio
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.interior_point.run import InteriorRun
 from relaxboost.solvers.portfolio import PHASES, Phase
@@ -19,7 +20,7 @@ from tests.solvers.test_interior import inners, margins, noisy_stumps
 
 ERRORS = [ProgramError, np.linalg.LinAlgError, MemoryError, SolverError]
 NAMES = [phase.name for phase in PHASES]
-LAST = r"The run ended after round \d+ as \w+, at a gap of \S+\."
+LAST = r"The run ended after round \d+ as \w+: .+\."
 WORDS = (
     r"Round \d+: auto left out the ({names}): .+\.",
     r"Round \d+: auto began the ({names})(, with a budget of \d+ passes over A)?\.",
@@ -76,7 +77,7 @@ def test_a_run_of_one_method_has_its_end_in_the_trace_only():
 def test_a_game_that_its_start_solves_has_its_end_in_the_trace_only():
     game = rb.Game(margins(30, 20), rb.Capped(5))
     again = rb.solve(game, 1e-6, start=rb.solve(game, 1e-6))
-    assert again.trace == (f"The run ended after round 0 as optimal, at a gap of {again.gap:.3g}.",)
+    assert again.trace == (f"The run ended after round 0 as optimal: {again.message}.",)
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -227,13 +228,14 @@ def test_runs_that_end_before_the_goal_say_why():
     game = rb.Game(margins(60, 40), rb.Capped(10))
     for method, reason in (
         ("lpboost", r"the best of all columns is already among the \d+ columns"),
-        ("interior-point", r"no step reduces its gap of \S+ any more"),
+        ("interior-point", r"no step reduces its gap|its Newton steps make no more progress"),
         ("auto", r"the general solver ended because it solves the game only once"),
     ):
         found = rb.solve(game, 1e-18, method)
         assert found.status == "stalled"
-        assert re.search(f"as stalled, at a gap of \\S+; {reason}", found.trace[-1])
-        assert re.search(f"could not reduce the gap below \\S+: {reason}", found.message)
+        said = f"could not reduce the gap below \\S+: {reason}"
+        assert re.search(said, found.message)
+        assert re.search(f"as stalled: the run {said}", found.trace[-1])
 
 
 def test_phases_that_end_report_the_numbers():
@@ -294,3 +296,64 @@ def test_names_of_version_0_1_warn_with_those_of_today(old, new):
     assert seen[0].filename == __file__
     today = rb.solve(game, 1e-6, new)
     assert (found.lower, found.upper, found.method) == (today.lower, today.upper, today.method)
+
+
+def test_a_bound_that_cannot_be_proved_ends_its_phase_and_not_the_run(monkeypatch):
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    truth = rb.solve(game, 1e-9)
+    evaluate = incumbent.bounds.evaluate_lower
+    calls = []
+
+    def lose_the_first(*given):
+        calls.append(given)
+        lower, witness = evaluate(*given)
+        return (lower - 0.5 if len(calls) == 1 else lower), witness
+
+    monkeypatch.setattr(incumbent.bounds, "evaluate_lower", lose_the_first)
+    found = rb.solve(game, 1e-6)
+    assert found.status == "optimal"
+    assert rb.compare(found, truth)
+    lost = "its certified bounds are wider than the computed ones by 0.5"
+    assert [line for line in found.trace if lost in line and "left the interior point" in line]
+
+
+def test_without_a_further_phase_a_lost_proof_ends_the_run(monkeypatch):
+    game = rb.Game(margins(60, 40), rb.Capped(10))
+    evaluate = incumbent.bounds.evaluate_lower
+
+    def lose(*given):
+        lower, witness = evaluate(*given)
+        return lower - 0.5, witness
+
+    monkeypatch.setattr(incumbent.bounds, "evaluate_lower", lose)
+    for method in ("auto", "interior-point"):
+        found = rb.solve(game, 1e-6, method)
+        assert found.status == "stalled"
+        assert "its certified bounds are wider than the computed ones by 0.5" in found.message
+
+
+def test_a_first_step_that_fails_says_why(monkeypatch):
+    def fail(self, best):
+        self.why_ended = "no step is possible"
+
+    monkeypatch.setattr(InteriorRun, "advance", fail)
+    found = rb.solve(rb.Game(margins(30, 20)), 1e-6, "interior-point")
+    assert "no step is possible" in found.message
+
+
+def test_an_early_iterate_does_not_spoil_later_evaluations_of_f():
+    A = np.array([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]])
+
+    def fixed(d):
+        z = cp.Variable(3)
+        return np.array([-3.5, -2.7, -2.7]) @ z, [d == 1 / 3, z >= 0, z <= 1]
+
+    # The only d is uniform, and the best z is 1 in each entry: ρ = 1/3 − 8.9.
+    game = rb.Game(A, rb.Custom(fixed))
+    before = rb.solve(game, 1e-6, "lpboost")
+    rb.solve(game, 1e-6, "interior-point")
+    after = rb.solve(game, 1e-6, "lpboost")
+    auto = rb.solve(rb.Game(A, rb.Custom(fixed)), 1e-6)
+    for found in (before, after, auto):
+        assert found.status == "optimal"
+        assert found.lower - 1e-6 <= 1 / 3 - 8.9 <= found.upper + 1e-6

@@ -93,3 +93,34 @@ def test_a_gap_above_the_resolution_never_stalls_and_the_size_of_the_numbers_cou
         said = [rule.judge_progress(lower, upper, number) for number in range(1, 100)]
         assert said[-1] == verdict
         assert said[:PATIENCE_ROUNDS] == [""] * PATIENCE_ROUNDS
+
+
+def test_the_tolerance_that_is_met_has_a_name():
+    tolerance = Tolerance(0.1, 0.5)
+    assert tolerance.met_by(5.0, 5.1 - 1e-12) == "tol"
+    assert tolerance.met_by(5.0, 6.0) == "rtol"
+    assert tolerance.met_by(-6.0, 5.0) == ""
+    assert Tolerance(0.1).met_by(5.0, 6.0) == ""
+
+
+def test_a_stalled_run_has_the_reason_of_the_rule():
+    rule = StoppingRule(Tolerance(0.1), 1.0)
+    rule.judge_certified(0.0, 0.3, 0.1)
+    assert rule.reason == "its certified bounds are wider than the computed ones by 0.2"
+    for number in range(1, 100):
+        rule.judge_progress(0.0, 0.0, number)
+    assert "rounding has prevented a smaller gap for " in rule.reason
+
+
+@pytest.mark.parametrize(
+    ("certified", "is_lost"),
+    [
+        ((0.0, 1.0), True),
+        ((-math.inf, 1.0), True),
+        ((0.0, 1e-3 + 1e-9), False),  # this may be rounding
+        ((0.0, 1e-3), False),
+    ],
+)
+def test_a_proof_is_lost_if_rounding_does_not_explain_the_difference(certified, is_lost):
+    rule = StoppingRule(Tolerance(1e-12), 1.0)
+    assert rule.is_proof_lost(*certified, 1e-3) is is_lost

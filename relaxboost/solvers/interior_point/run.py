@@ -388,4 +388,8 @@ class Opening(Booster):
 
     def advance(self, best: Best) -> Booster | None:
         """Return an `InteriorRun` after its first round, or None if it cannot take a step."""
-        return InteriorRun(self._game, self._tol).advance(best)
+        following = InteriorRun(self._game, self._tol)
+        if following.advance(best) is None:
+            self.why_ended = following.why_ended
+            return None
+        return following
