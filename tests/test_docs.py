@@ -19,7 +19,9 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost import solvers
 from relaxboost.relaxations.expressions import families
+from relaxboost.solvers import METHODS
 from tests.conformance.families import FAMILIES
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +100,62 @@ def test_the_gallery_draws_what_it_shows(monkeypatch, tmp_path):
 
 def test_all_pages_can_be_read():
     pages = {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")}
-    assert sum(map(words, pages - {ROOT / "docs" / "suite.md"})) <= MOST_WORDS
+    count = sum(map(words, pages - {ROOT / "docs" / "suite.md"}))
+    assert count <= MOST_WORDS, (
+        f"the pages have {count} words, and MOST_WORDS in tests/test_docs.py allows {MOST_WORDS}: "
+        f"cut {count - MOST_WORDS} words where pages repeat each other"
+    )
+
+
+def test_the_booster_of_contributing_solves_a_game(monkeypatch):
+    (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+    module = types.ModuleType("a_booster")
+    monkeypatch.setitem(sys.modules, "a_booster", module)  # where dataclasses look types up
+    monkeypatch.setitem(METHODS, "fictitious-play", None)  # removed again after the test
+    exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), vars(module))
+    game = rb.Game([[1.0, -1.0, 0.5], [-0.5, 1.0, 0.2], [0.3, -0.2, 1.0]])
+    assert METHODS["fictitious-play"] is module.FictitiousPlay
+    found = rb.solve(game, 0.1, module.FictitiousPlay(), max_rounds=2000)
+    value = rb.solve(game, 1e-6)
+    assert found.lower <= value.upper
+    assert found.upper >= value.lower
+    assert found.gap <= 0.1
+    assert {record.inner for record in found.history} == {"fictitious"}
+
+
+EXPORTED = {name: kind for name, kind in METHODS.items() if kind.__name__ in solvers.__all__}
+
+
+@pytest.mark.parametrize("page", ["guide.md", "boosters.md"])
+@pytest.mark.parametrize("name", EXPORTED)
+def test_pages_of_methods_name_every_method(name, page):
+    assert f'`"{name}"`' in (ROOT / "docs" / page).read_text(), (
+        f"docs/{page} lacks a row for {name}"
+    )
+
+
+def test_the_docstring_of_inner_explains_every_word():
+    text = (ROOT / "relaxboost" / "game" / "solution.py").read_text()
+    (record,) = [
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.ClassDef) and node.name == "RoundRecord"
+    ]
+    (place,) = [
+        i
+        for i, node in enumerate(record.body)
+        if isinstance(node, ast.AnnAssign) and node.target.id == "inner"
+    ]
+    explained = record.body[place + 1].value.value
+    assigned = [
+        line
+        for path in (ROOT / "relaxboost" / "solvers").rglob("*.py")
+        for line in re.findall(r"^ +(?:self\.)?inner = (.*)$", path.read_text(), re.MULTILINE)
+    ]
+    used = set(re.findall(r'"([\w-]+)"', " ".join(assigned)))
+    assert {"start", "lp", "conic", "hedge"} <= used
+    missing = sorted(word for word in used if f'"{word}"' not in explained)
+    assert not missing, f"the docstring of RoundRecord.inner in game/solution.py lacks {missing}"
 
 
 def test_guide_bracket_is_as_shown():

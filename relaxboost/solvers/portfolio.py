@@ -136,7 +136,7 @@ PHASES = (
     ),
     Phase(
         "fully corrective steps",
-        lambda r: "they are for L2Ball" if isinstance(r.game.over, AtomicSet) else "",
+        lambda r: FullyCorrectiveRun.unfit(r.game),
         lambda r: FullyCorrectiveRun(r.game, r.goal.tol, r.clock).warmed(r.start),
         general_solver.predict_passes,
     ),

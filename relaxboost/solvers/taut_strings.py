@@ -34,18 +34,18 @@ examples."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why taut-string steps cannot be used for a game, or "" if they can."""
+    """Return the reason why taut-string steps cannot be used for a game, or "" if they can.
+
+    The subject of the reason is "they", because the trace names the steps before the reason.
+    """
     form = game.linear_form
     over = game.over
     if not (isinstance(over, AtomicSet) and over.two_sided):
-        return f"taut-string steps are for games over L1Ball, and this one is over {over!r}"
+        return f"they are for games over L1Ball, and this one is over {over!r}"
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
-        return f"taut-string steps need all stumps of examples in memory, and A is {game.matrix!r}"
+        return f"they need all stumps of examples in memory, and A is {game.matrix!r}"
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
-        return (
-            "taut-string steps need an f that only bounds d, as Capped does, "
-            f"and f is {game.relaxation!r}"
-        )
+        return f"they need an f that only bounds d, as Capped does, and f is {game.relaxation!r}"
     return ""
 
 
@@ -142,8 +142,8 @@ class StringsRun(Booster):
         passes = steps * PASSES_PER_STEP
         if passes > self._budget:
             self.why_ended = (
-                f"it predicts {passes:.0f} passes over A, which exceeds the budget of "
-                f"{self._budget:.0f}"
+                f"it predicts {passes:.3g} passes over A to reach the requested gap, and its "
+                f"budget is {self._budget:.4g}"
             )
             return None
         for _ in range(STEPS_PER_ROUND):

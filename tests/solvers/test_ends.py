@@ -6,15 +6,18 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import islice
 
 import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost import solvers
 from relaxboost._core.loop import Clock
-from relaxboost.solvers import STEPS, Corrective, FullyCorrective
-from relaxboost.solvers.rounds import Rounds
+from relaxboost.solvers import METHODS, STEPS, Corrective, FullyCorrective
+from relaxboost.solvers.rounds import Booster, Rounds
 from relaxboost.solvers.stopping import PATIENCE_FACTOR, PATIENCE_ROUNDS, StoppingRule, Tolerance
+from tests.solvers.test_every_method import fits
 
 ATOMIC = ["auto", "interior-point", "lpboost", "erlpboost"]
 ATOMIC += [Corrective(step=step) for step in STEPS]
@@ -146,3 +149,41 @@ def test_a_ball_through_a_vertex_stands_margins_equal_up_to_rounding(method):
     found = rb.solve(rb.Game(A, rb.relaxations.ChiSquareBall(2)), 0.1, method)
     assert found.status == "optimal"
     assert found.lower <= 0.3 <= found.upper
+
+
+ENDLESS = ("hedge", "erlpboost")
+"""The methods whose `advance` never returns None."""
+FLAT = (
+    rb.Game(np.zeros((4, 3))),
+    rb.Game(np.ones((4, 1))),
+    rb.Game(np.zeros((4, 3)), over=rb.L2Ball(1)),
+)
+"""Games on which boosters end by themselves, since no step improves d or w any more."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in METHODS.items() if kind.__name__ in solvers.__all__]
+)
+def test_a_booster_that_ends_by_itself_gives_its_reason(name):
+    """`solve` usually ends a run first, so the rounds are iterated without it."""
+    reasons = []
+    for game in FLAT:
+        if not fits(METHODS[name](), game):
+            continue
+        method = METHODS[name]().chosen(game, 0.1)
+        rounds = Rounds(game, method.start(game, Tolerance(0.1), Clock()))
+        if len(list(islice(rounds, 100))) < 100:
+            reasons.append(rounds.booster.why_ended)
+    assert bool(reasons) != (name in ENDLESS)
+    assert Booster.why_ended not in reasons
+
+
+def test_adaboost_and_adaboost_star_end_for_different_reasons():
+    """AdaBoost* is built on the run of AdaBoost, and must not inherit its reason."""
+    reasons = {}
+    for name in ("adaboost", "adaboost-star"):
+        rounds = Rounds(FLAT[0], METHODS[name]().start(FLAT[0], Tolerance(0.1), Clock()))
+        assert len(list(rounds)) == 1
+        reasons[name] = rounds.booster.why_ended
+    assert reasons["adaboost"].endswith("no step reduces the risk")
+    assert reasons["adaboost-star"] == "the largest edge is 0, and AdaBoost* needs edges > 0"

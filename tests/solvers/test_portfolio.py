@@ -245,10 +245,19 @@ def test_phases_that_end_report_the_numbers():
     stumps = rb.solve(rb.Game(noisy_stumps(200, 3), rb.Capped(20)), 1e-7)
     (strings,) = [line for line in stumps.trace if "left the taut-string steps" in line]
     found = re.search(
-        r"it predicts (\d+) passes over A, which exceeds the budget of (\d+)", strings
+        r"it predicts (\S+) passes over A to reach the requested gap, and its budget is (\S+)",
+        strings,
     )
     assert found
-    assert int(found[1]) > int(found[2])
+    assert float(found[1]) > float(found[2].rstrip("."))
+
+
+def test_the_trace_says_for_which_sets_fully_corrective_steps_are():
+    trace = rb.solve(rb.Game(margins(60, 40), over=rb.Simplex()), 1e-2).trace
+    (line,) = [line for line in trace if "left out the fully corrective steps" in line]
+    assert f"they are for L2Ball and SquaredNorm, and w ranges over {rb.Simplex()!r}" in line
+    round_set = rb.solve(rb.Game(margins(60, 40), over=rb.SquaredNorm(0.5)), 1e-2).trace
+    assert not [line for line in round_set if "left out the fully corrective steps" in line]
 
 
 @pytest.mark.parametrize(

@@ -306,9 +306,18 @@ def test_examples_in_another_order_give_the_same_bracket():
 @pytest.mark.parametrize(
     ("game", "said"),
     [
-        (lambda A: rb.Game(A.toarray(), rb.Capped(9)), "all stumps"),
-        (lambda A: rb.Game(A, rb.Capped(9), over=rb.Simplex()), "over L1Ball"),
-        (lambda A: rb.Game(A, rb.KLPenalty(0.1)), "only bounds d"),
+        (
+            lambda A: rb.Game(A.toarray(), rb.Capped(9)),
+            "^they need all stumps of examples in memory, and A is ",
+        ),
+        (
+            lambda A: rb.Game(A, rb.Capped(9), over=rb.Simplex()),
+            "^they are for games over L1Ball, and this one is over Simplex",
+        ),
+        (
+            lambda A: rb.Game(A, rb.KLPenalty(0.1)),
+            "^they need an f that only bounds d, as Capped does, and f is KLPenalty",
+        ),
     ],
 )
 def test_games_that_do_not_fit_are_left_out_with_the_reason(game, said):

@@ -90,6 +90,8 @@ class AdaBoostRun(Booster):
     """
 
     inner = "exponential"
+    why_no_step = "no step reduces the risk"
+    """A clause that says why the run takes no step, for `why_ended`."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:
@@ -108,7 +110,7 @@ class AdaBoostRun(Booster):
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
         # If the largest edge is not positive, all edges are 0, and so is the gradient of the risk.
         if not eta > 0.0:
-            self.why_ended = f"the largest edge is {best.edge:.3g}, and no step reduces the risk"
+            self.why_ended = f"the largest edge is {best.edge:.3g}, and {self.why_no_step}"
             return None
         self.active.vote(best, eta, column)
         self.step = eta

@@ -103,6 +103,9 @@ class AdaBoostStarRun(AdaBoostRun):
         The accuracy ν of each stage, the largest first.
     """
 
+    # The step along a column with an edge > 0 is positive, even if rounding hides its length.
+    why_no_step = "AdaBoost* needs edges > 0"
+
     def __init__(self, game: Game, *accuracies: float) -> None:
         super().__init__(game, "star")
         self._accuracy, *self._later = accuracies
@@ -114,7 +117,7 @@ class AdaBoostStarRun(AdaBoostRun):
     def advance(self, best: Best) -> Booster | None:
         """Add a step along the column `best` to w, or start the next stage.
 
-        The method returns None if no step reduces the exponential risk.
+        The method returns None if the edge of `best` is not positive.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.

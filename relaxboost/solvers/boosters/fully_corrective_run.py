@@ -65,6 +65,13 @@ class FullyCorrectiveRun(Booster):
         if self._project is not None:
             self._join(self._project(self.active.u))
 
+    @staticmethod
+    def unfit(game: Game) -> str:
+        """Return the reason why these steps cannot solve a game, or "" if they can."""
+        if isinstance(game.over, EuclideanSet):
+            return ""
+        return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
+
     def warmed(self, start: WarmStart) -> Booster:
         """Load the d and w of a warm start. The hull gets d and the worst distribution for w."""
         if start.w is not None:
