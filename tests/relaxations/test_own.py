@@ -270,6 +270,6 @@ def test_where_its_methods_disagree_the_message_says_what_finds_it(game, more, s
 
     found = rb.solve(rb.Game(game.matrix, Off(0.5)), 1e-4, time_limit=20)
     assert found.status == status
-    assert "the relaxation is user-defined: rb.testing.check_relaxation(f) finds" in found.message
+    assert "the relaxation f is user-defined: rb.testing.check_relaxation(f) finds" in found.message
     with pytest.raises(rb.testing.ConformanceError):
         rb.testing.check_relaxation(Off(0.5), sizes=[6])
