@@ -93,7 +93,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the diagonal entries of K that belong to d, shape (m,)."""
+        """The reciprocals of the diagonal entries of K for d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

@@ -91,7 +91,7 @@ class Cones(ABC):
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its present slack s and multiplier z.
+        """Compute the scaling matrix H of each cone from its current slack s and multiplier z.
 
         The symmetric matrix H satisfies H s = z.
         """

@@ -21,8 +21,8 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 class BoundsChange(NamedTuple):
     """A step in the slacks and the multipliers of the bounds on the edges of the columns.
 
-    The arrays `slack` and `mult` have the shape (1, size) or (2, size), with a row for each sign of
-    the columns.
+    The first row of each array is for the columns of A, and the second row, if there is one, for
+    the columns of −A.
     """
 
     slack: Array
@@ -74,8 +74,8 @@ class EdgeBounds:
         there is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds on edges, with a row for each sign of the
-        columns."""
+        """The slacks and multipliers of the bounds on edges. The first row is for the columns of A,
+        and the second row, if there is one, for the columns of −A."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -83,10 +83,10 @@ class EdgeBounds:
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
-        """Return the slacks of all bounds on edges, with a row for each sign of the columns.
+        """Return the slacks of all bounds on edges.
 
-        A slack is the bound v minus the edge of the column for the sign +, and v plus the edge for
-        the sign −.
+        The first row, v minus the edges, is for the columns of A. The second row, v plus the edges,
+        is for the columns of −A, if weights may be negative.
         """
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
@@ -238,7 +238,7 @@ class EdgeBounds:
 
         The new columns include all old columns. The old columns keep their slacks and multipliers.
         The array `place` contains the positions of the old columns among those of `bulk`. The
-        argument `d` is the present distribution over the examples.
+        argument `d` is the current distribution over the examples.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -267,7 +267,8 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
     Parameters
     ----------
     ratio : array of shape (1, n) or (2, n)
-        The multiplier divided by the slack of each bound, with a row for each sign of the columns.
+        The multiplier divided by the slack of each bound. The first row is for the columns of A,
+        and the second row, if there is one, for the columns of −A.
     floor : float
         The multiplier divided by the slack of the bound 0 <= v of the appended column of zeros, or
         0 if there is no such column.
