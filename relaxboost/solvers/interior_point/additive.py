@@ -141,8 +141,8 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
     """Return the sum of `inverse` over the examples at each level of each feature.
 
-    A level is the interval between two neighbouring cuts of the feature. The levels of feature 0
-    come first, then those of feature 1, and so on.
+    A level is the interval between two neighbouring cuts of the feature. The result is in the
+    order of the features.
     """
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)

@@ -1,8 +1,8 @@
 """The interface of the relaxation f: its variables, inequalities and equations.
 
-The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves Newton's equations. One part of these equations is K t = h. The symmetric matrix
-K belongs to f, and the vector t is the Newton step of all unknowns of f.
+The interior point method minimises f(d) plus other terms of the game over distributions d. Each
+iteration solves Newton's equations. The part K t = h of these equations comes from f. K is a
+symmetric matrix, and the vector t is the Newton step of all unknowns of f.
 """
 
 from __future__ import annotations

@@ -105,8 +105,7 @@ def _has_no_rows(game: Game) -> bool:
 def _has_sieve(game: Game) -> bool:
     """Return whether a run uses column generation.
 
-    If it does, only some columns of the game are in the restricted problem. Columns enter and leave
-    this problem during the run.
+    If it does, columns enter and leave the restricted problem during the run.
     """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
@@ -132,11 +131,10 @@ def _max_columns_in_use(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
-    In each iteration, the method computes and factorises a matrix. Its order is the number of
-    columns in the restricted problem or the number of examples. If a run uses column generation,
-    the prediction makes two assumptions. The restricted problem contains a sixth of the columns
-    that it may contain. The run takes four times as many iterations as other runs, because columns
-    enter and leave.
+    Each iteration factorises a matrix whose order is the number of columns in the restricted
+    problem or the number of examples. For runs with column generation, the prediction assumes that
+    the restricted problem contains a sixth of the columns that it may contain, and that such a run
+    takes four times as many iterations as other runs.
     """
     n = game.n or 0
     iterations = ITERATIONS

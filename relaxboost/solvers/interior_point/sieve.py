@@ -58,7 +58,7 @@ class Sieve:
         """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _use(self, columns: Whole) -> None:
-        """Use these columns as the restricted problem. The argument has increasing indices."""
+        """Restrict the problem to the columns with these indices, in increasing order."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -77,9 +77,9 @@ class Sieve:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
         The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If a step of `length` would make
-        the edge of a column greater than v, the column may enter the restricted problem. Columns
-        with the largest prices enter first.
+        distribution d moves by `direction`, and v rises by `rise`. Columns whose edges would be
+        greater than v after a step of `length` may enter the restricted problem. Those with the
+        largest prices enter first.
 
         If columns entered, the second result is a pair. It contains all columns of the restricted
         problem, and the positions of the earlier columns among them. If no columns entered, the

@@ -96,9 +96,9 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the value that the Newton equations set for the product of v and the room.
+        """Return the value that slack times multiplier should have after the Newton step.
 
-        The room is (radius² − ‖w‖²)/2, and v is its multiplier. The value is `centre`, plus the
+        The slack is (radius² − ‖w‖²)/2, and v is its multiplier. The result is `centre`, plus the
         second-order terms of the predictor if one is given.
         """
         if predictor is not None:
