@@ -202,7 +202,7 @@ def test_reasons_for_leaving_a_phase_out_have_no_remedy():
     """A trace of the default method must not advise the default method."""
     game = rb.Game(margins(20, 10), rb.Capped(4), over=rb.L2Ball(1))
     left_out = [line for line in rb.solve(game, 1e-3).trace if "left out" in line]
-    assert any("InteriorPoint() is for games" in line for line in left_out)
+    assert any("InteriorPoint() needs a domain of w" in line for line in left_out)
     assert not any("use " in line for line in left_out)
 
 
@@ -228,7 +228,7 @@ def test_runs_that_end_before_the_goal_say_why():
     game = rb.Game(margins(60, 40), rb.Capped(10))
     for method, reason in (
         ("lpboost", r"the best of all columns is already among the \d+ columns"),
-        ("interior-point", r"no step reduces its gap|its Newton steps make no more progress"),
+        ("interior-point", "its Newton steps make no more progress"),
         ("auto", r"the general solver ended because it solves the game only once"),
     ):
         found = rb.solve(game, 1e-18, method)

@@ -1,11 +1,11 @@
-"""Newton's equations for stumps, solved by conjugate gradients without a matrix.
+"""Newton's equations for stumps, solved by matrix-free conjugate gradients.
 
-A stump is a cut of a feature at a threshold. The matrix of the equations is that of a penalised
-additive model: the sum over all features f of a function u_f of the feature. The cuts divide the
-values of a feature into intervals, which are the levels of the feature. The function u_f is
-constant on each level. The product of the matrix and a vector takes two passes over the levels of
-all examples. The page Mathematics, "Cuts are an additive model", derives the matrix and its
-preconditioner.
+A stump is a cut of a feature at a threshold. The cuts divide the values of a feature into
+intervals, which are the levels of the feature. Newton's equations are those of a penalised additive
+model, which is a sum of one function φ_k for each feature k. This function is constant on each
+level. The matrix of the equations is never formed. Its product with a vector takes two passes over
+the levels of all examples. The page Mathematics, "Cuts are an additive model", derives the
+equations and their preconditioner.
 
 References
 ----------
@@ -66,11 +66,11 @@ def _cuts_together(entries: int) -> int:
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return the value of the function u_f of each feature f at each level of the feature.
+    """Return the value of the function φ_k of each feature k at each level of the feature.
 
     A level is the interval between two neighbouring cuts. The function jumps by 2 y_j at cut j. Its
-    values at the first and the last level sum to 0. The cuts of feature f are those from
-    `offsets[f]` to `offsets[f + 1] − 1`.
+    values at the first and the last level sum to 0. The cuts of feature k are those from
+    `offsets[k]` to `offsets[k + 1] − 1`.
     """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
@@ -110,8 +110,8 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
     """Return the vector Bᵀ diag(inverse) B y, where B = [A, −1].
 
     A is the game matrix, whose columns are stumps, and −1 is a column in which all entries are −1.
-    The number `codes[f, i]` is the level of feature f at example i. The cuts of feature f are those
-    from `offsets[f]` to `offsets[f + 1] − 1`. The vector `signs` contains the labels of the
+    The number `codes[k, i]` is the level of feature k at example i. The cuts of feature k are those
+    from `offsets[k]` to `offsets[k + 1] − 1`. The vector `signs` contains the labels of the
     examples.
     """
     features, m = codes.shape
@@ -141,8 +141,8 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
     """Return the sum of `inverse` over the examples at each level of each feature.
 
-    A level is the interval between two neighbouring cuts of the feature. The levels of feature 0
-    come first, then those of feature 1, and so on.
+    A level is the interval between two neighbouring cuts of the feature. The result is in the
+    order of the features.
     """
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
@@ -169,7 +169,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
     for f in range(features):
         a = offsets[f]
         b = offsets[f + 1]
-        # The penalty of a jump of u_f at cut j is its square over 4 D_j.
+        # The penalty of a jump of φ_k at cut j is its square over 4 D_j.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
@@ -179,7 +179,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
             pivots[j + f + 1] -= stiff * stiff / pivots[j + f]
-        # The constraint that both ends of u_f sum to 0 borders the matrix with one column.
+        # The constraint that both ends of φ_k sum to 0 borders the matrix with one column.
         if b > a:
             ends[a + f] += 1.0
             ends[b + f] += 1.0

@@ -31,11 +31,7 @@ class Block(ABC):
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product K t, computed from the data of f.
-
-        It does not contain the rounding errors of a factor of K, the matrix of f in Newton's
-        equations.
-        """
+        """Return the product K t, computed from the data of f without a factor of K."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
@@ -60,8 +56,7 @@ class Block(ABC):
     def expand(self, t: Vector, h: Vector) -> Vector:
         """Return the full solution of K t = h from its first m entries, the argument `t`.
 
-        These entries are the step of the distribution d. K is the matrix of f in Newton's
-        equations.
+        These entries are the step of the distribution d.
         """
 
     @abstractmethod
@@ -93,7 +88,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the diagonal entries of K that belong to d, shape (m,)."""
+        """The reciprocals of the diagonal entries of K for d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

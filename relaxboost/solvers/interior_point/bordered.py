@@ -1,9 +1,9 @@
 """The matrix K of a relaxation f with rows or cones, as a sparse matrix with a border.
 
-K is the part of Newton's equations that belongs to f. An unknown belongs to the border if its row
+K is the part of Newton's equations for f. An unknown belongs to the border if its row
 of K has more than √m entries, where m is the number of examples. Without the border, K is often
 block diagonal, and each small block contains at most one entry of the distribution d. The part of
-K⁻¹ that belongs to d is then a diagonal matrix plus a matrix of low rank. The page Mathematics,
+K⁻¹ for the entries of d is then a diagonal matrix plus a matrix of low rank. The page Mathematics,
 "Rows, and the border", derives the equations.
 """
 
@@ -76,8 +76,8 @@ class Bordered(Block):
     layout : Layout
         The unknowns of the border, which are the same at all points of a run.
     K : sparse matrix
-        The matrix K. Its first rows belong to the unknowns of f. Further rows may belong to
-        auxiliary unknowns, whose right-hand sides are 0.
+        The matrix K. Its first rows are for the unknowns of f. Further rows may be for auxiliary
+        unknowns, whose right-hand sides are 0.
     times : callable
         A function that multiplies the unknowns of f by the exact matrix, without the rounding
         errors of `K`.
@@ -104,7 +104,7 @@ class Bordered(Block):
     def _border(self) -> tuple[Array, Array]:
         """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
 
-        The matrix K is [F, V; Vᵀ, C], where F belongs to the inner unknowns and C to the border.
+        The matrix K is [F, V; Vᵀ, C], where F is for the inner unknowns and C for the border.
         """
         inner = self._layout.inner
         outer = self._layout.outer

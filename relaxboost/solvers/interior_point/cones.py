@@ -35,7 +35,7 @@ class Curvature(NamedTuple):
 class Cones(ABC):
     """Cones of the same kind and dimension, each with a slack s and a multiplier z.
 
-    Row k of the arrays s and z belongs to cone k. The complementarity of a cone is s·z. On the
+    Row k of the arrays s and z is for cone k. The complementarity of a cone is s·z. On the
     central path with parameter μ, it is ν μ, where ν is the degree of the cone.
 
     Parameters
@@ -91,7 +91,7 @@ class Cones(ABC):
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its present slack s and multiplier z.
+        """Compute the scaling matrix H of each cone from its current slack s and multiplier z.
 
         The symmetric matrix H satisfies H s = z.
         """
@@ -107,9 +107,9 @@ class Cones(ABC):
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations dz + H ds = r of each cone.
 
-        H is the scaling matrix of the cone. The steps ds of the slack and dz of the multiplier aim
-        at the point of the central path with the parameter `centre`. If the arguments `ds` and `dz`
-        are given, they are the steps of a predictor, and its second-order terms correct r.
+        H is the scaling matrix of the cone. With this r, the linearised equations put the slack
+        and the multiplier after the step on the central path with the parameter `centre`. If the
+        arguments `ds` and `dz` are given, the second-order terms of this predictor correct r.
         """
 
     @property

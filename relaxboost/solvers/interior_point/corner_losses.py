@@ -1,7 +1,7 @@
-"""Minimises a sum of losses with one corner each, as a game whose d need not sum to 1.
+"""The interior point method for sums of losses whose graphs have one corner each.
 
-The losses are functions of the predictions A w. The weights w are the variables, and the vector d
-contains multiples of the slopes of the losses.
+The losses are functions of the predictions A w, and the weights w are the variables. The dual
+program is a game over vectors d that need not sum to 1.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CornerLosses(NamedTuple):
 
 
 class LossIterate(Iterate):
-    """A point of the program that minimises the sum of corner losses at the predictions f = A w.
+    """A point of the program that minimises the sum of corner losses at the predictions A w.
 
     The point is strictly inside the inequalities of the program. The slope z_n of the loss of
     example n is between `low_n` and `high_n`, and it is a dual variable of the program. With d_n =
@@ -94,10 +94,10 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """The slope z_n of the loss of each example n, between the bounds `low_n` and `high_n`.
+        """The slope z_n of the loss of each example n, clipped to the bounds `low_n` and `high_n`.
 
-        The slopes are clipped to these bounds, because rounding may move them outside. Lower bounds
-        on the sum of losses are valid only for slopes between the bounds.
+        Rounding may move a slope out of its bounds, and a lower bound on the sum of losses is valid
+        only for slopes between their bounds.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)

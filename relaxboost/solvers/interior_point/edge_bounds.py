@@ -21,8 +21,8 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 class BoundsChange(NamedTuple):
     """A step in the slacks and the multipliers of the bounds on the edges of the columns.
 
-    The arrays `slack` and `mult` have the shape (1, size) or (2, size), with a row for each sign of
-    the columns.
+    The first row of each array is for the columns of the game matrix A, and the second row, if
+    there is one, for the columns of −A.
     """
 
     slack: Array
@@ -74,8 +74,8 @@ class EdgeBounds:
         there is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and the multipliers of all bounds on edges, with a row for each sign of the
-        columns."""
+        """The slacks and multipliers of the bounds on edges. The first row is for the columns of
+        the game matrix A, and the second row, if there is one, for the columns of −A."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -83,10 +83,10 @@ class EdgeBounds:
         self.margins = bulk.margins(self.w)
 
     def _slacks(self) -> Array:
-        """Return the slacks of all bounds on edges, with a row for each sign of the columns.
+        """Return the slacks of all bounds on edges.
 
-        A slack is the bound v minus the edge of the column for the sign +, and v plus the edge for
-        the sign −.
+        The first row, v minus the edges, is for the columns of the game matrix A. If weights may
+        be negative, the second row, v plus the edges, is for the columns of −A.
         """
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
@@ -151,9 +151,8 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of two of Newton's equations.
 
-        The vector q has an entry for each column, and the number s belongs to the bound v on all
-        edges. The argument `target` contains the steps of the multipliers that the method `target`
-        returns.
+        The vector q has an entry for each column, and the number s is for the bound v on all edges.
+        The argument `target` is the result of the method `target`.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -165,9 +164,8 @@ class EdgeBounds:
     def change(self, target: Array, move: Move) -> BoundsChange:
         """Return the steps of the slacks and multipliers that follow from a Newton step.
 
-        The slacks and multipliers are those of the bounds on edges. The argument `move` is a
-        solution of Newton's equations. The argument `target` contains the steps of the multipliers
-        that the method `target` returns.
+        The argument `move` is a solution of Newton's equations, and `target` is the result of the
+        method `target`.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
@@ -195,14 +193,13 @@ class EdgeBounds:
     def is_idle(self, part: float) -> NDArray[np.bool_]:
         """Return which columns are idle, which means that they hardly influence the method.
 
-        The curvature of a column is its multiplier divided by its slack. An idle column has a
-        curvature less than `part` times the median curvature of the columns in use. These are the
-        columns with a multiplier greater than its slack. An idle column also has a weight of at
-        most a thousandth of the radius of W divided by the number of columns.
+        The curvature of a column is its multiplier divided by its slack. A column is in use if its
+        multiplier is greater than its slack. An idle column has a curvature less than `part` times
+        the median curvature of the columns in use. Its weight is at most a thousandth of the radius
+        of W divided by the number of columns.
 
-        The condition on the weight protects columns in use that are not yet close to the central
-        path. Near the end of a run the curvatures of the columns differ by many orders of
-        magnitude, and the curvature of such a column may be far below the median.
+        The condition on the weight protects columns that are not yet close to the central path.
+        Near the end of a run, their curvatures may be many orders of magnitude below the median.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
@@ -238,7 +235,7 @@ class EdgeBounds:
 
         The new columns include all old columns. The old columns keep their slacks and multipliers.
         The array `place` contains the positions of the old columns among those of `bulk`. The
-        argument `d` is the present distribution over the examples.
+        argument `d` is the current distribution over the examples.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -267,7 +264,8 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
     Parameters
     ----------
     ratio : array of shape (1, n) or (2, n)
-        The multiplier divided by the slack of each bound, with a row for each sign of the columns.
+        The multiplier divided by the slack of each bound. The first row is for the columns of the
+        game matrix A, and the second row, if there is one, for the columns of −A.
     floor : float
         The multiplier divided by the slack of the bound 0 <= v of the appended column of zeros, or
         0 if there is no such column.

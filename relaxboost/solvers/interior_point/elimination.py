@@ -48,7 +48,7 @@ class Elimination:
         """Return Newton's equations in a form that is ready to be solved.
 
         `bulk` contains the columns, `block` is the matrix of the relaxation f, and `scaling`
-        contains the terms that belong to the weights of the columns.
+        contains the terms of the weights of the columns.
 
         Raises
         ------

@@ -26,7 +26,7 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 class _Centre(NamedTuple):
-    """The products of slack and multiplier at which a step in all variables of the game aims.
+    """The values that the products of slack and multiplier should have after a Newton step.
 
     The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
     edges. Each field is one number for all products, or an array with a number for each product.
@@ -115,7 +115,7 @@ class Iterate:
 
     has_correctors = True
     """Whether a step may use Gondzio's centrality correctors. They are useful if a corrector takes
-    much less work than the factor of Newton's matrix."""
+    much less work than the factorisation of Newton's matrix."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Iterate:
             part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             part = Conic(form, center, size)
-        # The first v is above the edges of all columns, not only of those in play.
+        # The first v is above the edges of all columns, also outside the restricted problem.
         highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
@@ -243,7 +243,7 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector assumes that the primal and the dual step are longer by 0.2 than the present
+        Each corrector assumes that the primal and the dual step are longer by 0.2 than the current
         direction allows. It brings the products of slack and multiplier after these longer steps
         closer to `mu`. The corrector is accepted if the sum of the two step lengths grows by at
         least 0.02. Gondzio assumes steps that are longer by 0.1. With 0.1, a run takes about a
@@ -269,11 +269,10 @@ class Iterate:
             length = longer
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return the product of slack and multiplier at which the corrector aims.
+        """Return σ μ, the value that each product of slack and multiplier should have after a step.
 
-        The product is σ μ, where μ is the mean of slack times multiplier at the present point. Let
-        q be the sum of slack times multiplier after the predictor, divided by the sum at the
-        present point. The centring parameter σ of Mehrotra is q³.
+        μ is the mean of these products at the current point. Mehrotra's centring parameter σ is the
+        cube of their sum after the predictor, divided by their sum at the current point.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -282,13 +281,13 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the direction towards the products of slack and multiplier in `centre`.
+        """Return the Newton direction for which slack times multiplier becomes `centre`.
 
-        The argument `normal` contains Newton's equations at the present point. If a predictor is
+        The argument `normal` contains Newton's equations at the current point. If a predictor is
         given, its second-order terms correct the direction.
         """
         seconds_left()
-        # A w − λ is the gradient in d of the terms of the Lagrangian that do not belong to f.
+        # A w − λ is the gradient in d of the Lagrangian without the terms of f.
         pull = self.bounds.margins - self._multiplier
         aim = self.part.aim(pull, centre.part, predictor and predictor.part)
         target = self.bounds.target(centre.bounds, predictor and predictor.bounds)
@@ -297,10 +296,10 @@ class Iterate:
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction in all variables that belongs to a solution of Newton's equations.
+        """Return the direction in all variables, computed from a solution of Newton's equations.
 
-        The solution `move` contains the steps of the unknowns that remain in the equations. The
-        steps of the slacks and of the other multipliers follow from it.
+        The solution `move` contains the steps of the unknowns that remain in these equations. The
+        steps of the slacks and of the other multipliers follow from `move`.
         """
         # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():

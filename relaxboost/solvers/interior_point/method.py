@@ -25,9 +25,9 @@ class InteriorPoint(Method):
     If the columns are stumps (cuts of a feature at a threshold), the method does not store them as
     an array. The relaxation f is often a linear program whose only constraints are bounds on its
     variables. In this case the matrix contains only some of the stumps. Stumps enter and leave the
-    matrix during the run, and the method needs thirty to a hundred rounds. If both the examples and
-    the stumps are many, conjugate gradients replace the matrix by passes over the examples. The
-    page Mathematics derives the equations.
+    matrix during the run, and the method needs thirty to a hundred rounds. If there are many
+    examples and many stumps, matrix-free conjugate gradients replace the factorisation. The page
+    Mathematics derives the equations.
 
     References
     ----------

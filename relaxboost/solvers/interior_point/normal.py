@@ -53,9 +53,8 @@ class Move(NamedTuple):
 class Right(NamedTuple):
     """The four right-hand sides of Newton's equations.
 
-    The vector h belongs to the variables of the relaxation f, and the vector q to the weights w of
-    the columns. The number s belongs to the bound v on all edges, and `sigma` to the equation
-    Σd = 1.
+    The vector h is for the variables of the relaxation f, and q is for the weights w. The number s
+    is for the bound v on all edges, and `sigma` is for the equation Σd = 1.
     """
 
     h: Vector
@@ -216,7 +215,7 @@ class ByColumns(Normal):
 
 
 class ByPasses(ByColumns):
-    """Newton's equations reduced to the columns, solved by conjugate gradients without a matrix.
+    """Newton's equations reduced to the columns, solved by matrix-free conjugate gradients.
 
     The columns must be stumps (cuts of a feature at a threshold). The matrix K of the relaxation f
     must be diagonal.

@@ -1,8 +1,8 @@
 """The interface of the relaxation f: its variables, inequalities and equations.
 
-The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves Newton's equations. One part of these equations is K t = h. The symmetric matrix
-K belongs to f, and the vector t is the Newton step of all unknowns of f.
+The interior point method minimises f(d) plus other terms of the game over distributions d. Each
+iteration solves Newton's equations. The part K t = h of these equations comes from f. K is a
+symmetric matrix, and the vector t is the Newton step of all unknowns of f.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The right-hand side of K t = h, which is the part of Newton's equations that belongs to f.
+    """The right-hand side of the part K t = h of Newton's equations for the relaxation f.
 
-    K is the matrix of the relaxation f, and t is the Newton step of the unknowns of f.
+    The vector t is the Newton step of the unknowns of f.
     """
 
     h: Vector
@@ -47,10 +47,10 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of f and the point (d, z), or None if f has no rows.
+        """The multipliers of the constraints of the program of f, and its point (d, z).
 
-        The rows are the linear constraints of the program of f, apart from bounds on single
-        variables. The vector z contains the further variables of this program.
+        Bounds on single variables do not count as constraints here. The value is None if the
+        program has no other constraints. The vector z contains the variables other than d.
         """
         return None
 
@@ -64,18 +64,18 @@ class Part(ABC):
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K that f adds to Newton's equations at the present point."""
+        """Return the matrix K that f adds to Newton's equations at the current point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
-        """Return the right-hand side for a direction towards slack times multiplier = `centre`.
+        """Return the right-hand side for which slack times multiplier becomes `centre`.
 
         Parameters
         ----------
         pull : array of shape (m,)
             The vector A w − λ. A is the game matrix, w contains the weights of the columns, and λ
-            is the multiplier of the equation Σd = 1. The vector is the gradient in d of the terms
-            of the Lagrangian that do not belong to f.
+            is the multiplier of the equation Σd = 1. The vector is the gradient in d of the
+            Lagrangian without the terms of f.
         centre : float or array
             The target for the product of each slack and its multiplier.
         first : direction, optional
@@ -84,7 +84,7 @@ class Part(ABC):
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction in all variables of f that belongs to the Newton step t.
+        """Return the direction in all variables, slacks and multipliers of f.
 
         The vector t solves K t = h, where K is the matrix of f in Newton's equations and `aim`
         contains the right-hand side h. The steps of the slacks and multipliers follow from t.

@@ -86,10 +86,10 @@ class Polyhedron(Part):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of f and the point (d, z), or None if f has no rows.
+        """The multipliers of the constraints of the linear program that defines f, and (d, z).
 
-        The rows are the constraints of the linear program that defines f, apart from bounds on
-        single variables. The vector d is the distribution, and z contains the further variables.
+        Bounds on single variables do not count as constraints here. The value is None if there are
+        no other constraints. The vector d is the distribution, and z are the other variables.
         """
         return ConeProof(self._eta, self.x[: self._size]) if self._eta.size else None
 

@@ -29,17 +29,15 @@ cone program. A row of this program takes some hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
 """The number of stumps for which column generation would save little work. A game with at most this
-number of stumps has all of them in the restricted problem. If the columns are stored and the
-restricted problem may only contain fewer columns than this number, the method does not support the
-game."""
+number of stumps has all of them in the restricted problem. If the columns are stored as an array
+and the restricted problem may contain fewer columns than this, the method rejects the game."""
 
 ITERATIONS = 15
 """The predicted number of iterations of a run. 15 is a usual number (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""The number of passes over the game matrix A in an iteration. These passes belong to the
-predictor, the corrector, their refinement, and the bounds. The solution of Newton's equations takes
-further work."""
+"""The number of passes over the game matrix A in an iteration: those of the predictor, the
+corrector, the refinement and the bounds, without the solution of Newton's equations."""
 
 
 def unfit(game: Game) -> str:
@@ -57,12 +55,15 @@ def _unfit_matrix(game: Game) -> str:
     """
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
-        return f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}"
+        return (
+            "InteriorPoint() needs a domain of w with atoms, such as L1Ball, and this game is over "
+            f"{game.over!r}"
+        )
     if matrix.n is None:
-        return f"InteriorPoint() needs every column, and {matrix!r} has any number"
+        return f"InteriorPoint() needs to know every column, and {matrix!r} does not enumerate them"
     if _has_sieve(game):
-        if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
-            return f"InteriorPoint() writes columns down, and {matrix!r} is too large"
+        if not matrix.implicit and _max_restricted(game) < FEW_COLUMNS:
+            return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
@@ -80,8 +81,8 @@ def _unfit_relaxation(game: Game) -> str:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
-            f"program for up to {MAX_CONE_EXAMPLES} examples"
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores its cone program "
+            f"for up to {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
@@ -104,8 +105,7 @@ def _has_no_rows(game: Game) -> bool:
 def _has_sieve(game: Game) -> bool:
     """Return whether a run uses column generation.
 
-    If it does, only some columns of the game are in the restricted problem. Columns enter and leave
-    this problem during the run.
+    If it does, columns enter and leave the restricted problem during the run.
     """
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
@@ -114,7 +114,7 @@ def _has_sieve(game: Game) -> bool:
     return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
-def _max_in_play(game: Game) -> int:
+def _max_restricted(game: Game) -> int:
     """Return the largest number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
@@ -131,18 +131,17 @@ def _max_in_play(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
-    In each iteration, the method computes and factorises a matrix. Its order is the number of
-    columns in the restricted problem or the number of examples. If a run uses column generation,
-    the prediction makes two assumptions. The restricted problem contains a sixth of the columns
-    that it may contain. The run takes four times as many iterations as other runs, because columns
-    enter and leave.
+    Each iteration factorises a matrix whose order is the number of columns in the restricted
+    problem or the number of examples. For runs with column generation, the prediction assumes that
+    the restricted problem contains a sixth of the columns that it may contain, and that such a run
+    takes four times as many iterations as other runs.
     """
     n = game.n or 0
     iterations = ITERATIONS
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4
-        order = min(game.m, n, _max_in_play(game)) / 6.0
+        order = min(game.m, n, _max_restricted(game)) / 6.0
         entries = game.m * order
     else:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
@@ -173,7 +172,7 @@ class InteriorRun(Booster):
         self._sieve: Sieve | None = None
         if _has_sieve(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _max_in_play(game))
+            self._sieve = Sieve(whole, over, _max_restricted(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:
@@ -213,7 +212,7 @@ class InteriorRun(Booster):
         product = self._iterate.product
         goal = np.sqrt(product * self._tol) if self._are_bounds_expensive else np.inf
         if not self._step():
-            self.why_ended = f"no step reduces its gap of {self._gap:.3g} any more"
+            self.why_ended = "its Newton steps make no more progress"
             return None
         while self._iterate.product > goal and self._step():
             pass
@@ -224,10 +223,10 @@ class InteriorRun(Booster):
         return self
 
     def _polish(self, is_enough: bool) -> None:
-        """Take more steps until the columns in use prove the gap without the other columns.
+        """Take more steps until the columns in use prove a gap of at most the tolerance.
 
         A column is in use if its multiplier is greater than its slack. The argument `is_enough` is
-        True if the columns in use already prove the gap. If rounding makes the gap larger than the
+        True if these columns already prove the gap. If rounding makes the gap larger than the
         tolerance, the run shows the previous pair (d, w) again.
         """
         active = self.active

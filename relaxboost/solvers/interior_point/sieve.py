@@ -53,12 +53,12 @@ class Sieve:
         # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self._put_in_play(columns)
+        self._restrict_to(columns)
         self.edges = np.zeros(whole.n)
         """The edges of all columns at the last distribution d for which `price` was called."""
 
-    def _put_in_play(self, columns: Whole) -> None:
-        """Use the columns with these indices as the restricted problem. The indices increase."""
+    def _restrict_to(self, columns: Whole) -> None:
+        """Restrict the problem to the columns with these indices, in increasing order."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -77,9 +77,9 @@ class Sieve:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
         The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If a step of `length` would make
-        the edge of a column greater than v, the column may enter the restricted problem. Columns
-        with the largest prices enter first.
+        distribution d moves by `direction`, and v rises by `rise`. Columns whose edges would be
+        greater than v after a step of `length` may enter the restricted problem. Those with the
+        largest prices enter first.
 
         If columns entered, the second result is a pair. It contains all columns of the restricted
         problem, and the positions of the earlier columns among them. If no columns entered, the
@@ -92,7 +92,7 @@ class Sieve:
             return length, None
         after = self.edges + length * change
         peaks = kernels.peaks(after, self.columns, v + length * rise, is_two_sided)
-        # At most as many enter as are in play. So a step costs at most eight times the one before.
+        # The number of columns at most doubles, so a step costs at most eight times the one before.
         room = min(self._most - self.columns.size, self.columns.size)
         order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
         admitted = np.sort(peaks[order[: max(room, 0)]])
@@ -101,7 +101,7 @@ class Sieve:
         # A column that left and returns never leaves again. This bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
-        self._put_in_play(np.union1d(former, admitted))
+        self._restrict_to(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
@@ -118,5 +118,5 @@ class Sieve:
         # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
-            self._put_in_play(self.columns[stays])
+            self._restrict_to(self.columns[stays])
             iterate.bounds.drop(self.bulk, stays, iterate.d)

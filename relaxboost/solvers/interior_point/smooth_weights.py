@@ -1,4 +1,4 @@
-"""Weights w for games in which w may be any vector or any vector in a Euclidean ball.
+"""The part of the method for the weights w, if w is unrestricted or lies in a Euclidean ball.
 
 The objective of these games may contain a quadratic term in w.
 """
@@ -74,7 +74,7 @@ class SmoothWeights:
     def product(self) -> float:
         """The complementarity, which is the product of the multiplier v and (radius² − ‖w‖²)/2.
 
-        The multiplier v belongs to the inequality ‖w‖ <= radius of the ball.
+        The number v is the multiplier of the inequality ‖w‖ <= radius.
         """
         return self.v * self._room(self.w)
 
@@ -96,10 +96,10 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the product of v and the room (radius² − ‖w‖²)/2 at which a direction aims.
+        """Return the value that slack times multiplier should have after the Newton step.
 
-        The number v is the multiplier of the ball ‖w‖ <= radius. If a predictor is given, its
-        second-order terms are added to `centre`. Otherwise the result is `centre`.
+        The slack is (radius² − ‖w‖²)/2, and v is its multiplier. The result is `centre`, plus the
+        second-order terms of the predictor if one is given.
         """
         if predictor is not None:
             y = predictor.y
@@ -107,10 +107,11 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the two Newton equations that belong to w and to v.
+        """Return the right-hand sides q and s of Newton's equations for the weights w.
 
-        The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the
-        product of v and (radius² − ‖w‖²)/2 at which the direction aims.
+        The first is a vector, and the second is for the complementarity of (radius² − ‖w‖²)/2 and
+        its multiplier v. The argument `target` is the value that the product of these two numbers
+        should have after the Newton step.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
