@@ -66,7 +66,6 @@ class PortfolioRun(Booster):
         self._rounds = 0
         self._phase: Phase | None = None
         self._run: Booster | None = None
-        self._leave_reason = ""
         self._waiting: list[Phase] | None = None
         """The phases that have not started yet, in their order, or None before the first round."""
 
@@ -126,7 +125,7 @@ class PortfolioRun(Booster):
             if not self._waiting:
                 # The last line of the trace reports how the last phase ended.
                 if self._phase is not None:
-                    self.why_ended = f"the {self._phase.name} ended because {reason}"
+                    self.end(f"the {self._phase.name} ended because {reason}")
                 return None
             reason = self._begin_next(self._waiting.pop(0), reason)
 
@@ -149,7 +148,8 @@ class PortfolioRun(Booster):
         # The list is empty in the last phase, and None before the first one.
         if self._waiting == []:
             return False
-        self._leave_reason = "" if self._waiting is None else reason
+        if self._run is not None:
+            self._run.end(reason)
         return True
 
     def _why_leave(self) -> str:
@@ -161,10 +161,8 @@ class PortfolioRun(Booster):
         if self._run is None or self._phase is None or not self._waiting:
             return ""
         # The stopping rule may have ended the phase after the last round.
-        if self._leave_reason:
-            reason = self._leave_reason
-            self._leave_reason = ""
-            return reason
+        if self._run.why_ended != Booster.why_ended:
+            return self._run.why_ended
         budget = self._phase.budget(self._request.game)
         if self._run.work <= budget:
             return ""

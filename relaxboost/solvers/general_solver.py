@@ -79,7 +79,7 @@ class GeneralSolverRun(Booster):
         weak learner is not used.
         """
         if self._was_asked:
-            self.why_ended = f"it solves the game only once, with tol = {self._tol:g}"
+            self.end(f"it solves the game only once, with tol = {self._tol:g}")
             return None
         self._was_asked = True
         is_linear = self._game.linear_form is not None and self._game.over.linear

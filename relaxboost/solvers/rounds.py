@@ -142,6 +142,10 @@ class Booster(ABC):
         """
         return None
 
+    def end(self, reason: str) -> None:
+        """Keep the reason why `advance` is about to return None, or why the phase has to end."""
+        self.why_ended = reason
+
     def leave_phase(self, reason: str) -> bool:
         """End the current phase of the run for this reason. Return whether another phase follows.
 
@@ -171,7 +175,7 @@ class Booster(ABC):
 
         d is the distribution over the examples, and w are the weights of the hypotheses. Return the
         booster that computes the next round, which is the same object in most cases. If d and w can
-        no longer be improved, set `why_ended` and return None.
+        no longer be improved, call `end` with the reason and return None.
         """
 
 

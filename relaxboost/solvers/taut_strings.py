@@ -141,7 +141,7 @@ class StringsRun(Booster):
         steps = 0.5 * self._features * self._lower / self._tol()
         passes = steps * PASSES_PER_STEP
         if passes > self._budget:
-            self.why_ended = (
+            self.end(
                 f"it predicts {passes:.3g} passes over A to reach the requested gap, and its "
                 f"budget is {self._budget:.4g}"
             )

@@ -106,13 +106,13 @@ class ZeroValueRun(Booster):
         # solution, and the value to be positive. First steps of runs that converged left up to 0.7.
         # Without an example strictly between its bounds the equations are locally constant.
         if not size <= 0.8 * self._last_residual:
-            self.why_ended = (
+            self.end(
                 f"a Newton step changed the residual of A^T d = 0 from {self._last_residual:.3g} "
                 f"to {size:.3g}, and the test ends if a step leaves more than 0.8 of the residual"
             )
             return None
         if not inside.any():
-            self.why_ended = "all entries of d are at their bounds, so Newton steps cannot move d"
+            self.end("all entries of d are at their bounds, so Newton steps cannot move d")
             return None
         self._last_residual = size
         # A singular matrix gives a step that is not finite, or a residual that does not fall. The
@@ -121,7 +121,7 @@ class ZeroValueRun(Booster):
             self._unclipped = self._unclipped - self._apply(self._newton_step(residual, inside))
         d = np.clip(self._unclipped, lower, upper)
         if not np.isfinite(self._unclipped).all() or not d.any():
-            self.why_ended = "a Newton step led to no distribution"
+            self.end("a Newton step led to no distribution")
             return None
         self.d = self._relaxation.repair(d)
         return self

@@ -110,7 +110,7 @@ class AdaBoostRun(Booster):
         eta = self._length(best.edge, column) if best.edge > 0.0 else 0.0
         # If the largest edge is not positive, all edges are 0, and so is the gradient of the risk.
         if not eta > 0.0:
-            self.why_ended = f"the largest edge is {best.edge:.3g}, and {self.why_no_step}"
+            self.end(f"the largest edge is {best.edge:.3g}, and {self.why_no_step}")
             return None
         self.active.vote(best, eta, column)
         self.step = eta

@@ -120,11 +120,11 @@ class CorrectiveRun(Booster):
         """
         self._round += 1
         if self._is_idle():
-            self.why_ended = f"w did not change for {PATIENCE_ROUNDS} rounds"
+            self.end(f"w did not change for {PATIENCE_ROUNDS} rounds")
             return None
         # A run with a target is a phase of `auto`. At the target the next phase continues.
         if self._target and self.active.gap(self.d, best) <= self._target:
-            self.why_ended = f"it reached its own target, a smoothed gap of {self._target:g}"
+            self.end(f"it reached its own target, a smoothed gap of {self._target:g}")
             return None
         # Steps that exchange atoms run over sets with atoms, whose answers are atoms.
         if self._rule == "pairwise" and isinstance(best, Best):

@@ -103,7 +103,7 @@ class FullyCorrectiveRun(Booster):
         if np.array_equal(before, hull.weights[: hull.used]):
             # If only w has changed, another round is needed, because w may raise the lower bound.
             if np.array_equal(margins, self.active.u):
-                self.why_ended = "the last round changed neither w nor the weights of the hull"
+                self.end("the last round changed neither w nor the weights of the hull")
                 return None
             return self
         # The mean of feasible distributions is feasible up to rounding.

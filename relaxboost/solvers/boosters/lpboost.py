@@ -115,7 +115,7 @@ class LPBoostRun(Booster):
         slot = self.active.slot(best)
         # The program already has the best of all columns, so d is optimal for the whole game.
         if slot in program.slots:
-            self.why_ended = (
+            self.end(
                 f"the best of all columns is already among the {len(program.slots)} columns of "
                 "the restricted game"
             )

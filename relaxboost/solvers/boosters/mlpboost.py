@@ -125,7 +125,7 @@ class MLPBoostRun(Booster):
             active.weights, active.u, self.d, self.value = corrected
         self._idle_rounds = 0 if self.value > before else self._idle_rounds + 1
         if self._idle_rounds >= PATIENCE_ROUNDS:
-            self.why_ended = f"no update raised the smoothed margin for {PATIENCE_ROUNDS} rounds"
+            self.end(f"no update raised the smoothed margin for {PATIENCE_ROUNDS} rounds")
             return None
         return self
 

@@ -116,10 +116,10 @@ class SmoothBoostRun(Booster):
     def advance(self, best: Any) -> Booster | None:
         """Add the hypothesis `best` to the mean w and recompute d; return None at the end."""
         if self.ended:
-            self.why_ended = f"the measures of all examples add up to less than k = {self._k:g}"
+            self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None
         if best.edge <= 0.0:
-            self.why_ended = f"the best edge is {best.edge:.3g}, and SmoothBoost needs edges > 0"
+            self.end(f"the best edge is {best.edge:.3g}, and SmoothBoost needs edges > 0")
             return None
         if self._finds_gamma and best.edge < 2.0 * self.gamma:
             # Rounding may push an edge above 1, but γ is at most 1/2.

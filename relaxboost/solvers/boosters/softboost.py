@@ -118,7 +118,7 @@ class SoftBoostRun(Booster):
         Return None if no distribution met the constraints in the round before.
         """
         if self.infeasible:
-            self.why_ended = (
+            self.end(
                 "no distribution meets the constraints on the edges, which proves that the run has "
                 f"the accuracy {self._accuracy:.3g}"
             )

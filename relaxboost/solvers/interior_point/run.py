@@ -212,7 +212,7 @@ class InteriorRun(Booster):
         product = self._iterate.product
         goal = np.sqrt(product * self._tol) if self._are_bounds_expensive else np.inf
         if not self._step():
-            self.why_ended = "its Newton steps make no more progress"
+            self.end("its Newton steps make no more progress")
             return None
         while self._iterate.product > goal and self._step():
             pass
@@ -389,6 +389,6 @@ class Opening(Booster):
         """Return an `InteriorRun` after its first round, or None if it cannot take a step."""
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
-            self.why_ended = following.why_ended
+            self.end(following.why_ended)
             return None
         return following

@@ -70,7 +70,7 @@ class Walking(Booster):
         simplex = self.simplex
         assert isinstance(game.over, AtomicSet)
         if near is None:
-            self.why_ended = "it computes only one pair (d, w), the optimum up to rounding errors"
+            self.end("it computes only one pair (d, w), the optimum up to rounding errors")
             return None
         # A simplex method that fails halfway has no valid basis, so no later game may use it.
         self._near = None
@@ -83,7 +83,7 @@ class Walking(Booster):
                 d, w = simplex.solve(game, self._clock, self._budget)
         except Lost:
             self.inner = "lost"
-            self.why_ended = (
+            self.end(
                 "rounding errors, or limits on work and memory, stopped its simplex method "
                 "before the optimum"
             )
