@@ -254,7 +254,7 @@ def test_the_time_limit_keeps_the_best_bracket():
             rb.Game(
                 rb.matrices.oracle(lambda X, y, d: np.sign, margins(3, 1), [1, -1, 1], slack=0)
             ),
-            "needs every column",
+            "needs to know every column",
         ),
     ],
     ids=["matrices", "euclidean", "oracle"],
@@ -271,7 +271,7 @@ def test_what_is_too_large_is_refused(monkeypatch):
         rb.solve(rb.Game(noisy_stumps(30, 2), with_rows), 1e-3, InteriorPoint())
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 100)
     monkeypatch.setattr(run, "MAX_ENTRIES", 19)
-    with pytest.raises(rb.InputError, match="writes columns down"):
+    with pytest.raises(rb.InputError, match="stores the columns as an array"):
         rb.solve(rb.Game(margins(5, 4)), 1e-3, InteriorPoint())
 
 

@@ -133,7 +133,7 @@ class Iterate:
             part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             part = Conic(form, center, size)
-        # The first v is above the edges of all columns, not only of those in play.
+        # The first v is above the edges of all columns, not only of those in use.
         highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))

@@ -57,12 +57,15 @@ def _unfit_matrix(game: Game) -> str:
     """
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
-        return f"InteriorPoint() is for games whose w has atoms, and this one is over {game.over!r}"
+        return (
+            "InteriorPoint() needs a domain of w with atoms, such as L1Ball, and this game is over "
+            f"{game.over!r}"
+        )
     if matrix.n is None:
-        return f"InteriorPoint() needs every column, and {matrix!r} has any number"
+        return f"InteriorPoint() needs to know every column, and {matrix!r} does not enumerate them"
     if _has_sieve(game):
-        if not matrix.implicit and _max_in_play(game) < FEW_COLUMNS:
-            return f"InteriorPoint() writes columns down, and {matrix!r} is too large"
+        if not matrix.implicit and _max_in_use(game) < FEW_COLUMNS:
+            return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
@@ -80,8 +83,8 @@ def _unfit_relaxation(game: Game) -> str:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() writes down its cone "
-            f"program for up to {MAX_CONE_EXAMPLES} examples"
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores the cone "
+            f"program of such a relaxation for at most {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
@@ -114,7 +117,7 @@ def _has_sieve(game: Game) -> bool:
     return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
-def _max_in_play(game: Game) -> int:
+def _max_in_use(game: Game) -> int:
     """Return the largest number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
@@ -142,7 +145,7 @@ def predict_passes(game: Game) -> float:
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4
-        order = min(game.m, n, _max_in_play(game)) / 6.0
+        order = min(game.m, n, _max_in_use(game)) / 6.0
         entries = game.m * order
     else:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
@@ -173,7 +176,7 @@ class InteriorRun(Booster):
         self._sieve: Sieve | None = None
         if _has_sieve(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _max_in_play(game))
+            self._sieve = Sieve(whole, over, _max_in_use(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:

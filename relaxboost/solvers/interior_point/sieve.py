@@ -53,11 +53,11 @@ class Sieve:
         # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self._put_in_play(columns)
+        self._put_in_use(columns)
         self.edges = np.zeros(whole.n)
         """The edges of all columns at the last distribution d for which `price` was called."""
 
-    def _put_in_play(self, columns: Whole) -> None:
+    def _put_in_use(self, columns: Whole) -> None:
         """Use the columns with these indices as the restricted problem. The indices increase."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
@@ -92,7 +92,7 @@ class Sieve:
             return length, None
         after = self.edges + length * change
         peaks = kernels.peaks(after, self.columns, v + length * rise, is_two_sided)
-        # At most as many enter as are in play. So a step costs at most eight times the one before.
+        # At most as many enter as are in use. So a step costs at most eight times the one before.
         room = min(self._most - self.columns.size, self.columns.size)
         order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
         admitted = np.sort(peaks[order[: max(room, 0)]])
@@ -101,7 +101,7 @@ class Sieve:
         # A column that left and returns never leaves again. This bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
-        self._put_in_play(np.union1d(former, admitted))
+        self._put_in_use(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
@@ -118,5 +118,5 @@ class Sieve:
         # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
-            self._put_in_play(self.columns[stays])
+            self._put_in_use(self.columns[stays])
             iterate.bounds.drop(self.bulk, stays, iterate.d)
