@@ -21,10 +21,8 @@ class Sieve:
     A step ends before the edge of any column is greater than the bound v on all edges. The columns
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
-    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar.
-
-    All other columns have large slacks, and they hardly change the direction of the step. A column
-    that left and returned does not leave again, so the number of changes is bounded.
+    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
+    column that left and returned does not leave again, so the number of changes is bounded.
 
     Parameters
     ----------
@@ -58,15 +56,14 @@ class Sieve:
         """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _put_in_use(self, columns: Whole) -> None:
-        """Use the columns with these indices as the restricted problem. The indices increase."""
+        """Use the columns with these increasing indices as the restricted problem."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
     def price(self, d: Vector) -> float:
-        """Return the largest price of all columns at the distribution d, and store their edges.
+        """Store the edges of all columns at the distribution d, and return the largest price.
 
-        The price of a column is its edge, or the absolute value of its edge if weights may be
-        negative.
+        The price of a column is its edge, or |edge| if weights may be negative.
         """
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
@@ -77,13 +74,10 @@ class Sieve:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
         The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If a step of `length` would make
-        the edge of a column greater than v, the column may enter the restricted problem. Columns
-        with the largest prices enter first.
-
-        If columns entered, the second result is a pair. It contains all columns of the restricted
-        problem, and the positions of the earlier columns among them. If no columns entered, the
-        second result is None.
+        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
+        with the largest prices may enter the restricted problem. If columns enter, the second
+        result is a pair: all columns of the restricted problem, and the positions of the earlier
+        columns among them. Otherwise the second result is None.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
