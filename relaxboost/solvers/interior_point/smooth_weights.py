@@ -72,10 +72,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the product of the multiplier v and (radius² − ‖w‖²)/2.
-
-        The multiplier v belongs to the inequality ‖w‖ <= radius of the ball.
-        """
+        """The complementarity: the multiplier v of the ball times its slack (radius² − ‖w‖²)/2."""
         return self.v * self._room(self.w)
 
     @property
@@ -96,7 +93,7 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the product of v and the room (radius² − ‖w‖²)/2 at which a direction aims.
+        """Return the product of v and (radius² − ‖w‖²)/2 that a step should reach.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. If a predictor is given, its
         second-order terms are added to `centre`. Otherwise the result is `centre`.
@@ -107,19 +104,16 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the two Newton equations that belong to w and to v.
+        """Return the right-hand sides of the two Newton equations for w and for v.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the
-        product of v and (radius² − ‖w‖²)/2 at which the direction aims.
+        product of v and (radius² − ‖w‖²)/2 that the step should reach.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights w and of the multiplier of the ball ‖w‖ <= radius.
-
-        The argument `move` is a solution of Newton's equations and contains these steps.
-        """
+        """Return the steps of w and of the multiplier of the ball, which `move` contains."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
@@ -144,8 +138,7 @@ class SmoothWeights:
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
         """Move the weights w by `dual_step` times their entries of `change`.
 
-        The arguments `d` and `v` are the new vector d and the new multiplier of the ball ‖w‖ <=
-        radius.
+        The arguments `d` and `v` are the new vector d and the new multiplier of the ball.
         """
         self.w = self.w + dual_step * change.y
         self.v = v
