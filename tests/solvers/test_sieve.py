@@ -18,7 +18,7 @@ from tests.solvers.test_normal import solved
 
 
 def into(sizes):
-    """Return a callback that notes how many columns are in play, from the second round on."""
+    """Return a callback that notes how many columns are in use, from the second round on."""
 
     def note(state):
         if state.round > 1:
@@ -30,7 +30,7 @@ def into(sizes):
 @pytest.mark.parametrize("over", [rb.L1Ball(1), rb.L1Ball(3), rb.FullSimplex(3)], ids=repr)
 @pytest.mark.parametrize("f", [rb.HardMargin(), rb.Capped(40), rb.CVaR(0.5)], ids=repr)
 def test_columns_that_enter_as_they_are_asked_for_are_enough(over, f):
-    """Against the same game written down, where every column is in play from the start."""
+    """Against the same game written down, where every column is in use from the start."""
     matrix = noisy_stumps(400, 4)
     found = rb.solve(rb.Game(matrix, f, over=over), 1e-8, "interior-point")
     truth = rb.solve(rb.Game(matrix.toarray(), f, over=over), 1e-8, "interior-point")
@@ -57,7 +57,7 @@ def test_of_a_matrix_too_large_to_be_written_down_some_columns_are(monkeypatch, 
     assert 8 <= min(sizes) < max(sizes) <= 133
 
 
-def test_few_columns_are_in_play():
+def test_few_columns_are_in_use():
     game, sizes = rb.Game(noisy_stumps(1500, 5), rb.Capped(150)), []
     found = rb.solve(game, 1e-6, "interior-point", callback=into(sizes))
     assert found.status == "optimal"
@@ -213,10 +213,10 @@ def test_correctors_ask_for_products_near_their_centre(rng):
 
 
 def room(monkeypatch, count):
-    """Let so many columns be in play, and matrices of that order be factorised."""
+    """Let so many columns be in use, and matrices of that order be factorised."""
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", count)
     monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", count)
-    monkeypatch.setattr(run, "_max_restricted", lambda game: count)
+    monkeypatch.setattr(run, "_max_in_use", lambda game: count)
 
 
 def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
@@ -235,7 +235,7 @@ def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):
     assert rb.solve(game, 1e-6).status == "optimal"
 
 
-def test_few_examples_may_have_more_columns_in_play_than_are_factorised(monkeypatch):
+def test_few_examples_may_have_more_columns_in_use_than_are_factorised(monkeypatch):
     """Four cuts of each feature to start with are more, and others enter."""
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", 5000)
     monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", 5000)

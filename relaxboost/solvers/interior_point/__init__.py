@@ -3,8 +3,8 @@
 The method computes a distribution d over the examples, and the weights w of the columns of the game
 matrix A. `run` contains the rounds of the method. `iterate` contains a point and the step that the
 method takes from this point. `edge_bounds` contains the inequalities for the edges of the columns.
-`part` is the interface for the inequalities of the relaxation f. `polyhedron` implements
-this interface for linear programs, and `conic` implements it for cone programs with the cones of
+`part` is the interface of the inequalities of the relaxation f. `polyhedron` implements this
+interface for linear programs, and `conic` implements it for cone programs with the cones of
 `cones`.
 
 `corner_losses` minimises a sum of losses whose graphs have one corner each, such as the absolute

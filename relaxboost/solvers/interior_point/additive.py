@@ -1,11 +1,11 @@
 """Newton's equations for stumps, solved by matrix-free conjugate gradients.
 
-A stump is a cut of a feature at a threshold. The cuts divide the values of a feature into
-intervals, which are the levels of the feature. Newton's equations are those of a penalised additive
-model, which is a sum of one function φ_k for each feature k. This function is constant on each
-level. The matrix of the equations is never formed. Its product with a vector takes two passes over
-the levels of all examples. The page Mathematics, "Cuts are an additive model", derives the
-equations and their preconditioner.
+A stump is a cut of a feature at a threshold. The matrix of the equations is that of a penalised
+additive model, which is a sum of one function of each feature. The cuts divide the values of a
+feature into intervals, which are the levels of the feature. The function of the feature is constant
+on each level. The matrix is never formed. Its product with a vector takes two passes over the
+levels of all examples. The page Mathematics, "Cuts are an additive model", derives the matrix and
+its preconditioner.
 
 References
 ----------
@@ -45,10 +45,10 @@ def factor_work(features: int, m: int, n: int) -> float:
 def passes_work(features: int, m: int, iterations: float) -> float:
     """Return the work to solve the equations of a step by conjugate gradients.
 
-    The unit is the work to read an entry of the game matrix. An iteration reads the levels of all
-    examples twice, and solves equations with the factor of the preconditioner. A step has four
-    right-hand sides: the one for the step of the bound v on all edges, the predictor, the
-    corrector, and the refinement. Each of them takes `iterations` iterations.
+    The unit is the work to read an entry of the game matrix. A step has four right-hand sides, for
+    the bound v on all edges, the predictor, the corrector and the refinement. Each of them takes
+    `iterations` iterations. An iteration reads the levels of all examples twice, and solves
+    equations with the factor of the preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -66,11 +66,11 @@ def _cuts_together(entries: int) -> int:
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return the value of the function φ_k of each feature k at each level of the feature.
+    """Return the value of the function of each feature at each level of the feature.
 
-    A level is the interval between two neighbouring cuts. The function jumps by 2 y_j at cut j. Its
-    values at the first and the last level sum to 0. The cuts of feature k are those from
-    `offsets[k]` to `offsets[k + 1] − 1`.
+    The cuts of a feature divide its values into levels. The function jumps by 2 y_j at cut j. Its
+    values at the first and the last level sum to 0. The indices of the cuts of feature f are
+    `offsets[f]` to `offsets[f + 1] − 1`.
     """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
@@ -89,11 +89,10 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write a sum of the entries of `levels` for each cut to the array `out`.
+    """Write to `out`, for each cut, the sum of `levels` above the cut minus the sum below it.
 
-    A level is the interval between two neighbouring cuts of a feature, and `levels` has an entry
-    for each level. The result for a cut is the sum of the entries above the cut minus the sum of
-    those below it. Both sums are over the levels of the feature of the cut.
+    The cuts of a feature divide its values into levels, and `levels` has an entry for each level.
+    Both sums are over the levels of the feature of the cut.
     """
     for f in range(offsets.size - 1):
         a = offsets[f]
@@ -110,9 +109,9 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
     """Return the vector Bᵀ diag(inverse) B y, where B = [A, −1].
 
     A is the game matrix, whose columns are stumps, and −1 is a column in which all entries are −1.
-    The number `codes[k, i]` is the level of feature k at example i. The cuts of feature k are those
-    from `offsets[k]` to `offsets[k + 1] − 1`. The vector `signs` contains the labels of the
-    examples.
+    The entry `codes[f, i]` is the index of the level of feature f at example i. The indices of the
+    cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`. The array `signs` contains the
+    labels.
     """
     features, m = codes.shape
     n = offsets[features]
@@ -141,8 +140,8 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
     """Return the sum of `inverse` over the examples at each level of each feature.
 
-    A level is the interval between two neighbouring cuts of the feature. The result is in the
-    order of the features.
+    The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
+    those of feature 1, and so on.
     """
     features, m = codes.shape
     out = np.zeros(offsets[features] + features)
@@ -155,12 +154,12 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the factors L D Lᵀ of the tridiagonal matrices of all features.
+    """Return the factors L diag(p) Lᵀ of the tridiagonal matrices of all features.
 
     The unknowns of the matrix of a feature are the values of a function at its levels. The first
-    two results are the diagonal entries of the factors D, and the entries below the diagonal of the
-    factors L. The third result is the solution of the equations with the right-hand side 1 at the
-    first and the last level of each feature, and 0 at all other levels.
+    two results are the vectors p and the entries below the diagonal of the matrices L. The third
+    result is the solution of the equations with the right-hand side 1 at the first and the last
+    level of each feature, and 0 at all other levels.
     """
     features = offsets.size - 1
     pivots = mass.copy()
@@ -174,7 +173,7 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
             stiff = 0.25 / D[j]
             pivots[j + f] += stiff
             pivots[j + f + 1] += stiff
-        # The factor L D Lᵀ of a tridiagonal matrix.
+        # The factor L diag(pivots) Lᵀ of a tridiagonal matrix.
         for j in range(a, b):
             stiff = 0.25 / D[j]
             below[j + f] = -stiff / pivots[j + f]
@@ -191,8 +190,8 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
 def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None:
     """Overwrite g[first : last + 1] by the solution of the tridiagonal equations of one feature.
 
-    The right-hand side is the old value of g[first : last + 1]. The matrix is L D Lᵀ. The array
-    `pivots` contains the diagonal of D, and `below` contains the entries below the diagonal of L.
+    The right-hand side is the old value of g[first : last + 1]. The matrix is L diag(pivots) Lᵀ,
+    and `below` contains the entries below the diagonal of L.
     """
     # Forward substitution comes first, then backward substitution.
     for k in range(first, last):
@@ -287,8 +286,8 @@ class Additive:
     def _precondition(self, r: Vector) -> Vector:
         """Return the sum of two approximate solutions for the right-hand side r.
 
-        The first solution treats each feature as if there were no other features. The second
-        solution couples the features by some of their cuts.
+        The first solution treats each feature separately. The second solution couples the features
+        by some of their cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])

@@ -1,7 +1,4 @@
-"""Linear inequalities with slacks and multipliers for the interior point method.
-
-The product of each slack and its multiplier converges to zero.
-"""
+"""Linear inequalities, each with a slack and a multiplier whose product converges to zero."""
 
 from __future__ import annotations
 
@@ -46,26 +43,21 @@ class Barrier:
 
     @property
     def ratio(self) -> Array:
-        """The multiplier of each inequality divided by its slack.
-
-        Newton's matrix contains these quotients.
-        """
+        """The multiplier of each inequality divided by its slack."""
         ratio: Array = self.mult / self.slack
         return ratio
 
     def missing(self, centre: Array | float) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The formula assumes that the slacks do not change. Entries that are not inequalities have a
-        step of 0.
+        The slacks are assumed to be constant. The step of an entry that is no inequality is 0.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
     def product_after(self, step: float, dual_step: float, dslack: Array, dmult: Array) -> float:
-        """Return the complementarity after a step in the slacks and a step in the multipliers.
+        """Return the sum of slack times multiplier over all inequalities after a step.
 
-        The complementarity is the sum of slack times multiplier. The slacks move by `step` times
-        `dslack`, and the multipliers by `dual_step` times `dmult`.
+        The slacks move by `step` times `dslack`, and the multipliers by `dual_step` times `dmult`.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         return float(after.sum(where=self.live))
@@ -86,10 +78,9 @@ class Barrier:
         return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the longest steps, each at most 1, with nonnegative slacks and multipliers.
+        """Return the longest step of the slacks and that of the multipliers, each at most 1.
 
-        The first result is the step of the slacks along `dslack`. The second result is the step of
-        the multipliers along `dmult`.
+        Slacks move along `dslack`, multipliers move along `dmult`, and none becomes negative.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return _step_to_boundary(self.slack, dslack), _step_to_boundary(self.mult, dmult)
@@ -97,9 +88,8 @@ class Barrier:
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
         """Set the slacks to `slack`, and move the multipliers by `dual_step` times `dmult`.
 
-        The caller computes the new slacks from the new variables. Because of rounding, a new slack
-        may be too small. It is then replaced by `SMALLEST_SLACK` or by 0.5 % of the earlier slack,
-        whichever is larger.
+        The caller computes `slack` from the new variables. If rounding makes a new slack too small,
+        it is replaced by `SMALLEST_SLACK` or by 0.5 % of the earlier slack, whichever is larger.
         """
         # A step leaves at least this part of a slack. A smaller slack is an effect of rounding.
         kept = (1.0 - FRACTION_TO_BOUNDARY) * self.slack

@@ -18,20 +18,19 @@ from relaxboost.matrices.bulk import Bulk
 class Block(ABC):
     """The symmetric matrix K that the relaxation f adds to Newton's equations.
 
-    The methods reduce Newton's equations to a smaller matrix. The equations with the matrix K are
-    K t = h, where the vector t is the Newton step of the unknowns of f.
+    The equations with this matrix are K t = h, where t is the Newton step of the unknowns of f.
     """
 
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """The size of the numbers whose sum is a diagonal entry of the last result of `gram`, for each
-    diagonal entry. If these numbers cancel, their size determines the rounding error of the entry.
-    The value is None if no numbers cancelled."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms that were added.
+    If the terms cancel, this size determines the rounding error of the entry. The value is None if
+    no terms cancelled."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product K t, computed from the data of f without a factor of K."""
+        """Return the product of the exact matrix K of f in Newton's equations and the vector t."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
@@ -48,15 +47,14 @@ class Block(ABC):
     def reduce(self, h: Vector) -> Vector:
         """Return the right-hand side of the equations for the step of d alone.
 
-        These equations remain after all other unknowns are eliminated from K t = h. The first m
-        entries of the unknown t are the step of the distribution d.
+        These equations remain after all other unknowns of f are eliminated from K t = h.
         """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
         """Return the full solution of K t = h from its first m entries, the argument `t`.
 
-        These entries are the step of the distribution d.
+        These entries are the step of the distribution d, and K is the matrix of the relaxation f.
         """
 
     @abstractmethod
@@ -88,7 +86,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the diagonal entries of K for d, shape (m,)."""
+        """The reciprocals of the diagonal entries of K for the distribution d, shape (m,)."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

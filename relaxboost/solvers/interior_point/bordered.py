@@ -1,9 +1,9 @@
 """The matrix K of a relaxation f with rows or cones, as a sparse matrix with a border.
 
-K is the part of Newton's equations for f. An unknown belongs to the border if its row
-of K has more than √m entries, where m is the number of examples. Without the border, K is often
-block diagonal, and each small block contains at most one entry of the distribution d. The part of
-K⁻¹ for the entries of d is then a diagonal matrix plus a matrix of low rank. The page Mathematics,
+K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
+more than √m entries, where m is the number of examples. Without the border, K is often block
+diagonal, and each small block contains at most one entry of the distribution d. The rows and
+columns of K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics,
 "Rows, and the border", derives the equations.
 """
 
@@ -23,11 +23,10 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """Which unknowns form the border of the matrix K of f in Newton's equations.
+    """The division of the unknowns of Newton's equations of f into a border and inner unknowns.
 
-    The other unknowns are the inner unknowns. Their part of K should be block diagonal, with at
-    most one entry of the distribution d in each block. If it is not, all unknowns are inner
-    unknowns, and the border is empty.
+    K is the matrix of these equations. Its part for the inner unknowns should be block diagonal,
+    with at most one entry of the distribution d in each block. Otherwise all unknowns are inner.
 
     Parameters
     ----------
@@ -62,8 +61,7 @@ class Layout:
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
     """Return which rows of a sparse matrix are long, which means more than √m entries.
 
-    The elimination of an unknown with √m entries in its row would fill a square block of m entries.
-    The diagonal of the matrix for the m examples has as many entries.
+    The elimination of an unknown with a long row would fill a block of more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
@@ -104,7 +102,7 @@ class Bordered(Block):
     def _border(self) -> tuple[Array, Array]:
         """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
 
-        The matrix K is [F, V; Vᵀ, C], where F is for the inner unknowns and C for the border.
+        The matrix K is [F, V; Vᵀ, C], where the inner unknowns come first, then the border.
         """
         inner = self._layout.inner
         outer = self._layout.outer

@@ -25,18 +25,17 @@ class Curvature(NamedTuple):
     """
 
     inside: Any
-    """The sparse part of the scaling matrix H. It has a diagonal block for each cone."""
+    """The sparse part of the scaling matrix H, with a diagonal block for each cone."""
     outer: Any
-    """A sparse matrix. Each row r stands for an outer product r rᵀ in the scaling matrix H, which
-    has the sign + or −."""
+    """A sparse matrix with a vector r in each row."""
     signs: Vector
 
 
 class Cones(ABC):
     """Cones of the same kind and dimension, each with a slack s and a multiplier z.
 
-    Row k of the arrays s and z is for cone k. The complementarity of a cone is s·z. On the
-    central path with parameter μ, it is ν μ, where ν is the degree of the cone.
+    Row k of the arrays s and z is for cone k. The complementarity of a cone is s·z. On the central
+    path with parameter μ, it is ν μ, where ν is the degree of the cone.
 
     Parameters
     ----------
@@ -91,40 +90,31 @@ class Cones(ABC):
 
     @abstractmethod
     def scale(self) -> None:
-        """Compute the scaling matrix H of each cone from its current slack s and multiplier z.
-
-        The symmetric matrix H satisfies H s = z.
-        """
+        """Compute the scaling matrix H of each cone, with H s = z for slack s and multiplier z."""
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return the product H x for each cone, where H is the scaling matrix of the cone.
-
-        Each row of the argument is the vector x of one cone.
-        """
+        """Return the product H x of the scaling matrix H of each cone and its row x."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
         """Return the right-hand side r of the equations dz + H ds = r of each cone.
 
-        H is the scaling matrix of the cone. With this r, the linearised equations put the slack
-        and the multiplier after the step on the central path with the parameter `centre`. If the
-        arguments `ds` and `dz` are given, the second-order terms of this predictor correct r.
+        H is the scaling matrix of the cone, ds is the step of its slack, and dz is the step of its
+        multiplier. These steps lead to the point of the central path with the parameter `centre`.
+        If `ds` and `dz` are given, they are a predictor, whose second-order terms correct r.
         """
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the sum of s·z over all cones.
-
-        The vector s is the slack of a cone, and z is its multiplier.
-        """
+        """The complementarity, which is the sum over all cones of slack times multiplier."""
         return float(np.vdot(self.s, self.z))
 
     def longest(self, ds: Array, dz: Array) -> float:
         """Return a step of at most 1 after which all slacks and multipliers are inside the cones.
 
         The slacks move by the step times `ds`, and the multipliers by the step times `dz`. The
-        result is the largest possible step, or less than that by up to 5 %.
+        result is at most 5 % less than the largest possible step.
         """
         step = 1.0
         for x, dx, inside in ((self.s, ds, self.inside), (self.z, dz, self.dual_inside)):
@@ -140,10 +130,7 @@ class Cones(ABC):
         return step
 
     def curvature(self) -> Curvature:
-        """Return the scaling matrix H of all cones as a sparse matrix plus outer products.
-
-        H is block diagonal, with the scaling matrix of a cone in each block.
-        """
+        """Return the scaling matrices of all cones as one sparse matrix plus outer products."""
         from scipy import sparse
 
         number, size = self.s.shape
@@ -158,19 +145,13 @@ class Cones(ABC):
 
 
 def _det(x: Array) -> Array:
-    """Return x_0² − |x_1|² for each row x = (x_0, x_1), without cancellation.
-
-    The number x_0 is the first entry of the row, and the vector x_1 contains all other entries.
-    """
+    """Return x_0² − Σ_{i>0} x_i² for each row x, computed without cancellation."""
     length = np.sqrt(np.square(x[:, 1:]).sum(axis=1))
     return np.asarray((x[:, 0] - length) * (x[:, 0] + length))
 
 
 def _flip(x: Array) -> Array:
-    """Return (x_0, −x_1) for each row x = (x_0, x_1).
-
-    The number x_0 is the first entry of the row, and the vector x_1 contains all other entries.
-    """
+    """Return a copy of x with the opposite sign in all columns except the first."""
     flipped = -x
     flipped[:, 0] = x[:, 0]
     return flipped
@@ -180,8 +161,7 @@ class SecondOrderCones(Cones):
     """The cones s_0 >= |s_1| of vectors s = (s_0, s_1), where s_0 is the first entry of s.
 
     A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
-    J is the diagonal matrix diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1, and a
-    number η.
+    J is diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1, and a number η.
     """
 
     degree = 1.0
@@ -217,10 +197,7 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 with all slacks and multipliers in the cones.
-
-        The slacks move by the step times `ds`, and the multipliers by the step times `dz`.
-        """
+        """Return the largest step of at most 1 along `ds` and `dz` that remains in the cones."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
@@ -290,8 +267,7 @@ class SecondOrderCones(Cones):
 def _jordan(x: Array, y: Array) -> Array:
     """Return the Jordan product of each row x and the row y with the same index.
 
-    The Jordan product of x = (x_0, x_1) and y = (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers
-    x_0 and y_0 are the first entries of the rows.
+    With numbers x_0 and y_0, the product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1).
     """
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
@@ -359,8 +335,8 @@ class ExponentialCones(Cones):
 
         H satisfies H s = z and H s̃ = z̃. The vector s̃ is −∇F*(z) and the vector z̃ is −∇F(s),
         where F is the barrier function and F* is its conjugate. Let μ be s·z/3. Among all such
-        matrices, H is nearest to μ∇²F(s). Close to the central path, the formula for H would cancel
-        digits. There H is μ∇²F(s).
+        matrices, H is nearest to μ∇²F(s). Close to the central path, H is μ∇²F(s), because the
+        formula would cancel digits.
         """
         s = self.s
         z = self.z

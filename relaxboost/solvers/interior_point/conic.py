@@ -33,10 +33,9 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks s of the constraints G x + s = h, with an entry for each row of G."""
+    """The step of the slacks s, with an entry for each row of G."""
     mult: Vector
-    """The step of the multipliers ζ of the constraints G x + s = h, with an entry for each row of
-    G."""
+    """The step of the multipliers ζ of G x + s = h, with an entry for each row of G."""
 
 
 class Conic(Part):
@@ -92,10 +91,6 @@ class Conic(Part):
 
     @property
     def proof(self) -> ConeProof:
-        """The multipliers of the rows of the cone program that defines f, and its point (d, z).
-
-        The vector d is the distribution, and z contains the further variables of the program.
-        """
         zero, size = self._given
         # The equations and half lines that `_lifted` adds stand between those of the form.
         later = self._z[self._z.size - (size[0] - zero) :]
@@ -104,9 +99,8 @@ class Conic(Part):
     def _shared(self, m: int) -> Vector:
         """Return for each row of G the largest number of rows that share one of its variables z.
 
-        The constraints with G are G x + s = h, where x = (d, z). If many rows contain a variable,
-        their multipliers add up in the equation of this variable. Each of these multipliers must
-        therefore be smaller at the start.
+        The constraints with G are G x + s = h, where x = (d, z). The multipliers of all rows that
+        contain a variable add up in one equation, so each must be smaller at the start.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0

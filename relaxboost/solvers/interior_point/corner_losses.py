@@ -42,9 +42,9 @@ class LossIterate(Iterate):
 
     The point is strictly inside the inequalities of the program. The slope z_n of the loss of
     example n is between `low_n` and `high_n`, and it is a dual variable of the program. With d_n =
-    −p_n z_n, the dual program is a game. Its value is the minimum over d of −⟨at, d⟩ plus the
-    maximum over w of ⟨d, A w⟩, where each d_n is between two bounds. The step of this game is that
-    of the class `Iterate`.
+    −p_n z_n, the dual program is a game. The value of the game is the minimum over d of −⟨at, d⟩
+    plus the maximum over w of ⟨d, A w⟩, where each d_n is between two bounds. The class `Iterate`
+    defines the step.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ class LossIterate(Iterate):
     def slopes(self) -> Vector:
         """The slope z_n of the loss of each example n, clipped to the bounds `low_n` and `high_n`.
 
-        Rounding may move a slope out of its bounds, and a lower bound on the sum of losses is valid
-        only for slopes between their bounds.
+        Slopes that rounding moved outside their bounds are clipped. Lower bounds on the sum of
+        losses are valid only for slopes between the bounds.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
@@ -106,8 +106,8 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a step. Return False if no step was possible or if there is no more progress.
 
-        There is no more progress if neither `gap`, nor the mean product of slack and multiplier,
-        nor the infeasibility has decreased in the last iterations.
+        Progress ends if eight iterations in sequence reduce neither `gap`, nor the mean of slack
+        times multiplier, nor the infeasibility by a tenth.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -21,13 +21,12 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, ColumnScaling, Mo
 class BoundsChange(NamedTuple):
     """A step in the slacks and the multipliers of the bounds on the edges of the columns.
 
-    The first row of each array is for the columns of the game matrix A, and the second row, if
-    there is one, for the columns of −A.
+    The first row of both arrays is for the columns of the game matrix A. The second row, if there
+    is one, is for the columns of −A.
     """
 
     slack: Array
-    """The step of the slacks. A slack is the bound v minus the edge, for each sign of each
-    column."""
+    """The step of the slacks. A slack is the bound v minus the edge of a column of A or −A."""
     mult: Array
 
 
@@ -74,8 +73,8 @@ class EdgeBounds:
         there is no such column."""
         self.edges = bulk.edges(d)
         self.pairs = _all_live(self._slacks())
-        """The slacks and multipliers of the bounds on edges. The first row is for the columns of
-        the game matrix A, and the second row, if there is one, for the columns of −A."""
+        """The slacks and the multipliers of all bounds on edges. The first row is for the columns
+        of the game matrix A, and the second row, if there is one, is for the columns of −A."""
         # All multipliers are equal at first, and sum to the radius of W.
         self.pairs.mult[:] = over.scale / self.pairs.count
         if w is not None:
@@ -85,18 +84,17 @@ class EdgeBounds:
     def _slacks(self) -> Array:
         """Return the slacks of all bounds on edges.
 
-        The first row, v minus the edges, is for the columns of the game matrix A. If weights may
-        be negative, the second row, v plus the edges, is for the columns of −A.
+        The first row is the bound v minus the edges of the columns. If weights may be negative, the
+        second row is v plus the edges.
         """
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
         """Move all multipliers by 99 % of the distance to the multipliers of the weights w.
 
-        The weights w are in the set W of the game. The multipliers of a column are the positive and
-        the negative part of its weight. If the sum of all multipliers is less than the radius of W,
-        the rest is added to the multiplier of the column of zeros. If there is no column of zeros,
-        the rest is added in equal parts to all multipliers.
+        The multipliers of a column are the positive and the negative part of its weight. If the sum
+        of all multipliers is less than the radius of the set W of the weights, the column of zeros
+        gets the rest. If there is no column of zeros, all multipliers get equal parts of the rest.
         """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))
@@ -115,8 +113,7 @@ class EdgeBounds:
     def is_in_use(self) -> NDArray[np.bool_]:
         """True for columns in use, which are those with a multiplier greater than its slack.
 
-        The slack is the bound v on all edges minus the edge of the column. Near the end of a run,
-        the columns in use are those that the optimum uses.
+        Near the end of a run, the columns in use are those that the optimum uses.
         """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
@@ -130,8 +127,7 @@ class EdgeBounds:
         Raises
         ------
         numpy.linalg.LinAlgError
-            If the multipliers of a column are so small that they are rounded to 0. Newton's
-            equations then do not determine the step of the weight of the column.
+            If the multipliers of a column are so small that they are rounded to 0.
         """
         floor = float(self.pairs.ratio[:, self.bulk.n :].sum())
         return atom_scaling(self._columns(self.pairs.ratio), floor)
@@ -139,9 +135,8 @@ class EdgeBounds:
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The formula assumes that the slacks do not change. If a predictor is given, the products of
-        its slack steps and multiplier steps are subtracted from `centre`, because the linearised
-        equations neglect these products.
+        The slacks are assumed to be constant. If a predictor is given, its slack steps times its
+        multiplier steps are subtracted from `centre`, because linearised equations neglect them.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -151,8 +146,8 @@ class EdgeBounds:
     def right_side(self, target: Array) -> tuple[Vector, float]:
         """Return the right-hand sides q and s of two of Newton's equations.
 
-        The vector q has an entry for each column, and the number s is for the bound v on all edges.
-        The argument `target` is the result of the method `target`.
+        The vector q is for the weights of the columns, and the number s is for the bound v on all
+        edges. The argument `target` contains the steps that the method `target` returns.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -162,10 +157,10 @@ class EdgeBounds:
         return -net / scaling.D, total - float(scaling.E / scaling.D @ net)
 
     def change(self, target: Array, move: Move) -> BoundsChange:
-        """Return the steps of the slacks and multipliers that follow from a Newton step.
+        """Return the steps of the slacks and multipliers of the bounds on edges.
 
-        The argument `move` is a solution of Newton's equations, and `target` is the result of the
-        method `target`.
+        The argument `move` is a solution of Newton's equations, from which these steps follow. The
+        argument `target` contains the steps that the method `target` returns.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
@@ -194,12 +189,12 @@ class EdgeBounds:
         """Return which columns are idle, which means that they hardly influence the method.
 
         The curvature of a column is its multiplier divided by its slack. A column is in use if its
-        multiplier is greater than its slack. An idle column has a curvature less than `part` times
-        the median curvature of the columns in use. Its weight is at most a thousandth of the radius
-        of W divided by the number of columns.
+        curvature is greater than 1. An idle column has a curvature less than `part` times the
+        median curvature of the columns in use. It also has a weight of at most a thousandth of the
+        radius of the set W of the weights divided by the number of columns.
 
-        The condition on the weight protects columns that are not yet close to the central path.
-        Near the end of a run, their curvatures may be many orders of magnitude below the median.
+        The condition on the weight protects columns in use that are not yet close to the central
+        path. Near the end of a run, the curvature of such a column may be far below the median.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
@@ -233,9 +228,9 @@ class EdgeBounds:
     def admit(self, bulk: Bulk, place: Whole, d: Vector) -> None:
         """Replace the columns of the restricted problem by those of `bulk`.
 
-        The new columns include all old columns. The old columns keep their slacks and multipliers.
-        The array `place` contains the positions of the old columns among those of `bulk`. The
-        argument `d` is the current distribution over the examples.
+        The new columns include all old columns, which keep their slacks and multipliers. The array
+        `place` contains the positions of the old columns among those of `bulk`. The argument `d` is
+        the current distribution over the examples.
         """
         mu = self.pairs.product / self.pairs.count
         former = self.pairs
@@ -265,7 +260,7 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
     ----------
     ratio : array of shape (1, n) or (2, n)
         The multiplier divided by the slack of each bound. The first row is for the columns of the
-        game matrix A, and the second row, if there is one, for the columns of −A.
+        game matrix A, and the second row, if there is one, is for the columns of −A.
     floor : float
         The multiplier divided by the slack of the bound 0 <= v of the appended column of zeros, or
         0 if there is no such column.

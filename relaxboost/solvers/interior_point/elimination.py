@@ -25,10 +25,9 @@ class Elimination:
     """The choice between three ways to solve Newton's equations.
 
     The first way factorises a matrix for the columns, of order n + 1 for n columns. The second way
-    factorises a matrix for the m examples, of order m. The third way exists if the columns are
-    stumps (cuts of a feature at a threshold) and if bounds on single variables are the only
-    constraints of the relaxation f. It solves the equations for the columns by conjugate gradients,
-    which make passes over the examples and need no matrix.
+    factorises a matrix for the m examples, of order m. The third way solves the equations for the
+    columns by matrix-free conjugate gradients. It requires that the columns are stumps (cuts of a
+    feature at a threshold) and that the relaxation f only has bounds on single variables.
 
     Usually the smaller matrix is selected. If this is the matrix for the columns, the third way
     replaces it if conjugate gradients take less work or if the matrix is too large.
@@ -40,8 +39,8 @@ class Elimination:
         self._iterations: float = 20.0
         """The number of conjugate gradient iterations from which the work of the next step is
         predicted. It is the largest number that a right-hand side took in the last step with
-        conjugate gradients. The value at the start is typical of well-conditioned equations. The
-        value is inf if conjugate gradients did not converge."""
+        conjugate gradients. The start value is typical of well-conditioned equations. The value inf
+        means that conjugate gradients did not converge."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:

@@ -72,8 +72,8 @@ def symmetric_factor(matrix: Any) -> Any:
 
     The method `solve` of the factor accepts vectors and matrices. The minimum degree ordering for
     symmetric matrices keeps pivots on the diagonal. Rows with many entries then cause few
-    additional entries in the factor. SuperLU's default ordering is made for unsymmetric matrices,
-    and its factor has up to five hundred times as many entries.
+    additional entries in the factor. With SuperLU's default ordering, which is made for unsymmetric
+    matrices, the factor has up to five hundred times as many entries.
 
     Raises
     ------

@@ -26,7 +26,7 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 class _Centre(NamedTuple):
-    """The values that the products of slack and multiplier should have after a Newton step.
+    """The products of slack and multiplier that a step in all variables of the game should reach.
 
     The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
     edges. Each field is one number for all products, or an array with a number for each product.
@@ -37,10 +37,9 @@ class _Centre(NamedTuple):
 
 
 class _Equations(NamedTuple):
-    """The right-hand sides of Newton's equations, and the targets from which they were computed.
+    """The right-hand sides of Newton's equations, and the numbers from which they were computed.
 
-    The field `aim` contains the targets for the inequalities of the relaxation f. The field
-    `bounds` contains the targets for the bounds on edges.
+    The field `aim` is for the inequalities of f, and `bounds` is for the bounds on edges.
     """
 
     right: Right
@@ -51,15 +50,14 @@ class _Equations(NamedTuple):
 class _Direction(NamedTuple):
     """A direction, which is a step in all variables, slacks and multipliers of the game.
 
-    The field `move` is the solution of Newton's equations, and `equations` contains their
-    right-hand sides. The field `bounds` is the step in the slacks and multipliers of the bounds on
-    edges.
+    The field `move` is the solution of Newton's equations for the right-hand sides in `equations`.
+    The field `part` is the step in the variables, slacks and multipliers of the relaxation f. The
+    field `bounds` is the step in the slacks and multipliers of the bounds on edges.
     """
 
     equations: _Equations
     move: Move
     part: Any
-    """The step in the variables, slacks and multipliers of the relaxation f."""
     bounds: BoundsChange
 
 
@@ -76,11 +74,9 @@ class Outsiders(Protocol):
 
         The argument `v` is the bound on the edges of all columns. In a step of length 1, the
         distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
-        with the largest prices enter the restricted problem.
-
-        If columns entered, the second result is a pair. It contains all columns of the restricted
-        problem, and the positions of the earlier columns among them. If no columns entered, the
-        second result is None.
+        with the largest prices may enter the restricted problem. If columns enter, the second
+        result is a pair: all columns of the restricted problem, and the positions of the earlier
+        columns among them. Otherwise the second result is None.
         """
 
 
@@ -133,7 +129,7 @@ class Iterate:
             part = Polyhedron(form, center, 0.1 * size / bulk.m)
         else:
             part = Conic(form, center, size)
-        # The first v is above the edges of all columns, also outside the restricted problem.
+        # The first v is above the edges of all columns, not only of those in use.
         highest = abs(kernels.first_largest((whole or bulk).edges(part.x[: bulk.m]))[1])
         v = highest + 0.1 * size / over.scale
         self._begin(part, EdgeBounds(bulk, over, part.x[: bulk.m], v))
@@ -161,10 +157,7 @@ class Iterate:
 
     @property
     def d(self) -> Vector:
-        """The distribution d over the examples, shape (m,).
-
-        Its entries are positive, and their sum converges to 1.
-        """
+        """The distribution d, shape (m,). Its entries are positive, and their sum tends to 1."""
         return self.part.x[: self.bulk.m]
 
     @property
@@ -246,10 +239,9 @@ class Iterate:
         Each corrector assumes that the primal and the dual step are longer by 0.2 than the current
         direction allows. It brings the products of slack and multiplier after these longer steps
         closer to `mu`. The corrector is accepted if the sum of the two step lengths grows by at
-        least 0.02. Gondzio assumes steps that are longer by 0.1. With 0.1, a run takes about a
-        tenth more steps.
+        least 0.02. With Gondzio's value 0.1 instead of 0.2, a run takes about a tenth more steps.
         """
-        # Each corrector changes the products at which the one before aimed.
+        # Each corrector changes the products that the previous one should reach.
         centre = _Centre(mu, mu)
         length = self._longest(direction)
         while True:
@@ -269,10 +261,11 @@ class Iterate:
             length = longer
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return σ μ, the value that each product of slack and multiplier should have after a step.
+        """Return the product of slack and multiplier that the corrector should reach.
 
-        μ is the mean of these products at the current point. Mehrotra's centring parameter σ is the
-        cube of their sum after the predictor, divided by their sum at the current point.
+        The product is σ μ, where μ is the current mean of slack times multiplier. Let q be the sum
+        of slack times multiplier after the predictor, divided by the current sum. The centring
+        parameter σ of Mehrotra is q³.
         """
         length, dual = self._longest(predictor)
         after = self.part.product_after(length, dual, predictor.part)
@@ -287,7 +280,7 @@ class Iterate:
         given, its second-order terms correct the direction.
         """
         seconds_left()
-        # A w − λ is the gradient in d of the Lagrangian without the terms of f.
+        # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.
         pull = self.bounds.margins - self._multiplier
         aim = self.part.aim(pull, centre.part, predictor and predictor.part)
         target = self.bounds.target(centre.bounds, predictor and predictor.bounds)
@@ -296,10 +289,10 @@ class Iterate:
         return self._complete(_Equations(right, aim, target), normal.solve(right))
 
     def _complete(self, equations: _Equations, move: Move) -> _Direction:
-        """Return the direction in all variables, computed from a solution of Newton's equations.
+        """Return the direction in all variables that follows from a solution of Newton's equations.
 
-        The solution `move` contains the steps of the unknowns that remain in these equations. The
-        steps of the slacks and of the other multipliers follow from `move`.
+        The solution `move` contains the steps of the unknowns of these equations. The steps of the
+        slacks and of the other multipliers follow from `move`.
         """
         # Overflow in a factor or in the curvature of a cone shows here.
         if not np.isfinite(move.t).all():

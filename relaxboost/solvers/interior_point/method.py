@@ -39,18 +39,14 @@ class InteriorPoint(Method):
     def check(self, game: Game) -> None:
         """Raise InputError if the method does not support the game.
 
-        The method does not support games whose weights w have a domain without atoms. It needs to
-        know the number of columns. The game matrix A must not be too large, and a relaxation f that
-        is not polyhedral must be a cone program with half lines, second-order cones and exponential
-        cones.
+        The weights w must have a domain with atoms, and the number of columns must be known. The
+        game matrix A must not be too large. If the relaxation f is not polyhedral, it must be a
+        cone program with half lines, second-order cones and exponential cones.
         """
         reason = unfit(game)
         if reason:
             raise InputError(f'{reason}; use method="auto"')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run whose first round uses the distribution `f.center(m)`.
-
-        This distribution is a point at which the relaxation f of the game is finite.
-        """
+        """Return a run whose first round uses the distribution `f.center(m)`, where f is finite."""
         return Opening(game, goal.tol).named("interior-point")

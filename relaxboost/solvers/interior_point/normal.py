@@ -7,9 +7,9 @@ the bound v on all edges, and Δλ of the multiplier λ of the equation Σd = 1.
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
-K is the matrix of f, and A is the game matrix. A and 1 multiply only the entries of t that belong
-to the distribution d. The diagonal matrix D, the vector ε and the number κ belong to the weights w
-and to the bound v. The right-hand sides are h, q, s and σ.
+K is the matrix of f, and A is the game matrix. A and 1 multiply only the entries of t that are
+the step of the distribution d. The diagonal matrix D, the vector ε and the number κ depend on w and
+v. The right-hand sides are h, q, s and σ.
 
 Near a vertex the reduced matrix would be singular in one direction. One of the two equations in the
 last line fixes this direction. This equation is added to the matrix with a weight ρ. The solutions
@@ -53,8 +53,8 @@ class Move(NamedTuple):
 class Right(NamedTuple):
     """The four right-hand sides of Newton's equations.
 
-    The vector h is for the variables of the relaxation f, and q is for the weights w. The number s
-    is for the bound v on all edges, and `sigma` is for the equation Σd = 1.
+    The vector h is for the variables of the relaxation f, and q is for the weights w of the
+    columns. The number s is for the bound v on all edges, and `sigma` is for the equation Σd = 1.
     """
 
     h: Vector
@@ -77,15 +77,15 @@ class ColumnScaling(NamedTuple):
     """The diagonal of the matrix D, shape (n,). If the bounds are bounds on edges, an entry is the
     sum of multiplier / slack over the signs of the column."""
     E: Vector
-    """The vector E with the entries ε_j D_j, shape (n,). If the columns have two signs, an entry is
-    multiplier / slack of the sign + minus multiplier / slack of the sign −."""
+    """The vector E with the entries ε_j D_j, shape (n,). If the columns have one sign, E is D. If
+    they have two signs, an entry is multiplier / slack of the sign + minus that of the sign −."""
     kappa: float
     """The coefficient κ of the step Δv of the bound v on all edges."""
     total: float | None = None
     """The number κ + Σ ε_j² D_j. None stands for Σ D_j. If the columns have two signs and there are
     no other bounds, the two numbers are equal."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If it is not, the step of its multiplier λ is
+    """Whether Σd = 1 is an equation of the program. If not, the step of its multiplier λ is
     zero."""
 
 
@@ -100,27 +100,17 @@ class Normal(ABC):
 
     @abstractmethod
     def solve(self, right: Right) -> Move:
-        """Return the solution of Newton's equations for the right-hand sides `right`.
-
-        The solution contains the rounding errors of a factor or the errors of conjugate gradients.
-        """
+        """Return an approximate solution of Newton's equations for the right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return the solution `first` after one step of iterative refinement.
-
-        The step solves Newton's equations for the residual of `first`, and adds the result to
-        `first`.
-        """
+        """Return the solution `first` after one step of iterative refinement."""
         # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
         return Move(*(old + new for old, new in pairs))  # type: ignore[operator]
 
     def _residual(self, right: Right, first: Move) -> Right:
-        """Return the residuals of Newton's equations at the solution `first`.
-
-        A residual is the right-hand side of an equation minus its left-hand side.
-        """
+        """Return the residuals of Newton's equations at the solution `first`."""
         m = self._bulk.m
         epsilon = self._epsilon
         h = right.h - self._block.times(first.t)
@@ -133,11 +123,7 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return the residual of the equation 1ᵀ t = σ, which is σ minus the sum of t.
-
-        The vector t is the step of the distribution d. If Σd = 1 is not an equation of the program,
-        return 0.
-        """
+        """Return the residual σ − Σt of the equation for Σd = 1, or 0 without this equation."""
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property

@@ -1,8 +1,8 @@
 """The interface of the relaxation f: its variables, inequalities and equations.
 
-The interior point method minimises f(d) plus other terms of the game over distributions d. Each
-iteration solves Newton's equations. The part K t = h of these equations comes from f. K is a
-symmetric matrix, and the vector t is the Newton step of all unknowns of f.
+The interior point method minimises f(d) plus other terms of the game over distributions d. In each
+iteration it solves Newton's equations. One part of these equations is K t = h, where K is the
+symmetric matrix of f, and the vector t is the Newton step of all unknowns of f.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The right-hand side of the part K t = h of Newton's equations for the relaxation f.
+    """The right-hand side h of Newton's equations K t = h of the relaxation f.
 
-    The vector t is the Newton step of the unknowns of f.
+    K is the matrix of f, and t is the Newton step of the unknowns of f.
     """
 
     h: Vector
-    """The right-hand side h of the equations K t = h."""
     wanted: Any
     """The numbers from which `Part.change` computes the steps of the eliminated slacks and
     multipliers."""
@@ -38,12 +37,10 @@ class Part(ABC):
     """
 
     x: Vector
-    """The variables of the program of f in one vector. Its first m entries are the distribution
-    d."""
+    """The variables of the program of f. The first m entries are the distribution d."""
     count: float
-    """The number by which the complementarity of f is divided to get its mean. In a linear program
-    it is the number of inequalities. In a cone program it is the sum of the degrees of the
-    cones."""
+    """The number of inequalities of a linear program, or the sum of the degrees of the cones of a
+    cone program. The complementarity of f divided by this number is its mean."""
 
     @property
     def proof(self) -> ConeProof | None:
@@ -57,10 +54,7 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The complementarity of f.
-
-        It is the sum of slack times multiplier over all inequalities and cones of f.
-        """
+        """The complementarity: the sum of slack times multiplier over the inequalities of f."""
 
     @abstractmethod
     def block(self) -> Block:
@@ -73,9 +67,9 @@ class Part(ABC):
         Parameters
         ----------
         pull : array of shape (m,)
-            The vector A w − λ. A is the game matrix, w contains the weights of the columns, and λ
-            is the multiplier of the equation Σd = 1. The vector is the gradient in d of the
-            Lagrangian without the terms of f.
+            The vector A w − λ, which is the gradient in d of the terms of the Lagrangian other than
+            those of f. A is the game matrix, w contains the weights, and λ is the multiplier of the
+            equation Σd = 1.
         centre : float or array
             The target for the product of each slack and its multiplier.
         first : direction, optional
@@ -84,7 +78,7 @@ class Part(ABC):
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction in all variables, slacks and multipliers of f.
+        """Return the direction in all variables of f that follows from the Newton step t.
 
         The vector t solves K t = h, where K is the matrix of f in Newton's equations and `aim`
         contains the right-hand side h. The steps of the slacks and multipliers follow from t.
@@ -92,10 +86,10 @@ class Part(ABC):
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
-        """Return the complementarity of f after two steps along the direction `change`.
+        """Return the sum of slack times multiplier of f after a step along `change`.
 
-        The complementarity is the sum of slack times multiplier. The slacks move by `step` times
-        their entries of the direction, and the multipliers move by `dual_step` times their entries.
+        The slacks move by `step` times their entries of the direction `change`, and the multipliers
+        move by `dual_step` times their entries.
         """
 
     @abstractmethod
@@ -110,8 +104,8 @@ class Part(ABC):
         """Return corrections of the products of slack and multiplier that are far from `centre`.
 
         The products are those after a step of length `step` in the slacks and of length `dual_step`
-        in the multipliers. Each correction is added to the target of a product. The result is None
-        for cones, because `aim` then accepts only one number as the target of all products.
+        in the multipliers. The target of a product is increased by its correction. The result is
+        None for cones, because `aim` then accepts only one target for all products.
         """
         return None
 

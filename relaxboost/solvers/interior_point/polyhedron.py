@@ -17,18 +17,20 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 
 
 class _Change(NamedTuple):
-    """A step in all variables, slacks and multipliers of the linear program that defines f."""
+    """A step in all variables, slacks and multipliers of the linear program that defines f.
+
+    The variables are (d, z, y), where d is the distribution, z are the further variables, and y =
+    R(d, z) with the matrix R of the rows of the program.
+    """
 
     x: Vector
-    """The steps of the variables d, z and y = R(d, z). The vector d is the distribution, z contains
-    the further variables of the linear program, and R is the matrix of its rows."""
+    """The step of the variables (d, z, y)."""
     eta: Vector
-    """The steps of the multipliers η of the equations y = R(d, z), where R is the matrix of the
-    rows of the linear program."""
+    """The step of the multipliers η of the equations y = R(d, z)."""
     slack: Array
     mult: Array
-    """The steps of the slacks and of the multipliers of all bounds. Both arrays have the shape (2,
-    size), with a row for the lower bounds and a row for the upper bounds."""
+    """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
+    is for the lower bounds, and the second row is for the upper bounds."""
 
 
 SIGNS = np.array([[1.0], [-1.0]])
@@ -65,8 +67,7 @@ class Polyhedron(Part):
         lower = np.append(form.lower, form.row_lower)
         upper = np.append(form.upper, form.row_upper)
         self._is_free = lower < upper
-        """True for variables whose lower bound is less than the upper bound. False for variables
-        whose two bounds are equal."""
+        """Whether the lower bound of each variable is less than its upper bound."""
         bounds = np.stack([lower, upper])
         live = np.isfinite(bounds) & self._is_free
         self._bounds = np.where(np.isfinite(bounds), bounds, 0.0)
@@ -86,11 +87,6 @@ class Polyhedron(Part):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the constraints of the linear program that defines f, and (d, z).
-
-        Bounds on single variables do not count as constraints here. The value is None if there are
-        no other constraints. The vector d is the distribution, and z are the other variables.
-        """
         return ConeProof(self._eta, self.x[: self._size]) if self._eta.size else None
 
     @property
@@ -122,9 +118,9 @@ class Polyhedron(Part):
     def _curvature(self) -> Vector:
         """Return for each variable the sum of multiplier divided by slack over its two bounds.
 
-        Newton's equations are computed from these numbers. The variables are d, z and y = R(d, z),
-        where R is the matrix of the rows of the linear program. If the two bounds of a variable are
-        equal, the result is a very large number, so the variable does not move.
+        The variables are d, z and y = R(d, z), where R is the matrix of the rows of the linear
+        program. If the two bounds of a variable are equal, the result is a very large number, so
+        the variable does not move.
         """
         # A variable with equal bounds must not move, not even by a rounding of its size.
         fixed = np.finfo(np.float64).eps ** -2

@@ -28,31 +28,25 @@ MAX_CONE_EXAMPLES = 100_000
 cone program. A row of this program takes some hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
-"""The number of stumps for which column generation would save little work. A game with at most this
-number of stumps has all of them in the restricted problem. If the columns are stored as an array
-and the restricted problem may contain fewer columns than this, the method rejects the game."""
+"""The largest number of stumps that are all in the restricted problem, because column generation
+would save little work. If the columns are stored as an array and the restricted problem may only
+contain fewer columns than this number, the method does not support the game."""
 
 ITERATIONS = 15
 """The predicted number of iterations of a run. 15 is a usual number (Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""The number of passes over the game matrix A in an iteration: those of the predictor, the
-corrector, the refinement and the bounds, without the solution of Newton's equations."""
+"""The number of passes over the game matrix A in an iteration. The predictor, the corrector, their
+refinement and the bounds make these passes. Newton's equations take further work."""
 
 
 def unfit(game: Game) -> str:
-    """Return why the interior point method does not support a game.
-
-    If it supports the game, return an empty string.
-    """
+    """Return why the interior point method does not support a game, or "" if it does."""
     return _unfit_matrix(game) or _unfit_relaxation(game)
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return why the method does not support the domain of the weights w or the matrix A of a game.
-
-    If it supports both, return an empty string.
-    """
+    """Return why the domain of w or the matrix A of a game is not supported, or "" if both are."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -62,7 +56,7 @@ def _unfit_matrix(game: Game) -> str:
     if matrix.n is None:
         return f"InteriorPoint() needs to know every column, and {matrix!r} does not enumerate them"
     if _has_sieve(game):
-        if not matrix.implicit and _max_restricted(game) < FEW_COLUMNS:
+        if not matrix.implicit and _max_in_use(game) < FEW_COLUMNS:
             return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
@@ -73,16 +67,13 @@ def _unfit_matrix(game: Game) -> str:
 
 
 def _unfit_relaxation(game: Game) -> str:
-    """Return why the method does not support the relaxation f of a game.
-
-    If it supports the relaxation, return an empty string.
-    """
+    """Return why the relaxation f of a game is not supported, or "" if it is."""
     if game.linear_form is not None:
         return ""
     if game.m > MAX_CONE_EXAMPLES:
         return (
-            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores its cone program "
-            f"for up to {MAX_CONE_EXAMPLES} examples"
+            f"{game.relaxation!r} is not polyhedral, and InteriorPoint() stores the cone "
+            f"program of such a relaxation for at most {MAX_CONE_EXAMPLES} examples"
         )
     if game.cone_form is None:
         return (
@@ -95,18 +86,14 @@ def _unfit_relaxation(game: Game) -> str:
 def _has_no_rows(game: Game) -> bool:
     """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    For such a relaxation f, the method computes the matrix of Newton's equations for the columns
-    without a dense array of the game matrix A.
+    Newton's equations for the columns then need no dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation.
-
-    If it does, columns enter and leave the restricted problem during the run.
-    """
+    """Return whether a run uses column generation, with some columns in a restricted problem."""
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -114,7 +101,7 @@ def _has_sieve(game: Game) -> bool:
     return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
-def _max_restricted(game: Game) -> int:
+def _max_in_use(game: Game) -> int:
     """Return the largest number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
@@ -131,17 +118,17 @@ def _max_restricted(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
-    Each iteration factorises a matrix whose order is the number of columns in the restricted
-    problem or the number of examples. For runs with column generation, the prediction assumes that
-    the restricted problem contains a sixth of the columns that it may contain, and that such a run
-    takes four times as many iterations as other runs.
+    Each iteration factorises a matrix. Its order is the number of columns in the restricted problem
+    or the number of examples. With column generation, the restricted problem is assumed to contain
+    a sixth of the columns that it may contain. The run is assumed to take four times as many
+    iterations, because columns enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4
-        order = min(game.m, n, _max_restricted(game)) / 6.0
+        order = min(game.m, n, _max_in_use(game)) / 6.0
         entries = game.m * order
     else:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
@@ -156,8 +143,8 @@ def predict_passes(game: Game) -> float:
 class InteriorRun(Booster):
     """A run of the interior point method, in which a round takes one or more steps of an `Iterate`.
 
-    After each round, the run shows a feasible pair (d, w) near the point of the `Iterate`. The
-    vector d is the distribution over the examples, and w contains the weights of the columns.
+    Each round ends with a feasible pair (d, w) near the point of the `Iterate`. The vector d is the
+    distribution over the examples, and w contains the weights of the columns.
     """
 
     inner = "interior"
@@ -172,7 +159,7 @@ class InteriorRun(Booster):
         self._sieve: Sieve | None = None
         if _has_sieve(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _max_restricted(game))
+            self._sieve = Sieve(whole, over, _max_in_use(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:
@@ -181,8 +168,7 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound of the value, computed from the pair (d, w) that
-        the run shows."""
+        """The upper bound minus the lower bound on the value, from the current pair (d, w)."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -194,10 +180,7 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether the bounds on the value take a cone program for the relaxation f.
-
-        If they do, the run need not compute the bounds after every step.
-        """
+        """Whether the bounds on the value may require the solution of a cone program for f."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or self._game.relaxation.from_solver
         return asks_solver and self._sieve is None
@@ -226,8 +209,8 @@ class InteriorRun(Booster):
         """Take more steps until the columns in use prove a gap of at most the tolerance.
 
         A column is in use if its multiplier is greater than its slack. The argument `is_enough` is
-        True if these columns already prove the gap. If rounding makes the gap larger than the
-        tolerance, the run shows the previous pair (d, w) again.
+        True if the columns in use already prove the gap. If rounding makes the gap larger than the
+        tolerance, the run returns to the previous pair (d, w).
         """
         active = self.active
         while not is_enough and self._step():
@@ -239,10 +222,7 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a step of the interior point method.
-
-        Return False if no step was possible or if the steps make no more progress.
-        """
+        """Take a step. Return False if no step was possible or if progress has ended."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
@@ -259,21 +239,19 @@ class InteriorRun(Booster):
     def _priced(self) -> float:
         """Return the largest price of all columns at the distribution d of the iterate.
 
-        The price of a column is its edge, or the absolute value of its edge if weights may be
-        negative.
+        The price of a column is its edge, or |edge| if weights may be negative.
         """
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Show a feasible pair (d, w) near the iterate, with few columns, and compute its bounds.
+        """Compute a feasible pair (d, w) near the iterate, with few columns, and its bounds.
 
-        The first try uses only the columns in use, which are those with a multiplier greater than
-        its slack. If their weights w do not prove a gap of at most the tolerance `tol`, the second
-        try uses all columns except the lightest. The weights of the omitted columns sum to at most
-        `tol` / 4. Return False if only the second try proves the gap. In this case more steps may
-        help.
+        The first try uses only the columns in use, whose multiplier is greater than the slack. If
+        these columns do not prove a gap of at most the tolerance `tol`, the second try omits only
+        the lightest columns. The weights of the omitted columns sum to at most `tol` / 4. Return
+        False if only the second try proves the gap. In this case more steps may help.
         """
         over = self._over
         w = self._iterate.w
@@ -302,10 +280,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Show a distribution d near the iterate at which the relaxation f is finite.
-
-        Return f(d) or an upper bound on f(d).
-        """
+        """Store a distribution `d` near the iterate. Return a finite upper bound on f(d)."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if f.from_solver and self._has_proof and proof is not None:
@@ -318,15 +293,13 @@ class InteriorRun(Booster):
         return f.penalty(self.d)
 
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
-        """Compute a lower bound on F(A w) for the weights w that the run shows, and store the gap.
+        """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the bound is computed from the multipliers of the iterate. Return False
-        if the multipliers prove no bound. If `is_quick` is False, the bound is exact, and its
-        computation may solve a cone program. If `is_early` is True, this computation is left to the
-        caller of the run.
-
-        The argument `penalty` is f(d), and `upper` is the upper bound on the value.
+        `is_quick` is True, the multipliers of the iterate prove the bound. Return False if they
+        prove no bound. If `is_quick` is False, the bound is exact, and its computation may solve a
+        cone program. If `is_early` is True, this computation is left to the caller of the run. The
+        argument `penalty` is an upper bound on f(d), and `upper` is one on the value.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -362,9 +335,9 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 class Opening(Booster):
     """The round before an `InteriorRun`, at the distribution `f.center(m)` over the m examples.
 
-    This distribution is a point at which the relaxation f of the game is finite. The round gives
-    lower and upper bounds on the value. They are available even if the user interrupts the run
-    while it prepares its matrix.
+    The relaxation f of the game is finite at this distribution. The round gives lower and upper
+    bounds on the value. These bounds are available even if the user interrupts the run while it
+    prepares its matrix.
     """
 
     inner = "interior"
@@ -379,8 +352,7 @@ class Opening(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Use the distribution d of `start`, if it contains one, for the first round only.
 
-        The `InteriorRun` that follows does not use `start`. It starts near `f.center(m)`, a point
-        at which the relaxation f is finite.
+        The `InteriorRun` that follows always starts near the distribution `f.center(m)`.
         """
         self.d = self.d if start.d is None else start.d
         return self

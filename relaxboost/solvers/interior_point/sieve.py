@@ -21,10 +21,8 @@ class Sieve:
     A step ends before the edge of any column is greater than the bound v on all edges. The columns
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
-    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar.
-
-    All other columns have large slacks, and they hardly change the direction of the step. A column
-    that left and returned does not leave again, so the number of changes is bounded.
+    columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
+    column that left and returned does not leave again, so the number of changes is bounded.
 
     Parameters
     ----------
@@ -53,20 +51,19 @@ class Sieve:
         # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self._restrict_to(columns)
+        self._put_in_use(columns)
         self.edges = np.zeros(whole.n)
         """The edges of all columns at the last distribution d for which `price` was called."""
 
-    def _restrict_to(self, columns: Whole) -> None:
-        """Restrict the problem to the columns with these indices, in increasing order."""
+    def _put_in_use(self, columns: Whole) -> None:
+        """Use the columns with these increasing indices as the restricted problem."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
     def price(self, d: Vector) -> float:
-        """Return the largest price of all columns at the distribution d, and store their edges.
+        """Store the edges of all columns at the distribution d, and return the largest price.
 
-        The price of a column is its edge, or the absolute value of its edge if weights may be
-        negative.
+        The price of a column is its edge, or |edge| if weights may be negative.
         """
         self.edges = self._whole.edges(d)
         return float(self._over.prices(self.edges).max())
@@ -77,13 +74,10 @@ class Sieve:
         """Return the longest step, of at most `length`, after which no edge is greater than v.
 
         The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. Columns whose edges would be
-        greater than v after a step of `length` may enter the restricted problem. Those with the
-        largest prices enter first.
-
-        If columns entered, the second result is a pair. It contains all columns of the restricted
-        problem, and the positions of the earlier columns among them. If no columns entered, the
-        second result is None.
+        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
+        with the largest prices may enter the restricted problem. If columns enter, the second
+        result is a pair: all columns of the restricted problem, and the positions of the earlier
+        columns among them. Otherwise the second result is None.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
@@ -92,7 +86,7 @@ class Sieve:
             return length, None
         after = self.edges + length * change
         peaks = kernels.peaks(after, self.columns, v + length * rise, is_two_sided)
-        # The number of columns at most doubles, so a step costs at most eight times the one before.
+        # At most as many enter as are in use. So a step costs at most eight times the one before.
         room = min(self._most - self.columns.size, self.columns.size)
         order = np.argsort(-self._over.prices(after[peaks]), kind="stable")
         admitted = np.sort(peaks[order[: max(room, 0)]])
@@ -101,7 +95,7 @@ class Sieve:
         # A column that left and returns never leaves again. This bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
-        self._restrict_to(np.union1d(former, admitted))
+        self._put_in_use(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
@@ -118,5 +112,5 @@ class Sieve:
         # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
-            self._restrict_to(self.columns[stays])
+            self._put_in_use(self.columns[stays])
             iterate.bounds.drop(self.bulk, stays, iterate.d)

@@ -72,10 +72,7 @@ class SmoothWeights:
 
     @property
     def product(self) -> float:
-        """The complementarity, which is the product of the multiplier v and (radius² − ‖w‖²)/2.
-
-        The number v is the multiplier of the inequality ‖w‖ <= radius.
-        """
+        """The complementarity: the multiplier v of the ball times its slack (radius² − ‖w‖²)/2."""
         return self.v * self._room(self.w)
 
     @property
@@ -96,7 +93,7 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the value that slack times multiplier should have after the Newton step.
+        """Return the product of v and (radius² − ‖w‖²)/2 that a step should reach.
 
         The slack is (radius² − ‖w‖²)/2, and v is its multiplier. The result is `centre`, plus the
         second-order terms of the predictor if one is given.
@@ -107,20 +104,16 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides q and s of Newton's equations for the weights w.
+        """Return the right-hand sides of the two Newton equations for w and for v.
 
-        The first is a vector, and the second is for the complementarity of (radius² − ‖w‖²)/2 and
-        its multiplier v. The argument `target` is the value that the product of these two numbers
-        should have after the Newton step.
+        The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the
+        product of v and (radius² − ‖w‖²)/2 that the step should reach.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of the weights w and of the multiplier of the ball ‖w‖ <= radius.
-
-        The argument `move` is a solution of Newton's equations and contains these steps.
-        """
+        """Return the steps of w and of the multiplier of the ball, which `move` contains."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
@@ -145,8 +138,7 @@ class SmoothWeights:
     def go(self, step: float, dual_step: float, change: _Change, d: Vector, v: float) -> None:
         """Move the weights w by `dual_step` times their entries of `change`.
 
-        The arguments `d` and `v` are the new vector d and the new multiplier of the ball ‖w‖ <=
-        radius.
+        The arguments `d` and `v` are the new vector d and the new multiplier of the ball.
         """
         self.w = self.w + dual_step * change.y
         self.v = v
