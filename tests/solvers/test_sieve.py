@@ -216,7 +216,7 @@ def room(monkeypatch, count):
     """Let so many columns be in use, and matrices of that order be factorised."""
     monkeypatch.setattr(run, "MAX_FACTOR_ORDER", count)
     monkeypatch.setattr(elimination, "MAX_FACTOR_ORDER", count)
-    monkeypatch.setattr(run, "_max_in_use", lambda game: count)
+    monkeypatch.setattr(run, "_max_restricted", lambda game: count)
 
 
 def test_a_sieve_that_is_full_lets_the_best_columns_in(monkeypatch):

@@ -56,7 +56,7 @@ def _unfit_matrix(game: Game) -> str:
     if matrix.n is None:
         return f"InteriorPoint() needs to know every column, and {matrix!r} does not enumerate them"
     if _has_sieve(game):
-        if not matrix.implicit and _max_in_use(game) < FEW_COLUMNS:
+        if not matrix.implicit and _max_restricted(game) < FEW_COLUMNS:
             return f"InteriorPoint() stores the columns as an array, and {matrix!r} is too large"
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
@@ -101,7 +101,7 @@ def _has_sieve(game: Game) -> bool:
     return matrix.entries > MAX_ENTRIES or min(game.m, matrix.n or 0) > MAX_FACTOR_ORDER
 
 
-def _max_in_use(game: Game) -> int:
+def _max_restricted(game: Game) -> int:
     """Return the largest number of columns that the restricted problem may contain."""
     n = game.n or 0
     # A matrix of the order of the examples allows any number of columns.
@@ -128,7 +128,7 @@ def predict_passes(game: Game) -> float:
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4
-        order = min(game.m, n, _max_in_use(game)) / 6.0
+        order = min(game.m, n, _max_restricted(game)) / 6.0
         entries = game.m * order
     else:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
@@ -159,7 +159,7 @@ class InteriorRun(Booster):
         self._sieve: Sieve | None = None
         if _has_sieve(game):
             whole = game.matrix.pricing()
-            self._sieve = Sieve(whole, over, _max_in_use(game))
+            self._sieve = Sieve(whole, over, _max_restricted(game))
             bulk = self._sieve.bulk
             columns = self._sieve.columns
         else:

@@ -51,11 +51,11 @@ class Sieve:
         # Half of the places stay free for the columns that block steps.
         if columns.size > most:
             columns = columns[spread(0, columns.size, most // 2)]
-        self._put_in_use(columns)
+        self._restrict_to(columns)
         self.edges = np.zeros(whole.n)
         """The edges of all columns at the last distribution d for which `price` was called."""
 
-    def _put_in_use(self, columns: Whole) -> None:
+    def _restrict_to(self, columns: Whole) -> None:
         """Use the columns with these increasing indices as the restricted problem."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
@@ -95,7 +95,7 @@ class Sieve:
         # A column that left and returns never leaves again. This bounds the number of changes.
         self._returned = np.union1d(self._returned, np.intersect1d(admitted, self._left))
         former = self.columns
-        self._put_in_use(np.union1d(former, admitted))
+        self._restrict_to(np.union1d(former, admitted))
         return blocked, (self.bulk, np.searchsorted(self.columns, former))
 
     def drop_idle(self, iterate: Iterate) -> None:
@@ -112,5 +112,5 @@ class Sieve:
         # smaller matrix would not be worth that.
         if stays.mean() < 0.9:
             self._left = np.union1d(self._left, self.columns[~stays])
-            self._put_in_use(self.columns[stays])
+            self._restrict_to(self.columns[stays])
             iterate.bounds.drop(self.bulk, stays, iterate.d)
