@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost.game import programs
@@ -114,6 +115,43 @@ def test_rows_that_fix_d_do_not_stop_the_interior_point(f):
     assert found.method == "auto (interior)"
     assert found.status == "optimal"
     assert found.rounds <= ITERATIONS
+
+
+@pytest.mark.parametrize(
+    ("rows", "least"),
+    [
+        ([[-1.0, 0, 0, 1, 1]], -np.inf),
+        ([[-1.0, 0, 0, 1, 0]], -np.inf),
+        ([[-1.0, 0, 0, 1, 1], [2, 0, 0, -2, -2]], -np.inf),
+        (1e-6 * np.array([[1.0, -1, 0, 1, 0], [0, 1, -1, 0, 1]]), 0.0),
+    ],
+    ids=["sum", "unused", "twice", "small"],
+)
+def test_free_variables_and_equations_do_not_stop_the_interior_point(rows, least):
+    """Against a linear program for HiGHS, in d, z and the largest edge."""
+    A = np.array([[1.0, -1], [-1, 1], [1, 1]])
+    cost = np.array([-1.0, 0, 0])
+    rows = np.asarray(rows)
+
+    def f(d):
+        z = cp.Variable(2)
+        bounds = [z >= least] if np.isfinite(least) else []
+        return cost @ d, [rows @ cp.hstack([d, z]) == 0.0, *bounds]
+
+    edges = np.column_stack([np.vstack([A.T, -A.T]), np.zeros((4, 2)), -np.ones(4)])
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    twin = linprog(
+        [*cost, 0, 0, 1],
+        edges,
+        np.zeros(4),
+        np.vstack([[1, 1, 1, 0, 0, 0], np.column_stack([rows / largest, 0.0 * largest])]),
+        np.append(1.0, np.zeros(len(rows))),
+        [(0, None)] * 3 + [(least, None)] * 2 + [(None, None)],
+    )
+    found = rb.solve(rb.Game(A, rb.Custom(f)), 1e-6)
+    assert found.method == "auto (interior)"
+    assert found.status == "optimal"
+    assert found.lower - 1e-8 <= twin.fun <= found.upper + 1e-8
 
 
 def test_bounds_of_a_run_ask_no_solver(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,16 @@ class Polyhedron(Part):
     def product(self) -> float:
         return self._box.product
 
+    @cached_property
+    def _largest(self) -> Vector:
+        """The largest absolute entry of each row of the linear program, or 1 if all are zero.
+
+        A curvature of a row is compared with others after it is multiplied by the square of this
+        number. The result does not depend on the scale of the row.
+        """
+        largest = abs(self._rows).max(axis=1).toarray().ravel()
+        return np.where(largest > 0.0, largest, 1.0)
+
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
@@ -104,8 +115,7 @@ class Polyhedron(Part):
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)
         if self._eta.size:
-            largest = abs(self._rows).max(axis=1).toarray().ravel()
-            least[size:] *= np.maximum(1.0, largest)
+            least[size:] *= np.maximum(1.0, self._largest)
         step = np.minimum(0.1 * np.where(self._is_free, upper - lower, 0.0), least)
         x = np.clip(x, lower[:size] + step[:size], upper[:size] - step[:size])
         return np.append(
@@ -135,12 +145,18 @@ class Polyhedron(Part):
         if not self._eta.size:
             return Diagonal(theta, self._m)
         diagonal = np.append(theta[:size], -1.0 / theta[size:])
-        # Rows that are equations may fix d, and K without d is then singular, as for flows. The
-        # factor takes these rows as bounds that are as stiff as the stiffest inequality. The
-        # refinement with the exact K removes the difference.
-        stiffest = theta.max(where=self._is_free, initial=1.0)
-        is_equation = np.append(np.zeros(size, dtype=bool), ~self._is_free[size:])
-        factored = sparse.diags_array(np.where(is_equation, -1.0 / stiffest, diagonal))
+        # Rows that are equations may fix d, and variables without bounds may move without d. K
+        # without d is then singular. The factor takes an equation as a bound that is as stiff as
+        # the stiffest inequality. For a variable without bounds, it takes the curvature of the
+        # softest inequality times the root of the precision. Such a factor is wrong in half of
+        # the digits, and one refinement with the exact K finds the others.
+        live = self._box.live.any(axis=0)
+        unit = np.append(np.ones(size), np.square(self._largest))
+        stiffest = (theta * unit).max(where=live, initial=1.0)
+        softest = np.sqrt(np.finfo(np.float64).eps) * (theta * unit).min(where=live, initial=1.0)
+        theta = np.where(self._is_free & ~live, softest / unit, theta)
+        theta[size:] = np.where(self._is_free[size:], theta[size:], stiffest / unit[size:])
+        factored = sparse.diags_array(np.append(theta[:size], -1.0 / theta[size:]))
         return Bordered(
             self._layout, self._ties + factored, lambda t: self._ties @ t + diagonal * t
         )
