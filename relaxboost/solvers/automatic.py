@@ -211,7 +211,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Add a sentence with the current round and the decision to the trace of this run."""
+        """Append a sentence to the trace: the current round, and what the method "auto" decided."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

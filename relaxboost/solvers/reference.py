@@ -141,11 +141,11 @@ def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
     d is a distribution over the m examples, and w are the weights of the hypotheses. The solver
-    gets no further problem when the gap between the bounds that d and w prove is at most `tol`. If
-    the solver fails, no error is raised, because another method may still solve the game. For
-    example, the solver may need too much memory, or cvxpy may be unable to express the relaxation
-    f. If the solver finds no point, the result is the distribution `f.center(m)`, at which f is
-    finite, and the w from which runs start.
+    may be called on several problems in turn. It is not called again when the gap between the
+    bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
+    another method may still solve the game. For example, the solver may need too much memory, or
+    cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the
+    distribution `f.center(m)`, at which f is finite, and the w from which runs start.
     """
     limits: dict[str, Any] = {}
     search = _Search(game, solver, tol, limits)
@@ -184,7 +184,8 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The name of the first w in `Solution.message`: "one column" or "w = 0"."""
+        """The words for the starting weights in `Solution.message`. They are "one column" if the
+        start uses a single hypothesis, and "w = 0" otherwise."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 

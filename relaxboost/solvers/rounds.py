@@ -67,8 +67,9 @@ class RoundState:
     """The upper bound on the value of the game that the distribution d_t proves.
 
     The bound is f(d_t) + g(Aᵀd_t), where f is the relaxation, A is the margin matrix, and g(Aᵀd_t)
-    is the value of the best weights w for d_t. The slack of the weak learner is added to the best
-    edge, because the learner may miss the best hypothesis by this slack."""
+    is the value of the best weights w for d_t. A weak learner may return a hypothesis whose edge is
+    below the best edge by at most a declared number, which is called its slack. The bound uses the
+    edge of the returned hypothesis plus this slack."""
     step: float
     """The length of the step that led to the weights w_t, or nan if the method has no steps. For
     AdaBoost it is the step η_{t−1} of the weights before they are scaled to the ball."""

@@ -17,8 +17,8 @@ LONGEST = math.atanh(1.0 - 2.0**-53)
 1, which is about 18.7."""
 
 FARTHEST = 1e100
-"""The largest length of a step. The largest double is about 1e308, so the sums of such steps, and
-the products of such steps with margins, are finite."""
+"""The largest length of a step. It is far below the largest double, which is about 1e308, so the
+sums of such steps and their products with margins are finite."""
 
 
 def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:

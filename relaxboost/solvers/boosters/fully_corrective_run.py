@@ -27,10 +27,10 @@ class FullyCorrectiveRun(Booster):
 
     Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
     w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of
-    <d, Aw> + f(d). Frank–Wolfe moves d in this class, and the run takes the best w for d. A round
+    <d, Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
     adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
-    weights of the distributions in the hull. The objective of these steps replaces f(d) by the
-    weighted mean of the values of f in the hull, which is at least f(d), because f is convex.
+    coefficients of the convex combination of the distributions in the hull. Their objective
+    replaces f(d) by the weighted mean of the values of f, which is at least f(d), as f is convex.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w

@@ -68,9 +68,9 @@ def _cuts_together(entries: int) -> int:
 def _level_values(offsets: Whole, y: Array) -> Array:
     """Return the value of the function of each feature at each level of the feature.
 
-    The cuts of a feature divide its values into levels. The function jumps by 2 y_j at cut j. Its
-    values at the first and the last level sum to 0. The indices of the cuts of feature f are
-    `offsets[f]` to `offsets[f + 1] − 1`.
+    The cuts of a feature divide its values into levels. At cut j the function jumps by 2 y_j,
+    where y_j is the entry of `y` for this cut. Its values at the first and the last level sum to 0.
+    The indices of the cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`.
     """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)

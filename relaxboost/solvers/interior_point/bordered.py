@@ -1,8 +1,8 @@
-"""The matrix K of a relaxation f with rows or cones, as a sparse matrix with a border.
+"""The sparse matrix K, with a border, of a relaxation f with linear constraints or cones.
 
-K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
-more than √m entries, where m is the number of examples. Without the border, K is often block
-diagonal, and each small block contains at most one entry of the distribution d. The rows and
+K is the block that f adds to the matrix of Newton's equations. An unknown is in the border if its
+row of K has more than √m entries, where m is the number of examples. Without the border, K is often
+block diagonal, and each small block contains at most one entry of the distribution d. The rows and
 columns of K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics,
 "Rows, and the border", derives the equations.
 """

@@ -262,8 +262,8 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
         The multiplier divided by the slack of each bound. The first row is for the columns of the
         game matrix A, and the second row, if there is one, is for the columns of −A.
     floor : float
-        The multiplier divided by the slack of the bound 0 <= v of the appended column of zeros, or
-        0 if there is no such column.
+        The same ratio for the bound 0 <= v, where v is the largest edge. This bound is due to an
+        appended column of zeros, whose edge is 0. The ratio is 0 if there is no such column.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Cholesky factors and sparse factors of Newton's matrices, which become nearly singular."""
+"""Dense and sparse factorisations of the matrices of Newton's equations.
+
+These matrices become nearly singular when an interior point method approaches the optimum.
+"""
 
 from __future__ import annotations
 

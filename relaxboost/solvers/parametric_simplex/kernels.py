@@ -45,7 +45,7 @@ TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why the kernel `follow` returned, which pivots while the parameter t decreases."""
+    """The reason why the kernel `follow` returned. It pivots while the parameter t decreases."""
 
     DONE = 0
     """The parameter t of the linear program has reached 0."""
