@@ -242,9 +242,7 @@ class Programs:
         solved = self.known("penalty", d)
         # An early iterate of a run proves a value far above f(d), and a solver may know better.
         if settled is not None and (solved is None or settled <= solved[0]):
-            self.keep("unmet", d, "")
-            moved = np.abs(self._last["point"][0] - d)
-            return settled, math.fsum(moved.tolist()) + 8.0 * UNIT
+            return self._settled(d, settled)
         pointwise, value, near = self._pointwise, self.penalty(d), d
         if not math.isfinite(value):
             near = self._relaxation.repair(d)
@@ -253,11 +251,20 @@ class Programs:
         if math.isfinite(value):
             given = pointwise.joint(near)
             found = pointwise.allowed(given)
+            # What is proved, however loosely, counts more than the word of a solver.
+            if found is None and settled is not None:
+                return self._settled(d, settled)
             self.keep("unmet", d, "" if found is not None else UNMET)
             if found is not None:
                 value = pointwise.above(found)
                 apart = math.fsum(np.abs(found[: d.size] - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
+
+    def _settled(self, d: Vector, value: float) -> tuple[float, float]:
+        """Return what `above` does at the point that `near_point` found for d."""
+        self.keep("unmet", d, "")
+        moved = np.abs(self._last["point"][0] - d)
+        return value, math.fsum(moved.tolist()) + 8.0 * UNIT
 
     def unmet(self, d: Vector) -> str:
         """Return what has to be said of `above` at d: "" where no constraint is broken."""

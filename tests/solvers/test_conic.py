@@ -326,7 +326,9 @@ def test_an_interrupt_while_auto_prepares_the_first_step(monkeypatch):
 
 def test_too_many_examples_are_refused(monkeypatch):
     monkeypatch.setattr(run, "MAX_CONE_EXAMPLES", 9)
-    with pytest.raises(rb.InputError, match="cone program of such a relaxation for at most 9 examples"):
+    with pytest.raises(
+        rb.InputError, match="cone program of such a relaxation for at most 9 examples"
+    ):
         rb.solve(rb.Game(margins(10, 4), rb.KLBall(0.3)), 1e-3, InteriorPoint())
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost._core.errors import SolverError
+from relaxboost.relaxations import numerical
 from relaxboost.solvers import automatic, incumbent, portfolio
 from relaxboost.solvers.boosters.starting_points import active_set
 from relaxboost.solvers.interior_point.run import InteriorRun
@@ -366,3 +367,19 @@ def test_an_early_iterate_does_not_spoil_later_evaluations_of_f():
     for found in (before, after, auto):
         assert found.status == "optimal"
         assert found.lower - 1e-6 <= 1 / 3 - 8.9 <= found.upper + 1e-6
+
+
+def test_a_proved_value_of_f_counts_more_than_the_word_of_a_solver(monkeypatch):
+    def bounded(d):
+        z = cp.Variable(2)
+        return cp.sum(z), [z >= d[:2], z <= 1]
+
+    f = rb.Custom(bounded).resolve(3)
+    programs = numerical.programs(f, 3)
+    d = np.full(3, 1 / 3)
+    assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
+    programs.keep("point", d, 1.5)  # what an early iterate proves
+    assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
+    monkeypatch.setattr(type(programs._pointwise), "allowed", lambda self, x: None)
+    assert programs.above(d)[0] == 1.5
+    assert programs.unmet(d) == ""
