@@ -1,6 +1,6 @@
 """What a certificate says of each part of f: its witness, and the auxiliaries of a polyhedral f.
 
-The description of f is a tree of sums and multiples; `Relaxation.parts` is the same tree.
+The description of f is a tree of sums and multiples; `operands_of` is the same tree.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from relaxboost._core.digits import number, vector
 from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import operands_of
+from relaxboost.relaxations.description import description_of
 
 Described = dict[str, Any]
 
@@ -28,15 +30,15 @@ def describe_auxiliaries(
         If a polyhedral part is infinite at d.
     """
     if described["kind"] == "scaled":
-        return describe_auxiliaries(f.parts[0], described["of"], d)
+        return describe_auxiliaries(operands_of(f)[0], described["of"], d)
     if described["kind"] == "sum":
-        terms = zip(("first", "second"), f.parts, strict=True)
+        terms = zip(("first", "second"), operands_of(f), strict=True)
         found = {name: describe_auxiliaries(g, described[name], d) for name, g in terms}
         return {name: given for name, given in found.items() if given}
     if described["kind"] != "polyhedral":
         return {}
-    z = f.exact_auxiliaries(d)
-    form = f.exact_form(len(d))
+    z = description_of(f).exact_auxiliaries(d)
+    form = description_of(f).exact_form(len(d))
     assert form is not None
     return {"z": vector(auxiliaries(form, d) if z is None else z)}
 
@@ -47,21 +49,21 @@ def describe_witness(
     """Return what proves a lower bound on F(u): `found`, which f.witness returned, made exact."""
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
-        return describe_witness(f.parts[0], described["of"], found.inner, [x / c for x in u])
+        return describe_witness(operands_of(f)[0], described["of"], found.inner, [x / c for x in u])
     if described["kind"] == "sum":
         v = [Fraction(x) for x in found.v.tolist()]
         rest = [x - y for x, y in zip(u, v, strict=True)]
-        first, second = f.parts
+        first, second = operands_of(f)
         return {
             "v": vector(v),
             "first": describe_witness(first, described["first"], found.first, v),
             "second": describe_witness(second, described["second"], found.second, rest),
         }
     if described["kind"] != "polyhedral":
-        return f.describe_witness(found, u)
-    form = f.exact_form(len(u))
+        return description_of(f).describe_witness(found, u)
+    form = description_of(f).exact_form(len(u))
     assert form is not None
-    gamma, y = f.exact_multipliers(u) or multipliers(form, u)
+    gamma, y = description_of(f).exact_multipliers(u) or multipliers(form, u)
     return {"gamma": number(gamma), "multipliers": vector(y)}
 
 
@@ -72,7 +74,7 @@ def optimal_witness(
     multipliers where f is written as a linear program.
     """
     if described["kind"] == "polyhedral":
-        form = f.exact_form(len(u))
+        form = description_of(f).exact_form(len(u))
         assert form is not None
         gamma, y = multipliers(form, u)
         return {"gamma": number(gamma), "multipliers": vector(y)}

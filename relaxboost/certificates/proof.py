@@ -21,7 +21,8 @@ from relaxboost.certificates.parts import describe_auxiliaries, describe_witness
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
-from relaxboost.relaxations.base import LEVELS
+from relaxboost.relaxations.bounds import LEVELS, bounds_of, level_of
+from relaxboost.relaxations.description import description_of
 
 
 class _Refused(Exception):
@@ -98,7 +99,8 @@ def certify(
             f"w, got a {type(solution).__name__}"
         )
     game = solution if isinstance(solution, Game) else solution.game
-    if level is None and game.relaxation.level == "numerical" and strongest_level(game) == "exact":
+    is_numerical = not bounds_of(game.relaxation).is_proved
+    if level is None and is_numerical and strongest_level(game) == "exact":
         try:
             return certify(solution, "exact", d=d, w=w, inline=inline)
         except InputError:  # its data are doubles, and may leave no exactly feasible point
@@ -233,9 +235,9 @@ def strongest_level(game: Game) -> str:
     """
     f = game.relaxation
     over = game.over
-    if over.level == "exact" and f.exact_form(game.m) is not None:
+    if over.level == "exact" and description_of(f).exact_form(game.m) is not None:
         return "exact"
-    return min(f.level, over.level, key=LEVELS.index)
+    return min(level_of(f), over.level, key=LEVELS.index)
 
 
 def _level(game: Game, level: str | None) -> str:
@@ -257,7 +259,7 @@ def _level(game: Game, level: str | None) -> str:
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
     """Return the description of f for m examples; raises InputError if it has none."""
-    described = f.describe(m)
+    described = description_of(f).describe(m)
     if described is None:
         raise InputError(
             f"{f!r} has no description that a checker could evaluate, so that its certificates "
@@ -311,12 +313,12 @@ def _exact_d(d: Any, game: Game, penalty: Penalty) -> tuple[list[Fraction], dict
             )
         return given, *penalty(given)
     f = game.relaxation
-    point = f.exact_point(game.repair_d(d).tolist())
+    point = description_of(f).exact_point(game.repair_d(d).tolist())
     center: list[Fraction] = []
     reason, moved = "", point
     for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
         if step:
-            center = center or f.exact_point(f.center(game.m).tolist())
+            center = center or description_of(f).exact_point(f.center(game.m).tolist())
             moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
         try:
             return moved, *penalty(moved)
@@ -350,7 +352,7 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     described, w = document["game"], _exact_w(source.w, game)
     if source.optimum is not None and described["relaxation"]["kind"] == "sum":
         # As one linear program it has multipliers; the parts of a sum would need a split of u.
-        form = game.relaxation.exact_form(game.m)
+        form = description_of(game.relaxation).exact_form(game.m)
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
 
@@ -379,7 +381,7 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     else:
         known = source.witness
         if known is None:
-            known = game.relaxation.witness(np.array([float(x) for x in u]))
+            known = bounds_of(game.relaxation).witness(np.array([float(x) for x in u]))
         witness = describe_witness(game.relaxation, described["relaxation"], known, u)
     document["witness"], lower = _accepted(witness, u, bound)
     digits = min(source.digits, check.WORK // max(game.m, len(v)))

@@ -25,6 +25,7 @@ from relaxboost.commands.style import (
     sep_option,
     show,
 )
+from relaxboost.relaxations.bounds import level_of
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -175,7 +176,7 @@ def solve(**given: Any) -> None:
         check_report(options.report)
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
-        if "enclosed" in (relaxation.level, over.level):
+        if "enclosed" in (level_of(relaxation), over.level):
             from relaxboost.certificates.certificate import precisely
 
             with precisely("enclosed", 53):  # raises where python-flint is missing

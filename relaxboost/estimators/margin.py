@@ -24,6 +24,7 @@ from relaxboost.estimators.margin_games import Examples, made, sigmoid, takes_we
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
+from relaxboost.relaxations.base import fixed_m
 
 
 def _can_tell(self: Any) -> bool:
@@ -102,7 +103,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                         "of that sum, or larger weights"
                     )
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
-            if f.fixed_m is not None and self.folds is not None:
+            if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
                     f"{f!r} has a number for each example, and folds hold some out; use folds=None"
                 )

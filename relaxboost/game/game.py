@@ -16,8 +16,10 @@ from relaxboost._core.html import card
 from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
-from relaxboost.relaxations import HardMargin, LinearForm, Relaxation
+from relaxboost.relaxations import HardMargin, LinearForm, Relaxation, numerical
+from relaxboost.relaxations.bounds import LEVELS, Level, level_of
 from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.own import resolved
 
 
@@ -107,12 +109,18 @@ class Game:
     @cached_property
     def linear_form(self) -> LinearForm | None:
         """f as a linear program in doubles, made once; None where f is not polyhedral."""
-        return self._relaxation.linear_form(self.m)
+        return description_of(self._relaxation).linear_form(self.m)
 
     @cached_property
     def cone_form(self) -> ConeForm | None:
         """f as a cone program in doubles, made once; None where cvxpy makes none of these cones."""
-        return self._relaxation.cone_form(self.m)
+        form = numerical.programs(self._relaxation, self.m).form
+        return None if form is None or form.matrix or form.power else form
+
+    @property
+    def level(self) -> Level:
+        """The level of proof of the game's brackets: the weaker one of f's and of the domain's."""
+        return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @cached_property
     def digest(self) -> str:

@@ -14,6 +14,7 @@ from relaxboost._core.html import card, table
 from relaxboost._core.rounding import show_bracket
 from relaxboost.game.comparison import Bracketed
 from relaxboost.relaxations import Witness
+from relaxboost.relaxations.bounds import bounds_of
 
 if TYPE_CHECKING:
     from relaxboost.game.game import Game
@@ -162,7 +163,7 @@ class Solution(Bracketed):
     @property
     def doubt(self) -> float:
         """1e-7 for a relaxation whose level is numerical, else 0."""
-        return 1e-7 if self.game.relaxation.level == "numerical" else 0.0
+        return 0.0 if bounds_of(self.game.relaxation).is_proved else 1e-7
 
     @property
     def gamma(self) -> float:

@@ -14,7 +14,7 @@ from relaxboost.game.game import Game
 from relaxboost.instances.sources import FILES, read_over
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation
-from relaxboost.relaxations.base import LEVELS
+from relaxboost.relaxations.bounds import LEVELS, level_of
 from relaxboost.relaxations.expressions import read_relaxation
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
@@ -68,7 +68,7 @@ def _resolved(
     relaxation: str, over: str, level: str | None, m: int
 ) -> tuple[Relaxation, Domain, str]:
     f, g = relaxation_of(relaxation).resolve(m), over_of(over)
-    strongest = min((f.level, g.level), key=LEVELS.index)
+    strongest = min((level_of(f), g.level), key=LEVELS.index)
     if strongest == "numerical":
         raise InputError(
             f"{relaxation} over {over} has numerical brackets only, which prove nothing; a "

@@ -1,7 +1,10 @@
 from .base import Relaxation as Relaxation
 from .base import Traits as Traits
-from .base import Witness as Witness
 from .binary_entropy import BinaryEntropy as BinaryEntropy
+from .bounds import Bounds as Bounds
+from .bounds import Witness as Witness
+from .bounds import bounds_of as bounds_of
+from .bounds import level_of as level_of
 from .capped import Capped as Capped
 from .capped import CVaR as CVaR
 from .caps import Caps as Caps
@@ -11,6 +14,8 @@ from .conditions import Violation as Violation
 from .conditions import check_conditions as check_conditions
 from .conditions import hinge_form as hinge_form
 from .custom import Custom as Custom
+from .description import Description as Description
+from .description import description_of as description_of
 from .divergences import ChiSquareBall as ChiSquareBall
 from .divergences import ChiSquarePenalty as ChiSquarePenalty
 from .divergences import HellingerBall as HellingerBall

@@ -17,12 +17,16 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.base import Relaxation, Traits, makes
+from relaxboost.relaxations.base import Relaxation, Traits, fixed_m, makes
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds
+from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
+from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.vectors import spell_parameter
 
 
-class _Changed(Relaxation):
+class _Changed(Relaxation, Bounds, Description):
     """What the two have in common: conjugates in closed form, the rest from cvxpy.
 
     The simplex is moved against dom f, so that nothing that f knows of the simplex carries over.
@@ -31,7 +35,7 @@ class _Changed(Relaxation):
     f: Relaxation
 
     @property
-    def parts(self) -> tuple[Relaxation, ...]:
+    def _operands(self) -> tuple[Relaxation, ...]:
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
@@ -45,6 +49,14 @@ class _Changed(Relaxation):
         bound = self._bind(m)
         bound.center(m)
         return bound
+
+    is_proved = False
+
+    def witness(self, u: Vector) -> DualWitness:
+        return NumericalBounds(self).witness(u)
+
+    def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
+        return NumericalBounds(self).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return γ − f*(x) for the conjugate of the whole, valid for every γ and x.
@@ -60,19 +72,19 @@ class _Changed(Relaxation):
                 return -math.inf
             if math.isfinite(value):
                 return float(witness.gamma) - value
-        return super().lower_bound(u, witness)
+        return NumericalBounds(self).lower_bound(u, witness)
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
         """Return the linear program of f after the change."""
 
     def exact_form(self, m: int) -> ExactForm | None:
-        form = self.f.exact_form(m) if self.traits.polyhedral else None
+        form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return that of f after the change; f may know doubles only."""
-        form = self.f.linear_form(m) if self.traits.polyhedral else None
+        form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
     @abstractmethod
@@ -80,7 +92,7 @@ class _Changed(Relaxation):
         """Return the change as certificates write it, without that of f."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        whole, of = super().describe(m), self.f.describe(m)
+        whole, of = super().describe(m), description_of(self.f).describe(m)
         return whole or (None if of is None else self._described(m) | {"of": of})
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
@@ -88,9 +100,9 @@ class _Changed(Relaxation):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x)}
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        return self._evaluated_bound(d, total)
+        return NumericalBounds(self).evaluated_bound(d, total)
 
-    def believed(self, witness: Any, d: Vector) -> str:
+    def reservation(self, witness: Any, d: Vector) -> str:
         return numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
@@ -150,8 +162,8 @@ class Shifted(_Changed):
         )
 
     @property
-    def fixed_m(self) -> int | None:
-        return len(self.d0) if isinstance(self.d0, tuple) else self.f.fixed_m
+    def _fixed_m(self) -> int | None:
+        return len(self.d0) if isinstance(self.d0, tuple) else fixed_m(self.f)
 
     def _bind(self, m: int) -> Shifted:
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)

@@ -5,28 +5,26 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
-from relaxboost.relaxations.base import Level, Relaxation, box_around, onto_simplex
+from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
+from relaxboost.relaxations.bounds import Bounds
 
 _SLACK = 1e-12
 _SLACK_EXACT = Fraction(1, 10**12)
 """Relative tolerance of feasibility; the bounds account for it."""
 
 
-class Ball(Relaxation):
+class Ball(Relaxation, Bounds):
     """The indicator of {d: G(d) <= bound} for a convex gauge G.
 
     A subclass gives `gauge`, in interval arithmetic and for any d of the right sign, the exact
     `bound`, and `center(m)`, the point of the simplex with the smallest gauge.
     """
-
-    level: ClassVar[Level] = "enclosed"
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:

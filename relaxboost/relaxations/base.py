@@ -1,39 +1,41 @@
-"""What a relaxation is: a closed convex f on R^m and what a game asks of it."""
+"""The first of three interfaces of a relaxation: f as a convex function on R^m.
+
+`relaxations/bounds.py` has the second one, which proves bounds on f and F, and
+`relaxations/description.py` the third one, which writes f down for certificates. A user who gives
+f to cvxpy needs the first interface alone.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from fractions import Fraction
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.digits import number
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive
-from relaxboost._core.rounding import UNIT, rounded_sum, up
+from relaxboost._core.rounding import UNIT, rounded_sum
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.cone_bounds import ConeProof
-from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.dcp import support_of_epigraph
-from relaxboost.relaxations.exact_points import Groups, within_caps
-from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.own import resolved
 from relaxboost.relaxations.vectors import spell_parameter
 
-Level = Literal["exact", "enclosed", "numerical"]
-LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
-"""Levels of proof, the weakest first."""
+_INTERFACES = {
+    "Bounds": {"witness", "near_witness", "lower_bound", "penalty_bound", "penalty_near",
+               "lipschitz", "entropy_range", "is_proved"},
+    "Description": {"exact_form", "linear_form", "describe", "describe_witness",
+                    "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point"},
+}  # fmt: skip
+"""The methods of the other two interfaces, so that a class that misses one of these is told."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
 """What operators on relaxations make, by name: `calculus` and `affine` put it here, since they
@@ -48,15 +50,6 @@ def makes(name: str) -> Callable[[Any], Any]:
         return maker
 
     return register
-
-
-class Witness(NamedTuple):
-    """What proves a lower bound on F(u): the threshold γ of SS09 Thm 7.
-
-    Families that need more give a named tuple of their own, whose first field is `gamma`.
-    """
-
-    gamma: float
 
 
 class Traits(NamedTuple):
@@ -97,8 +90,9 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
     if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
-    if owner.fixed_m not in (None, u.size):
-        raise InputError(f"{owner!r} is one of m = {owner.fixed_m} examples, and u has {u.size}")
+    fixed = fixed_m(owner)
+    if fixed not in (None, u.size):
+        raise InputError(f"{owner!r} is one of m = {fixed} examples, and u has {u.size}")
     return u
 
 
@@ -139,6 +133,9 @@ class Relaxation(ABC):
     subclass gives `cvxpy_penalty`; everything else follows from it through cvxpy, slowly and to
     the accuracy of a solver, until it is overridden with closed forms. It should be immutable and
     comparable; a frozen dataclass is.
+
+    A relaxation that derives from `Bounds` too proves its bounds by closed forms. One that derives
+    from `Description` too can be written into exact certificates.
     """
 
     family: ClassVar[str]
@@ -147,13 +144,6 @@ class Relaxation(ABC):
     Write it into the class, so that renaming the class changes no digest; by default the module
     and the name that the class has when it is made.
     """
-
-    level: ClassVar[Level] = "numerical"
-    """The level of the floating-point bounds. A certificate by `exact_form` may be stronger."""
-
-    binary_entropy: ClassVar[bool] = False
-    """Whether the family has `binary_distribution`, which ``smoothing="binary-entropy"`` asks for;
-    set it where you write `_binary_distribution`."""
 
     per_example: ClassVar[str] = ""
     """The parameter that holds an entry for each example, if there is one; it may be None."""
@@ -164,6 +154,14 @@ class Relaxation(ABC):
         super().__init_subclass__(**options)
         if "family" not in vars(cls):
             cls.family = f"{cls.__module__}.{cls.__qualname__}"
+        for interface, names in _INTERFACES.items():
+            written = sorted(names & vars(cls).keys())
+            if written and interface not in {kind.__name__ for kind in cls.__mro__}:
+                raise InputError(
+                    f"{cls.__name__} has a method `{written[0]}`, which belongs to the interface "
+                    f"`{interface}`; write class {cls.__name__}(rb.Relaxation, "
+                    f"rb.relaxations.{interface})"
+                )
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -175,12 +173,32 @@ class Relaxation(ABC):
         return Traits()
 
     @property
-    def from_solver(self) -> bool:
-        """Whether distributions come from a cone solver, to its accuracy and at its cost; True
-        where `distribution` is not overridden."""
+    def _operands(self) -> tuple[Relaxation, ...]:
+        """The relaxations that this one is computed from, as c * f is from f; none by default."""
+        return ()
+
+    @property
+    def _fixed_m(self) -> int | None:
+        given = getattr(self, self.per_example) if self.per_example else None
+        if isinstance(given, tuple):
+            return len(given)
+        return next((m for f in self._operands if (m := f._fixed_m) is not None), None)
+
+    @property
+    def _needs_solver(self) -> bool:
         kind = type(self)
         own = kind.distribution, kind._distribution
         return own == (Relaxation.distribution, Relaxation._distribution)
+
+    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
+        return partial(self._distribution, beta=beta)
+
+    def _margin_function(self) -> Callable[[Vector], float]:
+        return lambda u: self.relaxed_margin(u)[0]
+
+    def _plus(self, other: Relaxation) -> Relaxation | None:
+        """Return self + other in closed form, or None where no such rule is known."""
+        return None
 
     def penalty(self, d: Vector) -> float:
         """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
@@ -208,75 +226,7 @@ class Relaxation(ABC):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return `distribution` at margins and a β that need no look; families write this one."""
-        if self.entropy_range(u.size) == 0.0:  # one distribution; no solver can scale such a β
-            return self.center(u.size)
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
-
-    def binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d of least <d, u> + f(d) + β Σ d log d + (1 − d) log(1 − d).
-
-        Families that set `binary_entropy` have it.
-        """
-        return self._binary_distribution(as_margins(u, self), positive("beta", beta))
-
-    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `binary_distribution` at margins and a β that need no look."""
-        raise InputError(f"{self!r} has no binary_distribution; it does not set binary_entropy")
-
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
-        """Return `distribution` at β, or what overrides it, as a function of finite margins.
-
-        Line searches ask it, so it checks nothing, may begin where it ended, and may have a method
-        `along(u, v, η)` that returns u + ηv, its d, <d, v> and <d, u + ηv>.
-        """
-        if type(self).distribution is not Relaxation.distribution:
-            return lambda u: self.distribution(u, beta)
-        return partial(self._distribution, beta=beta)
-
-    def valuer(self) -> Callable[[Vector], float]:
-        """Return F as a function of finite margins, for those of one round after another."""
-        return lambda u: self.relaxed_margin(u)[0]
-
-    def witness(self, u: Vector) -> Any:
-        """Return a witness at which `lower_bound` attains F(u) up to rounding."""
-        u = as_margins(u, self)
-        programs = numerical.programs(self, len(u))
-        _, _, gamma, x = programs.margin(u)
-        return DualWitness(gamma, x, programs.proof(u))
-
-    def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return the witness that multipliers of `cone_form` make, None where `witness` is quick.
-
-        `lower_bound` is as near F(u) as they are to the optimum.
-        """
-        quick = type(self).witness is not Relaxation.witness
-        return None if quick else numerical.programs(self, len(u)).near_witness(u, proof)
-
-    def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a number not above F(u), for *every* witness; evaluates and never optimises.
-
-        Where `level` is not numerical, the result is rounded downwards. The default is what the
-        proof is worth, or takes the supremum in f* over 0 <= d <= 1 only, which is always finite.
-        """
-        u = np.asarray(u, dtype=np.float64)
-        x = np.maximum(witness.x, witness.gamma - u)
-        if not (math.isfinite(witness.gamma) and np.isfinite(x).all()):
-            return -math.inf
-        programs = numerical.programs(self, len(x))
-        if getattr(witness, "proof", None) is not None:
-            return programs.below(u, witness.proof)
-        try:
-            return float(witness.gamma) - programs.conjugate_above(x)
-        except InputError:  # a witness too far off for the solver proves nothing
-            return -math.inf
-
-    def believed(self, witness: Any, d: Vector) -> str:
-        """Return what of a bracket by this witness and d is a solver's word; "" for nothing."""
-        alone = isinstance(witness, DualWitness) and witness.proof is None
-        if alone and type(self).lower_bound is Relaxation.lower_bound:
-            return numerical.BELIEVED
-        evaluated = type(self).penalty is Relaxation.penalty
-        return numerical.programs(self, d.size).unmet(d) if evaluated else ""
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
@@ -303,79 +253,15 @@ class Relaxation(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
-    def exact_form(self, m: int) -> ExactForm | None:
-        """Return f as a linear program in fractions, or None where there is none.
-
-        It has to hold for every d >= 0, not only on the simplex. Exact certificates and exact
-        optima rest on it.
-        """
-        return None
-
-    def linear_form(self, m: int) -> LinearForm | None:
-        """Return f as a linear program in doubles, or None where f is not polyhedral.
-
-        By default `exact_form` in doubles. Override it alone where no fractions are known: the
-        solvers then use it, and nothing is proved by it.
-        """
-        form = self.exact_form(m)
-        return None if form is None else form.doubles()
-
-    def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as cvxpy's cone program, None where that has cones of matrices or powers."""
-        form = numerical.programs(self, m).form
-        return None if form is None or form.matrix or form.power else form
-
-    def describe(self, m: int) -> dict[str, Any] | None:
-        """Return f for m examples as certificates write it, or None if they cannot.
-
-        By default the exact form, which every checker can evaluate; FORMAT.md lists the kinds. A
-        relaxation without a description has numerical certificates only.
-        """
-        form = self.exact_form(m)
-        return None if form is None else form.describe(m)
-
-    def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return what `witness` found, made exact at the exact margins u, as certificates write it.
-
-        A threshold that misses a constraint by a rounding is lowered afterwards. Not asked for
-        where `describe` gives the exact form; `exact_multipliers` is.
-        """
-        return {"gamma": number(found.gamma), "floor": "0"}
-
-    def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
-        """Return γ and a multiplier y_r for each row of `exact_form` that prove F(u); None: solve.
-
-        ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ`` for each d_i without an upper bound, and
-        ``cost_j − Σ_r y_r rows[r][j] >= 0`` for each such z_j; what an upper bound forgives is
-        charged at that bound. y_r >= 0 where only `row_lower` bounds the row, <= 0 where only
-        `row_upper` does.
-        """
-        return None
-
-    def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction] | None:
-        """Return the z at which `exact_form` attains f(d); None: solve."""
-        return None
-
-    def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples with the caps that f puts on their total weight."""
-        return []
-
-    def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a point of the simplex near `d` in fractions, where f is finite if that is easy.
-
-        By default within 2^-90 of d / Σd and within `exact_caps`. Certificates move it towards
-        `center(m)` where that is not enough.
-        """
-        return within_caps(d, self.exact_caps(len(d)))
-
     def resolve(self, m: int) -> Relaxation:
         """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
 
         By default this one, after a check of its entries and of what overridden methods return.
         """
-        if self.fixed_m not in (None, m):
+        if self._fixed_m not in (None, m):
+            name = repr(self).partition("(")[0]
             raise InputError(
-                f"{repr(self).partition('(')[0]} has {self.fixed_m} entries in {self.per_example}, "
+                f"{name} has {self._fixed_m} entries in {self.per_example}, "
                 f"and this game has m = {m} examples; give one for each"
             )
         numerical.check(self, m)
@@ -391,10 +277,6 @@ class Relaxation(ABC):
     def center(self, m: int) -> Vector:
         """Return a point of the simplex where f is finite; by default the uniform distribution."""
         return np.full(m, 1.0 / m)
-
-    def entropy_range(self, m: int) -> float:
-        """Return a bound on max h − min h over dom f in the simplex, h the relative entropy."""
-        return math.log(m)
 
     def curvature(self, m: int) -> float:
         """Return the modulus of strong convexity of f on the simplex in the l1 norm, 0 if none.
@@ -422,61 +304,6 @@ class Relaxation(ABC):
                 outside = middle
         return d + inside * (center - d)
 
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) with f(d') <= value for some d' near d / Σd in the simplex.
-
-        `d` is non-negative, `total` encloses its exact sum, and d' is at most `distance` from
-        d / Σd in the l1 norm. It absorbs the roundings that keep a floating-point d from being
-        exactly feasible. By default the penalty as computed, and no distance; where that is
-        infinite, the penalty at `repair(d)` and the distance to it. What is left to cvxpy is taken
-        at a point that breaks no constraint.
-        """
-        if type(self).penalty is Relaxation.penalty:  # cvxpy's
-            return self._evaluated_bound(d, total)
-        value = self.penalty(d)
-        if math.isfinite(value):
-            return value, 0.0
-        repaired = self.repair(d)
-        apart = math.fsum(np.abs(repaired - d / total[0]).tolist())
-        return self.penalty(repaired), apart + 8.0 * UNIT
-
-    def _evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `penalty_bound` by what cvxpy evaluates."""
-        return numerical.programs(self, d.size).above(d / (0.5 * (total[0] + total[1])))
-
-    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return a bound on f at every point of the simplex within `distance` of d / Σd.
-
-        The distance is in the l1 norm, d and `total` are as for `penalty_bound`. By default the
-        bound follows from `lipschitz`; inf means that none is known.
-        """
-        value, apart = self.penalty_bound(d, total)
-        steepest = self.lipschitz(d.size)
-        if steepest == math.inf:
-            return math.inf
-        return up(value + up(steepest * up(distance + apart)))
-
-    def lipschitz(self, m: int) -> float:
-        """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, inf if none is known."""
-        return math.inf
-
-    @property
-    def parts(self) -> tuple[Relaxation, ...]:
-        """The relaxations that this one is computed from, as c * f is from f; none by default."""
-        return ()
-
-    @property
-    def fixed_m(self) -> int | None:
-        """The number of examples, where a parameter with an entry for each of them tells it."""
-        given = getattr(self, self.per_example) if self.per_example else None
-        if isinstance(given, tuple):
-            return len(given)
-        return next((f.fixed_m for f in self.parts if f.fixed_m is not None), None)
-
-    def plus(self, other: Relaxation) -> Relaxation | None:
-        """Return self + other in closed form, or None where no such rule is known."""
-        return None
-
     def __add__(self, other: object) -> Relaxation:
         return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented
 
@@ -498,3 +325,56 @@ class Relaxation(ABC):
     def scaled(self, c: Any) -> Relaxation:
         """Return d -> f(c d) for a number c != 0; its conjugate is f*(θ/c) (SS09, Appendix B)."""
         return _MAKERS["scaled"](self, c)
+
+
+class BinaryDistribution(ABC):
+    """A relaxation that also has a closed form for the sum of binary entropies.
+
+    ``smoothing="binary-entropy"`` asks for it.
+    """
+
+    def binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ h(d_i).
+
+        The binary entropy is h(x) = x log x + (1 − x) log(1 − x), and β > 0.
+        """
+        assert isinstance(self, Relaxation)
+        return self._binary_distribution(as_margins(u, self), positive("beta", beta))
+
+    @abstractmethod
+    def _binary_distribution(self, u: Vector, beta: float) -> Vector:
+        """Return `binary_distribution` for margins u and a β that have been checked."""
+
+
+def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
+    """Return `f.distribution` at β as a function of finite margins, for use in every round.
+
+    The function checks nothing and may start from its last result. It may have a method
+    `along(u, v, η)`, which returns u + ηv, its distribution d, <d, v> and <d, u + ηv>.
+    """
+    if type(f).distribution is not Relaxation.distribution:
+        return lambda u: f.distribution(u, beta)
+    return f._projector(beta)
+
+
+def margin_function(f: Relaxation) -> Callable[[Vector], float]:
+    """Return F as a function of finite margins, which may start from its last result."""
+    return f._margin_function()
+
+
+def needs_solver(f: Relaxation) -> bool:
+    """Return whether distributions of f come from a cone solver, to its accuracy and at its cost.
+
+    They do if neither f nor the relaxation that f is a multiple of overrides `distribution`.
+    """
+    return f._needs_solver
+
+
+def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
+    """Return the relaxations that f is computed from, as c * g is from g; none by default."""
+    return f._operands
+
+
+def fixed_m(f: Relaxation) -> int | None:
+    """Return the number m of examples that a parameter of f has entries for; None: any m."""
+    return f._fixed_m

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size, spell
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import logistic_distribution
-from relaxboost.relaxations.base import Level, Traits, Witness, as_margins, box_around
+from relaxboost.relaxations.base import Traits, as_margins, box_around
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
 
@@ -65,8 +66,6 @@ class BinaryEntropy(WithK):
     k: Any = None
     weight: Any = 1
     fraction: Any = None
-
-    level: ClassVar[Level] = "enclosed"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,14 +19,16 @@ from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import (
-    LEVELS,
-    Level,
     Relaxation,
     Traits,
     as_margins,
     makes,
+    needs_solver,
     onto_simplex,
+    projector,
 )
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
+from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.kl import KLPenalty
@@ -74,14 +76,14 @@ def times(f: Relaxation, c: object) -> Relaxation:
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
     """Return first + second, in closed form where one of the two knows it."""
-    folded = first.plus(second)
+    folded = first._plus(second)
     if folded is None:
-        folded = second.plus(first)
+        folded = second._plus(first)
     return Sum(first, second) if folded is None else folded
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(Relaxation):
+class Scaled(Relaxation, Bounds, Description):
     """c f for a relaxation f and a number c > 0, written ``c * f``.
 
     Its conjugate is c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
@@ -110,12 +112,11 @@ class Scaled(Relaxation):
         return f"{self.family}({self.c}, {self.f.key()})"
 
     @property
-    def level(self) -> Level:  # type: ignore[override]
-        """That of f."""
-        return self.f.level
+    def is_proved(self) -> bool:
+        return bounds_of(self.f).is_proved
 
     @property
-    def parts(self) -> tuple[Relaxation, ...]:
+    def _operands(self) -> tuple[Relaxation, ...]:
         return (self.f,)
 
     @property
@@ -144,22 +145,22 @@ class Scaled(Relaxation):
         return float(self.c) * value, d
 
     @property
-    def from_solver(self) -> bool:
-        return self.f.from_solver
+    def _needs_solver(self) -> bool:
+        return needs_solver(self.f)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         c = float(self.c)
-        return self.f.projector(beta / c)(u / c)
+        return projector(self.f, beta / c)(u / c)
 
     def witness(self, u: Vector) -> ScaledWitness:
-        inner = self.f.witness(self._inner(u))
+        inner = bounds_of(self.f).witness(self._inner(u))
         return ScaledWitness(float(self.c) * inner.gamma, inner)
 
-    def believed(self, witness: ScaledWitness, d: Vector) -> str:
-        return self.f.believed(witness.inner, d)
+    def reservation(self, witness: ScaledWitness, d: Vector) -> str:
+        return bounds_of(self.f).reservation(witness.inner, d)
 
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
-        below = self.f.lower_bound(self._inner(u), witness.inner)
+        below = bounds_of(self.f).lower_bound(self._inner(u), witness.inner)
         if not abs(below) < 1e300 / float_up(self.c):
             return -math.inf  # too far off to prove anything
         return float_down(self.c * Fraction(below))
@@ -178,7 +179,7 @@ class Scaled(Relaxation):
         return c * value, constraints
 
     def exact_form(self, m: int) -> ExactForm | None:
-        form = self.f.exact_form(m)
+        form = description_of(self.f).exact_form(m)
         if form is None:
             return None
         c: Fraction = self.c
@@ -186,18 +187,18 @@ class Scaled(Relaxation):
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return that of f with its cost times c; f may know doubles only."""
-        form = self.f.linear_form(m)
+        form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return c and the description of f; a linear program is multiplied by itself."""
-        of = self.f.describe(m)
+        of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":
             return super().describe(m)
         return {"kind": "scaled", "factor": number(self.c), "of": of}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        return self.f.exact_caps(m)
+        return description_of(self.f).exact_caps(m)
 
     def center(self, m: int) -> Vector:
         return self.f.center(m)
@@ -206,20 +207,20 @@ class Scaled(Relaxation):
         return self.f.repair(d)
 
     def entropy_range(self, m: int) -> float:
-        return self.f.entropy_range(m)
+        return bounds_of(self.f).entropy_range(m)
 
     def curvature(self, m: int) -> float:
         return float(self.c) * self.f.curvature(m)
 
     def lipschitz(self, m: int) -> float:
-        return up(float_up(self.c) * self.f.lipschitz(m))
+        return up(float_up(self.c) * bounds_of(self.f).lipschitz(m))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        value, distance = self.f.penalty_bound(d, total)
+        value, distance = bounds_of(self.f).penalty_bound(d, total)
         return self._times_up(value), distance
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        return self._times_up(self.f.penalty_near(d, total, distance))
+        return self._times_up(bounds_of(self.f).penalty_near(d, total, distance))
 
     def _times_up(self, value: float) -> float:
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
@@ -237,7 +238,7 @@ def _entropy(f: Relaxation) -> float:
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(Relaxation):
+class Sum(Relaxation, Bounds, Description):
     """The sum of two relaxations, written ``f1 + f2``.
 
     For every v, F(u) >= F1(v) + F2(u − v), with equality for the best v: that splitting is the
@@ -263,16 +264,20 @@ class Sum(Relaxation):
         return f"{self.family}({self.first.key()}, {self.second.key()})"
 
     @property
-    def level(self) -> Level:  # type: ignore[override]
-        """The weaker of the levels of the terms."""
-        return self._weaker if self._proved else "numerical"
+    def is_proved(self) -> bool:
+        """Whether both terms are proved, and bounded at a common point."""
+        return self._proved and self._has_proved_terms
 
     @property
-    def _weaker(self) -> Level:
-        return min((f.level for f in self.parts), key=LEVELS.index)
+    def _has_proved_terms(self) -> bool:
+        return all(f.is_proved for f in self._bounds)
 
     @property
-    def parts(self) -> tuple[Relaxation, ...]:
+    def _bounds(self) -> tuple[Bounds, Bounds]:
+        return bounds_of(self.first), bounds_of(self.second)
+
+    @property
+    def _operands(self) -> tuple[Relaxation, ...]:
         return self.first, self.second
 
     @property
@@ -306,6 +311,10 @@ class Sum(Relaxation):
     def _bind(self, m: int) -> Relaxation:
         return add(self.first._bind(m), self.second._bind(m))
 
+    @property
+    def _needs_solver(self) -> bool:
+        return True
+
     def penalty(self, d: Vector) -> float:
         return self.first.penalty(d) + self.second.penalty(d)
 
@@ -323,13 +332,19 @@ class Sum(Relaxation):
         d is the distribution of g at c, and g alone is least there at the margins u + c log(m d).
         None where no term is a relative entropy to the uniform prior, or g takes a solver itself.
         """
-        for g, other in (self.parts, self.parts[::-1]):
+        for g, other in (self._operands, self._operands[::-1]):
             c = _entropy(other)
-            if c and not g.from_solver:
+            if c and not needs_solver(g):
                 d = g.repair(g._distribution(np.ascontiguousarray(u), c))
                 left = c * np.log(np.maximum(u.size * d, 1e-300))
                 return d, u + left if g is self.first else -left
         return None
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        # A domain of one point: no solver can scale the β that `default_beta` gives for it.
+        if self.entropy_range(u.size) == 0.0:
+            return self.center(u.size)
+        return super()._distribution(u, beta)
 
     def witness(self, u: Vector) -> SumWitness:
         """Return the best splitting, with a witness of each term at its part.
@@ -342,8 +357,9 @@ class Sum(Relaxation):
             v = split(self, u) if found is None else found[1]
         except SolverError:
             v = u
-        first = self.first.witness(v)
-        second = self.second.witness(self._rest(u, v))
+        one, other = self._bounds
+        first = one.witness(v)
+        second = other.witness(self._rest(u, v))
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     @staticmethod
@@ -356,14 +372,16 @@ class Sum(Relaxation):
         """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
         if not np.isfinite(witness.v).all():
             return -math.inf
-        first = self.first.lower_bound(witness.v, witness.first)
-        second = self.second.lower_bound(self._rest(u, witness.v), witness.second)
+        one, other = self._bounds
+        first = one.lower_bound(witness.v, witness.first)
+        second = other.lower_bound(self._rest(u, witness.v), witness.second)
         with np.errstate(over="ignore", invalid="ignore"):
             return (Interval(first) + second).down
 
-    def believed(self, witness: SumWitness, d: Vector) -> str:
-        said = self.first.believed(witness.first, d) or self.second.believed(witness.second, d)
-        if said or self.level != "numerical" or math.isfinite(self._common(d, sum_bounds(d))[0]):
+    def reservation(self, witness: SumWitness, d: Vector) -> str:
+        one, other = self._bounds
+        said = one.reservation(witness.first, d) or other.reservation(witness.second, d)
+        if said or self.is_proved or math.isfinite(self._common(d, sum_bounds(d))[0]):
             return said
         return numerical.programs(self, d.size).unmet(d)
 
@@ -387,19 +405,19 @@ class Sum(Relaxation):
         return first + second, [*some, *more]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        first, second = self.first.exact_form(m), self.second.exact_form(m)
+        first, second = (description_of(f).exact_form(m) for f in self._operands)
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return that of the terms' own; these may know doubles only."""
-        first, second = self.first.linear_form(m), self.second.linear_form(m)
+        first, second = (description_of(f).linear_form(m) for f in self._operands)
         if first is None or second is None:
             return None
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return the descriptions of the terms; two linear programs are one."""
-        first, second = self.first.describe(m), self.second.describe(m)
+        first, second = (description_of(f).describe(m) for f in self._operands)
         if first is None or second is None:
             return None
         either = "polyhedral" in (first["kind"], second["kind"])
@@ -407,7 +425,7 @@ class Sum(Relaxation):
         return whole or {"kind": "sum", "first": first, "second": second}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        return self.first.exact_caps(m) + self.second.exact_caps(m)
+        return [group for f in self._operands for group in description_of(f).exact_caps(m)]
 
     def center(self, m: int) -> Vector:
         """Return a point where both terms are bounded, with room around it if there is any.
@@ -424,7 +442,7 @@ class Sum(Relaxation):
         tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
         found = self._bounded(tries, 0.0)
         roomy = [d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), _ROOM))]
-        if not roomy and self._weaker != "numerical":  # a center on an edge leads nowhere
+        if not roomy and self._has_proved_terms:  # a center on an edge leads nowhere
             with contextlib.suppress(InputError):  # no solver finds any
                 tries += numerical.programs(self, m).inside()
             roomy = self._bounded(tries[4:], 0.0)[:1]
@@ -447,20 +465,21 @@ class Sum(Relaxation):
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())
         moved = d
-        for f in _SWEEPS * self.parts if far > _ROOM else ():
+        for f in _SWEEPS * self._operands if far > _ROOM else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):
                 return moved if float(np.abs(moved - d).sum()) < far else towards
         return towards
 
     def entropy_range(self, m: int) -> float:
-        return min(self.first.entropy_range(m), self.second.entropy_range(m))
+        return min(f.entropy_range(m) for f in self._bounds)
 
     def curvature(self, m: int) -> float:
         return self.first.curvature(m) + self.second.curvature(m)
 
     def lipschitz(self, m: int) -> float:
-        return up(self.first.lipschitz(m) + self.second.lipschitz(m))
+        one, other = self._bounds
+        return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (value, distance) for a point near d / Σd where both terms are bounded, or inf.
@@ -468,17 +487,18 @@ class Sum(Relaxation):
         If f1 is at most a at a point at distance r, and f2 at most b wherever the distance is at
         most r, the sum is at most a + b at that point.
         """
-        a, r = self.first.penalty_bound(d, total)
-        b, s = self.second.penalty_bound(d, total)
+        one, other = self._bounds
+        a, r = one.penalty_bound(d, total)
+        b, s = other.penalty_bound(d, total)
         if r == 0.0 == s:
             return up(a + b), 0.0
         return min(
-            (up(a + self.second.penalty_near(d, total, r)), r),
-            (up(b + self.first.penalty_near(d, total, s)), s),
+            (up(a + other.penalty_near(d, total, r)), r),
+            (up(b + one.penalty_near(d, total, s)), s),
         )
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        bounds = [f.penalty_near(d, total, distance) for f in self.parts]
+        bounds = [f.penalty_near(d, total, distance) for f in self._bounds]
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -487,8 +507,8 @@ class Sum(Relaxation):
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
-        if self.level == "numerical":
-            return self._evaluated_bound(d, total)
+        if not self.is_proved:
+            return NumericalBounds(self).evaluated_bound(d, total)
         center = self.center(d.size)
         for exponent in range(-50, 1, 2):
             point = np.maximum(d + 2.0**exponent * (center - d), 0.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +24,14 @@ from relaxboost.relaxations._projections import (
     binary_capped_distribution,
 )
 from relaxboost.relaxations.base import (
-    Level,
+    BinaryDistribution,
     Relaxation,
     Traits,
-    Witness,
     as_margins,
     box_around,
     onto_simplex,
 )
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import changes
@@ -62,7 +62,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 @dataclass(frozen=True)
-class Capped(WithK):
+class Capped(WithK, BinaryDistribution):
     """The indicator of ‖d‖_inf <= 1/k: no example may weigh more than 1/k.
 
     Its relaxed margin is the soft margin
@@ -100,9 +100,6 @@ class Capped(WithK):
 
     k: Any = None
     fraction: Any = None
-
-    level: ClassVar[Level] = "exact"
-    binary_entropy: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         if self.k is not None:
@@ -160,16 +157,16 @@ class Capped(WithK):
             self.resolve(u.size)  # which says what is wrong
         return CappedFollower(beta, k)(u)
 
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
+    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
         made = type(self).distribution, type(self)._distribution
         own = made == (Relaxation.distribution, Capped._distribution)
-        return CappedFollower(beta, self.double_k) if own else super().projector(beta)
+        return CappedFollower(beta, self.double_k) if own else super()._projector(beta)
 
     _own_margin = relaxed_margin
 
-    def valuer(self) -> Callable[[Vector], float]:
+    def _margin_function(self) -> Callable[[Vector], float]:
         if type(self).relaxed_margin is not Capped._own_margin:
-            return super().valuer()
+            return super()._margin_function()
         return MeanFollower(self.double_k, self._rank)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -236,7 +233,7 @@ class Capped(WithK):
         cap = float_down(1 / self.exact_k)
         return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
 
-    def plus(self, other: Relaxation) -> Relaxation | None:
+    def _plus(self, other: Relaxation) -> Relaxation | None:
         if not isinstance(other, Capped) or changes(self) or changes(other):
             return None
         if self.k is None or other.k is None:

@@ -20,16 +20,10 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution, caps_threshold
-from relaxboost.relaxations.base import (
-    Level,
-    Relaxation,
-    Traits,
-    Witness,
-    as_margins,
-    box_around,
-    onto_simplex,
-)
+from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_around, onto_simplex
+from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import cut
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ExactForm
 
@@ -118,7 +112,7 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 
 
 @dataclass(frozen=True)
-class Caps(Relaxation):
+class Caps(Relaxation, Bounds, Description):
     """The indicator of |d_i| <= c_i: example i may weigh at most c_i.
 
     Its relaxed margin is
@@ -150,8 +144,6 @@ class Caps(Relaxation):
     per_example: ClassVar[str] = "caps"
 
     caps: Any
-
-    level: ClassVar[Level] = "exact"
 
     def __post_init__(self) -> None:
         given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps

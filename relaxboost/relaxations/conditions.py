@@ -30,7 +30,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
 from relaxboost.relaxations import attack
 from relaxboost.relaxations.attack import Violation
-from relaxboost.relaxations.base import Relaxation
+from relaxboost.relaxations.base import Relaxation, operands_of
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.own import resolved
@@ -117,12 +118,12 @@ def check_conditions(relaxation: Relaxation, m: int, seed: int = 0) -> Condition
 def _is_ours(f: Relaxation) -> bool:
     """Return whether the traits of `f` are theorems of the package, not claims of its user."""
     ours = type(f).__module__.split(".")[0] == "relaxboost" and not isinstance(f, Custom)
-    return ours and all(_is_ours(part) for part in f.parts)
+    return ours and all(_is_ours(part) for part in operands_of(f))
 
 
 def _by_family(f: Relaxation) -> str:
     family = repr(f).partition("(")[0]
-    return "follows from its terms" if f.parts else f"known of {family} in closed form"
+    return "follows from its terms" if operands_of(f) else f"known of {family} in closed form"
 
 
 def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
@@ -174,7 +175,7 @@ def _core(f: Relaxation, m: int, proved: bool) -> Condition:
     if not math.isfinite(f.penalty(np.zeros(m))):
         return Condition(name, "fails", "f(0) = inf", np.zeros(m))
     smallest, steps = 1.0, [10.0**-e for e in range(9)]
-    steps += [3e-9] if f.level == "numerical" else [1e-12, 1e-16, 1e-30, 1e-100, 1e-300]
+    steps += [3e-9] if not bounds_of(f).is_proved else [1e-12, 1e-16, 1e-30, 1e-100, 1e-300]
     for v in (*np.eye(m), -np.ones(m)):
         tau = next((t for t in steps if math.isfinite(f.penalty(t * v))), None)
         if tau is None:

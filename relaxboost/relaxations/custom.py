@@ -15,11 +15,15 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp, numerical
 from relaxboost.relaxations.base import Relaxation, Traits, onto_simplex
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds
+from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.own import changes, looked_at
 
 
-class Custom(Relaxation):
+class Custom(Relaxation, Bounds, Description):
     """A closed convex f given by a function of a cvxpy variable, or by its conjugate.
 
     ::
@@ -139,7 +143,7 @@ class Custom(Relaxation):
         return None if form is None else form.exactly()
 
     @property
-    def fixed_m(self) -> int | None:
+    def _fixed_m(self) -> int | None:
         return self._m
 
     def resolve(self, m: int) -> Custom:
@@ -207,16 +211,25 @@ class Custom(Relaxation):
     def conjugate(self, theta: Vector) -> float:
         return super().conjugate(theta) if self._mirror is None else self._mirror.penalty(theta)
 
+    is_proved = False
+
+    def witness(self, u: Vector) -> DualWitness:
+        return NumericalBounds(self).witness(u)
+
+    def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
+        return NumericalBounds(self).near_witness(u, proof)
+
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        numerical_bounds = NumericalBounds(self)
         if self._mirror is None:
-            return self._evaluated_bound(d, total)
-        value, distance = super().penalty_bound(d, total)
+            return numerical_bounds.evaluated_bound(d, total)
+        value, distance = numerical_bounds.penalty_bound(d, total)
         if math.isfinite(value) and distance == 0.0:
             value = numerical.programs(self._mirror, d.size).free_conjugate_above(d)
         return value, distance
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return what `Relaxation.lower_bound` does; for f* as given, min (u + x) − f*(x) near
+        """Return what `NumericalBounds.lower_bound` does; for f* as given, min (u + x) − f*(x) near
         the x of the witness, which needs no proof."""
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
@@ -225,7 +238,7 @@ class Custom(Relaxation):
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
-        found_below = super().lower_bound(u, witness)
+        found_below = NumericalBounds(self).lower_bound(u, witness)
         if math.isfinite(found_below) or not math.isfinite(witness.gamma):
             return found_below
         least, of_zero = float(np.min(u)), self._least(len(u))  # F(u) >= F(0) + min u
@@ -236,12 +249,12 @@ class Custom(Relaxation):
         programs, zero = numerical.programs(self, m), np.zeros(m)
         found: float | None = programs.known("least", zero)
         if found is None:
-            found = super().lower_bound(zero, self.witness(zero))
+            found = NumericalBounds(self).lower_bound(zero, self.witness(zero))
             programs.keep("least", zero, found)
         return found
 
-    def believed(self, witness: Any, d: Vector) -> str:
-        """Return what `Relaxation.believed` does; for f* as given both bounds are by f* alone."""
+    def reservation(self, witness: Any, d: Vector) -> str:
+        """Return what `Bounds.reservation` does; for f* as given both bounds are by f* alone."""
         if self._mirror is None:
             alone = witness.proof is None
             return numerical.BELIEVED if alone else numerical.programs(self, d.size).unmet(d)

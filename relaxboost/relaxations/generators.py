@@ -161,9 +161,9 @@ class _FDivergence(Custom):
             value = float(f.size) * math.fsum(pi * (phi + rounded))
         return value, distance
 
-    def believed(self, witness: Any, d: Vector) -> str:
+    def reservation(self, witness: Any, d: Vector) -> str:
         table = isinstance(numerical.programs(self, d.size), _Table)
-        return "" if table else super().believed(witness, d)
+        return "" if table else super().reservation(witness, d)
 
     def _bind(self, m: int) -> Custom:
         bound, f = super()._bind(m), self._f

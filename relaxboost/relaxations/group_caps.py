@@ -21,8 +21,10 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
+from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 
@@ -57,7 +59,7 @@ def _smallest(u: Vector, unit: Index, first: Index) -> Index:
 
 
 @dataclass(frozen=True)
-class GroupCaps(Relaxation):
+class GroupCaps(Relaxation, Bounds, Description):
     """The indicator of Σ_{i in g} |d_i| <= c_g for disjoint groups g of examples.
 
     Its relaxed margin is
@@ -96,8 +98,6 @@ class GroupCaps(Relaxation):
 
     groups: Any
     caps: Any
-
-    level: ClassVar[Level] = "exact"
 
     def __post_init__(self) -> None:
         labels = _labels(self.groups)

@@ -32,7 +32,8 @@ from relaxboost.relaxations._projections import capped_distribution
 from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations.balls import fit
-from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
+from relaxboost.relaxations.base import Traits, as_margins
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 from relaxboost.relaxations.p_norm import check_range, power_norm
 from relaxboost.relaxations.vectors import (
@@ -46,7 +47,6 @@ from relaxboost.relaxations.vectors import (
 class GroupNorm(WithNorm):
     """What the penalty and the ball share: the groups and their norm."""
 
-    level: ClassVar[Level] = "enclosed"
     per_example: ClassVar[str] = "groups"
 
     groups: Any

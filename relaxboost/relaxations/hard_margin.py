@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
 from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
+from relaxboost.relaxations.base import BinaryDistribution, Relaxation, Traits, as_margins
+from relaxboost.relaxations.bounds import Bounds, Witness
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import changes
 
@@ -22,7 +24,7 @@ def _least(u: Vector) -> float:
 
 
 @dataclass(frozen=True)
-class HardMargin(Relaxation):
+class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
 
     The value of the game is the largest l1 margin, and by Thm 4 the edge that every distribution
@@ -34,9 +36,6 @@ class HardMargin(Relaxation):
     """
 
     family = "relaxboost.HardMargin"
-
-    level: ClassVar[Level] = "exact"
-    binary_entropy: ClassVar[bool] = True
 
     @property
     def traits(self) -> Traits:
@@ -62,16 +61,16 @@ class HardMargin(Relaxation):
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
         return CappedFollower(beta, 1.0)(u)
 
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
+    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
         made = type(self).distribution, type(self)._distribution
         own = made == (Relaxation.distribution, HardMargin._distribution)
-        return CappedFollower(beta, 1.0) if own else super().projector(beta)
+        return CappedFollower(beta, 1.0) if own else super()._projector(beta)
 
     _own_margin = relaxed_margin
 
-    def valuer(self) -> Callable[[Vector], float]:
+    def _margin_function(self) -> Callable[[Vector], float]:
         own = type(self).relaxed_margin is HardMargin._own_margin
-        return _least if own else super().valuer()
+        return _least if own else super()._margin_function()
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         return binary_capped_distribution(u, beta)
@@ -81,6 +80,9 @@ class HardMargin(Relaxation):
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         return witness.gamma if np.min(u) >= witness.gamma else -np.inf
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        return 0.0, 0.0
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         return 0.0, []
@@ -103,6 +105,6 @@ class HardMargin(Relaxation):
     def lipschitz(self, m: int) -> float:
         return 0.0
 
-    def plus(self, other: Relaxation) -> Relaxation | None:
+    def _plus(self, other: Relaxation) -> Relaxation | None:
         """Return `other`: 0 + f = f."""
         return None if changes(self) else other

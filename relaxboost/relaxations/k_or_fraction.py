@@ -11,10 +11,12 @@ from typing import Any
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.base import Relaxation
+from relaxboost.relaxations.bounds import Bounds
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import Groups
 
 
-class WithK(Relaxation):
+class WithK(Relaxation, Bounds, Description):
     """What relaxations with a k share: which may be given as a share of m until a game tells m."""
 
     k: Any

@@ -20,7 +20,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import kl_ball_distribution, logistic_distribution, tilt
-from relaxboost.relaxations.base import Witness, as_margins, box_around
+from relaxboost.relaxations.base import BinaryDistribution, as_margins, box_around
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.power_divergences import (
     BallWitness,
     DivergenceBall,
@@ -103,7 +104,7 @@ class _Entropic(PowerDivergence):
         return [] if self._zeros is None else [d[np.flatnonzero(self._zeros)] == 0]
 
 
-class KLPenalty(_Entropic, DivergencePenalty):
+class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
     """c times the relative entropy to a prior: f(d) = c Σ d log(d/π) − d + π on R^m_+.
 
     Its relaxed margin is the soft minimum
@@ -135,7 +136,6 @@ class KLPenalty(_Entropic, DivergencePenalty):
     """
 
     family = "relaxboost.KLPenalty"
-    binary_entropy: ClassVar[bool] = True
 
     def conjugate(self, theta: Vector) -> float:
         """Return c Σ π (exp(θ/c) − 1); inf if that exceeds all doubles."""

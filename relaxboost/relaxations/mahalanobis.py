@@ -32,7 +32,7 @@ from relaxboost._core.rounding import roundoff, up
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations._projections import capped_distribution, mahalanobis
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import Level, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
@@ -54,7 +54,6 @@ class EllipsoidWitness(NamedTuple):
 class Mahalanobis(WithNorm):
     """What the ball and the penalty share: Q, and enclosures of Q d and Qᵀ v."""
 
-    level: ClassVar[Level] = "enclosed"
     per_example: ClassVar[str] = "a row of Q"
 
     Q: Any
@@ -86,7 +85,7 @@ class Mahalanobis(WithNorm):
         return np.array(self.Q)
 
     @property
-    def fixed_m(self) -> int | None:
+    def _fixed_m(self) -> int | None:
         return self.matrix.shape[1]
 
     @property

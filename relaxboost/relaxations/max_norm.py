@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
-from relaxboost.relaxations.base import Level, Witness, as_margins
+from relaxboost.relaxations.base import as_margins
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
 from relaxboost.relaxations.linear import ZERO, ExactForm
@@ -28,7 +29,7 @@ from relaxboost.relaxations.vectors import positive_vector
 class _OfMaxNorm(OfNorm):
     """The norm max_i a_i |d_i|."""
 
-    level: ClassVar[Level] = "exact"
+    _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:
         return (d.abs() * self.enclosed).max()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost.relaxations.balls import Ball, fit
-from relaxboost.relaxations.base import Relaxation, Traits, Witness
+from relaxboost.relaxations.base import Relaxation, Traits
+from relaxboost.relaxations.bounds import Bounds, Witness
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.vectors import (
     enclose_vector,
     positive_vector,
@@ -49,7 +51,7 @@ def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
     return f"{kind}({exponent}, {spell(size)}{tail})"
 
 
-class WithNorm(Relaxation):
+class WithNorm(Relaxation, Bounds, Description):
     """A norm, in intervals and for cvxpy.
 
     The methods are not abstract, since type checkers would then refuse `NormBall(p, r)`, which
@@ -181,6 +183,7 @@ class OfNorm(WithNorm):
     kind: ClassVar[str]
     """What users call it."""
     per_example: ClassVar[str] = "weights"
+    _is_polyhedral: ClassVar[bool] = False
 
     p: Any
     weights: Any
@@ -221,7 +224,7 @@ class OfNorm(WithNorm):
     def traits(self) -> Traits:
         """Meets (i)–(iii) of SS09 Thm 7; symmetric where all weights are equal."""
         return Traits(
-            polyhedral=self.level == "exact",
+            polyhedral=self._is_polyhedral,
             monotone=True,
             symmetric=self.flat,
             zero_minimum=True,
@@ -268,6 +271,11 @@ class NormBall(OfNorm, BallOfNorm):
     p: Any
     radius: Any
     weights: Any = None
+
+    if TYPE_CHECKING:  # `__new__` returns a subclass that has one
+
+        def witness(self, u: Vector) -> Any:
+            """Return a witness of F(u)."""
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
         """Return the ball for this p."""

@@ -472,7 +472,7 @@ def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
 def check(relaxation: Any, m: int) -> None:
     """Raise an InputError unless methods that are overridden return what is asked for.
 
-    Where `level` is numerical, `cvxpy_penalty` must return a convex function and constraints.
+    If its bounds are not proved, `cvxpy_penalty` must return a convex function and constraints.
     """
     from relaxboost.relaxations import dcp
 
@@ -487,6 +487,6 @@ def check(relaxation: Any, m: int) -> None:
             f"and returned a {type(returned).__name__}"
         )
 
-    if relaxation.level == "numerical":
+    if not getattr(relaxation, "is_proved", False):
         dcp.parts(pair, m, owner)
     check_returns(relaxation, m)  # before `resolve` of a family asks them

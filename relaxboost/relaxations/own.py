@@ -20,7 +20,7 @@ _ALIKE = 1e-6
 
 def is_own(f: Any) -> bool:
     """Whether f is of a class that is not relaxboost's, or computed from one that is."""
-    return _foreign(type(f)) or any(is_own(part) for part in f.parts)
+    return _foreign(type(f)) or any(is_own(part) for part in f._operands)
 
 
 def changes(f: Any) -> bool:
@@ -54,7 +54,7 @@ def check_returns(f: Any, m: int) -> None:
 
     It is tried at `center` and at margins of 0, where runs begin; of what f is computed from too.
     """
-    for part in f.parts:
+    for part in f._operands:
         check_returns(part, m)
     asked: dict[str, Callable[[], tuple[Any, ...]]] = {
         "penalty": lambda: (f.center(m),),

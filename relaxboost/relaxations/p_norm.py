@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
 from relaxboost.relaxations._projections import power, power_margin
-from relaxboost.relaxations.base import Level, Witness, as_margins
+from relaxboost.relaxations.base import as_margins
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights, hinge
 
 
@@ -62,8 +63,6 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 class _OfPNorm(OfNorm):
     """What the ball and the penalty share: the norm and its dual."""
-
-    level: ClassVar[Level] = "enclosed"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,7 +26,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import power, power_margin
 from relaxboost.relaxations.balls import Ball
-from relaxboost.relaxations.base import Traits, Witness, as_margins, box_around
+from relaxboost.relaxations.base import Traits, as_margins, box_around
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
 

@@ -17,7 +17,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds
-from relaxboost.relaxations.base import Level, Relaxation, onto_simplex
+from relaxboost.relaxations.base import Relaxation, onto_simplex
+from relaxboost.relaxations.bounds import Bounds
+from relaxboost.relaxations.description import Description
 
 _TOLERANCE = 1e-9
 
@@ -53,14 +55,13 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     return kept
 
 
-class OverPrior(Relaxation):
+class OverPrior(Relaxation, Bounds, Description):
     """A relaxation of the simplex relative to π; subclasses have a field `prior`.
 
     π is the prior divided by its exact sum, and uniform where `prior` is None. d_i = 0 wherever
     π_i = 0.
     """
 
-    level: ClassVar[Level] = "enclosed"
     per_example: ClassVar[str] = "prior"
 
     prior: Any

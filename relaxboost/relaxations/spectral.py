@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, float_up, sum_bounds, up
-from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins, onto_simplex
+from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.bounds import Bounds, Witness
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
 from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.vectors import enclose_vector, exact_vector, spell_vector
@@ -57,7 +59,7 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
 
 
 @dataclass(frozen=True)
-class SpectralRisk(Relaxation):
+class SpectralRisk(Relaxation, Bounds, Description):
     """A mixture of soft margins, F(u) = Σ p_l AvgMin_{k_l}(u): a spectral risk of the losses −u.
 
     With the margins in increasing order F(u) = Σ s_j u_(j), where the spectrum
@@ -93,8 +95,6 @@ class SpectralRisk(Relaxation):
 
     ks: Any
     weights: Any
-
-    level: ClassVar[Level] = "exact"
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
-from relaxboost.relaxations.base import Level, Witness, as_margins
+from relaxboost.relaxations.base import as_margins
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm
 
@@ -25,7 +26,7 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm
 class _OfSumNorm(OfNorm):
     """The norm Σ a_i |d_i|."""
 
-    level: ClassVar[Level] = "exact"
+    _is_polyhedral = True
 
     def gauge(self, d: Interval) -> Interval:
         return (d.abs() * self.enclosed).sum()

@@ -13,8 +13,15 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import SMOOTHINGS, BinaryEntropySmoother, Smoother, Unsmoothed
+from relaxboost.solvers.smoothing import (
+    SMOOTHINGS,
+    BinaryEntropySmoother,
+    EntropySmoother,
+    Smoother,
+    Unsmoothed,
+)
 from relaxboost.solvers.stopping import Tolerance
 
 METHODS: dict[str, type[Method]] = {}
@@ -108,7 +115,7 @@ class SmoothedMethod(Method):
     beta : float, optional
         The weight β of the added function, > 0. The default is tol / (2 R). Here R <= log m is the
         range of the entropy over the distributions at which f is finite
-        (`Relaxation.entropy_range`). With this β the added function changes the value of the game
+        (`Bounds.entropy_range`). With this β the added function changes the value of the game
         by at most tol/2. If f is strongly convex with a modulus of at least this β
         (`Relaxation.curvature`), nothing is added.
     smoothing : {"entropy", "binary-entropy"}
@@ -166,7 +173,7 @@ class SmoothedMethod(Method):
         f = game.relaxation
         simplex = self._simplex_range(m)
         # If f excludes distributions, the entropy varies less than over the whole simplex.
-        spread = simplex if whole else f.entropy_range(m) + simplex - math.log(m)
+        spread = simplex if whole else bounds_of(f).entropy_range(m) + simplex - math.log(m)
         beta = self.beta or default_beta(spread, tol)
         if self.smoothing == "binary-entropy":
             return beta, BinaryEntropySmoother(f), ", binary entropy"
@@ -174,7 +181,7 @@ class SmoothedMethod(Method):
         curvature = f.curvature(m)
         if self.beta is None and not whole and curvature >= beta:
             return curvature, Unsmoothed(f), ", unsmoothed"
-        return beta, f, ""
+        return beta, EntropySmoother(f), ""
 
     def _simplex_range(self, m: int) -> float:
         """Return the range of the smoothing function over all distributions on m examples.

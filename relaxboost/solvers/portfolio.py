@@ -9,6 +9,7 @@ from typing import NamedTuple
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import needs_solver
 from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters.corrective import Corrective
 from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun, few_steps_suffice
@@ -61,7 +62,7 @@ def _why_no_steps(request: Request) -> str:
     game = request.game
     if not isinstance(game.over, AtomicSet):
         return f"they move weight between atoms, and {game.over!r} has none"
-    if game.relaxation.from_solver:
+    if needs_solver(game.relaxation):
         return "each step would call a solver"
     # Pairwise steps converge slowly unless f is strongly convex, but suit every matrix.
     if few_steps_suffice(game, request.goal.tol) or interior_point.unfit(game):

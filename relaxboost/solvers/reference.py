@@ -26,6 +26,8 @@ from relaxboost.game.solution import Solution
 from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.matrices.bulk import varied
 from relaxboost.relaxations import Witness, numerical
+from relaxboost.relaxations.base import needs_solver
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.solvers.external import INTERIOR_POINT, Answer, ask, check_solver
 from relaxboost.solvers.parametric_simplex.program import MAX_ENTRIES
@@ -244,7 +246,7 @@ class _BestPair:
             witness = None
             if proof is not None:
                 u = game.matrix.margins(support, coefficients)
-                witness = game.relaxation.near_witness(u, proof)
+                witness = bounds_of(game.relaxation).near_witness(u, proof)
             lower, witness = self._evaluate_lower(support, coefficients, witness)
             if proof is not None and lower < least:
                 solved = self._evaluate_lower(support, coefficients)
@@ -278,7 +280,7 @@ class _Search:
         self._answers: dict[str, Answer] = {}
         self._priced = False
         # If brackets are evaluated in closed form, they cost little, and both problems are solved.
-        self._cones = game.cone_form if game.relaxation.from_solver else None
+        self._cones = game.cone_form if needs_solver(game.relaxation) else None
 
     @property
     def gap(self) -> float:
@@ -410,7 +412,7 @@ class _Search:
             w = w if self._basis is None else self._basis @ w
             least = answer.value - 0.1 * self._tol
             self.pair.offer_w((self._columns, w), answer.proof, least)
-        if answer.proof is not None and self.game.relaxation.from_solver:
+        if answer.proof is not None and needs_solver(self.game.relaxation):
             # If d satisfies all constraints of the cone form, the bound on f(d) needs no solver.
             numerical.programs(self.game.relaxation, self.game.m).near_point(answer.proof)
         return self.pair.offer_d(d)
@@ -430,7 +432,7 @@ class _Search:
         if not pair.usable:
             who = f"it returned no usable point; {pair.trivial} and the center"
         proof = f"{who} prove [{lower}, {upper}]{self._verdict()}"
-        believed = self.game.relaxation.believed(pair.witness, pair.d)
+        believed = bounds_of(self.game.relaxation).reservation(pair.witness, pair.d)
         return f"{claim}; {proof}" + (f"; {believed}" if believed else "")
 
     def _verdict(self) -> str:

@@ -16,6 +16,7 @@ from relaxboost import relaxations
 from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import BinaryDistribution, projector
 
 SMOOTHINGS = ("entropy", "binary-entropy")
 
@@ -28,9 +29,9 @@ weight β. The margins must be finite."""
 class Smoother(Protocol):
     """An object that returns a projector for each weight β of the smoothing.
 
-    A projector is a function that maps margins to smoothed distributions over the examples. Every
-    relaxation is a smoother, which uses the entropy. The class `BinaryEntropySmoother` uses the
-    binary entropy instead, and the class `Unsmoothed` adds no function to the relaxation.
+    A projector is a function that maps margins to smoothed distributions over the examples. The
+    class `EntropySmoother` adds the entropy to the relaxation, and the class
+    `BinaryEntropySmoother` adds the binary entropy. The class `Unsmoothed` adds no function.
     """
 
     def projector(self, beta: float) -> Projector:
@@ -40,6 +41,20 @@ class Smoother(Protocol):
         `beta` is its weight β. In the l1 norm, the modulus of strong convexity of s is at least 1.
         """
         ...
+
+
+class EntropySmoother:
+    """The smoothing that adds β Σ d_i log d_i to the relaxation f.
+
+    d is a distribution over the examples, and β is the weight of the smoothing.
+    """
+
+    def __init__(self, relaxation: Relaxation) -> None:
+        self._relaxation = relaxation
+
+    def projector(self, beta: float) -> Projector:
+        """Return the function that maps margins u to `relaxation.distribution(u, beta)`."""
+        return projector(self._relaxation, beta)
 
 
 class BinaryEntropySmoother:
@@ -58,11 +73,11 @@ class BinaryEntropySmoother:
     """
 
     def __init__(self, relaxation: Relaxation) -> None:
-        if not relaxation.binary_entropy:
+        if not isinstance(relaxation, BinaryDistribution):
             # The remedy names the families that have the method, so it finds them now.
             kinds = {getattr(relaxations, name) for name in relaxations.__all__}
             families = (k for k in kinds if isinstance(k, type) and issubclass(k, Relaxation))
-            able = sorted(kind.__name__ for kind in families if kind.binary_entropy)
+            able = sorted(k.__name__ for k in families if issubclass(k, BinaryDistribution))
             raise InputError(
                 'smoothing="binary-entropy" needs a relaxation with a method binary_distribution, '
                 f"and {relaxation!r} has none; these have: {', '.join(able)}"

@@ -20,6 +20,8 @@ from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis, Solution
+from relaxboost.relaxations.base import needs_solver
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.starting_points import Unbegun
 from relaxboost.solvers.checkpoint import Checkpoint
 from relaxboost.solvers.incumbent import Certified, Incumbent, RunLog
@@ -170,7 +172,7 @@ def _prepare_kernels(game: Game) -> None:
     """
     kinds = type(game.matrix), type(game.relaxation), type(game.over)
     # A relaxation that calls a solver has no compiled functions.
-    if kinds in _PREPARED or game.relaxation.from_solver:
+    if kinds in _PREPARED or needs_solver(game.relaxation):
         return
     center = game.relaxation.center(game.m)
     ready(
@@ -398,7 +400,7 @@ class _Job:
         end = describe_ending(game, goal, ending, proof)
         notes = (
             end,
-            game.relaxation.believed(proof.witness, proof.d),
+            bounds_of(game.relaxation).reservation(proof.witness, proof.d),
             self._begin.note,
             "" if self._file is None else self._file.trouble,
         )

@@ -16,6 +16,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import needs_solver
+from relaxboost.relaxations.bounds import bounds_of, level_of
 from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
@@ -236,12 +238,12 @@ class Case(Judge):
 
     def tol(self, scale: float = 1.0) -> float:
         """Return what the level of the relaxation allows on numbers of this scale."""
-        return _BASE[self.f.level] * max(1.0, scale)
+        return _BASE[level_of(self.f)] * max(1.0, scale)
 
     @property
     def rough(self) -> bool:
         """Whether distributions are only as good as a cone solver makes them."""
-        return self.f.level == "numerical" or self.f.from_solver
+        return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
         """Return what is allowed where a distribution enters, which a solver may have made."""
@@ -253,7 +255,7 @@ class Case(Judge):
 
     def rounding(self, scale: float = 1.0) -> float:
         """Return what evaluating the check itself may lose; the level's where it is numerical."""
-        if self.f.level == "numerical":
+        if not bounds_of(self.f).is_proved:
             return self.tol(scale)
         return 8.0 * (self.m + 8) * UNIT * max(1.0, scale)
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.testing.core import Case, entropy, size
 
 _BETAS = (1e-3, 0.1, 1.0, 10.0)
@@ -51,7 +52,7 @@ def first_order(case: Case) -> None:
 
 def small_beta(case: Case) -> None:
     """<d, u> + f(d) at d = distribution(u, β) exceeds F(u) by at most β entropy_range(m)."""
-    spread = case.f.entropy_range(case.m)
+    spread = bounds_of(case.f).entropy_range(case.m)
     betas = (1e-9, 1e-6, 1e-2) if not case.rough else (1e-6, 1e-2)
     for beta in betas:
         close = 10.0 * beta * case.rng.normal(size=case.m)  # margins that β cannot tell apart
@@ -110,7 +111,7 @@ def game(case: Case) -> None:
         ("game.bracket(d, w)", rough),
     ):
         apart = max(lower - best.upper, best.lower - upper)
-        tolerance = case.tol() if case.f.level == "numerical" else 0.0
+        tolerance = 0.0 if bounds_of(case.f).is_proved else case.tol()
         promise = f"the brackets of reference(game) and {name} overlap"
         case.at_most(
             apart, tolerance, promise, A=A, got=(lower, upper), reference=(best.lower, best.upper)

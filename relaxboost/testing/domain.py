@@ -8,6 +8,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.rounding import sum_bounds
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.testing.core import Case, entropy, size
 
 
@@ -46,7 +47,7 @@ def repair(case: Case) -> None:
 
 def entropy_range(case: Case) -> None:
     """entropy_range(m) is not below the range of the entropy over the feasible points met."""
-    claimed = case.f.entropy_range(case.m)
+    claimed = bounds_of(case.f).entropy_range(case.m)
     case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
     points = list(case.subject.feasible)
     points += [case.f.relaxed_margin(u)[1] for u in case.margins(4 if case.subject.large else 12)]
@@ -65,22 +66,23 @@ def entropy_range(case: Case) -> None:
 def penalty_bound(case: Case) -> None:
     """penalty_bound(d, Σd) bounds f at a feasible point within the distance it states."""
     f, rng = case.f, case.rng
+    bounds = bounds_of(f)
     jitter = 1.0 + 4e-16 * rng.integers(-1, 2, case.m)
     for number, point in enumerate(case.subject.feasible):
         for d in (point, point * jitter):
-            value, distance = f.penalty_bound(d, sum_bounds(d))
+            value, distance = bounds.penalty_bound(d, sum_bounds(d))
             promise = "d is feasible up to rounding, so that the bound is finite and near f(d)"
             at = f.penalty(point)
             # Where a solver's f forgives 1e-9 outside, a thin domain is further away.
-            near = 1e-5 if f.level == "numerical" else 1e-6
+            near = 1e-6 if bounds.is_proved else 1e-5
             case.at_most(distance, near, promise, d=d, value=value)
             case.at_most(at - value, case.rounding(abs(at)) + distance, promise, d=d, f=at)
             case.at_most(value - at, case.solver_tol(abs(at)), promise, d=d, f=at)
         # As there is a feasible d' within the distance with f(d') <= value, F is bounded.
         rough = rng.dirichlet(np.full(case.m, 0.3))
-        value, distance = f.penalty_bound(rough, sum_bounds(rough))
+        value, distance = bounds.penalty_bound(rough, sum_bounds(rough))
         for u in case.margins(1 if number else 4):
-            lower = f.lower_bound(u, f.witness(u))
+            lower = bounds.lower_bound(u, bounds.witness(u))
             above = math.fsum((rough * u).tolist()) + value + distance * size(u)
             promise = "F(u) <= <d, u> + value + distance ‖u‖_inf"
             case.at_most(lower - above, case.tol(size(u)), promise, d=rough, u=u, value=value)

@@ -11,6 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.testing.core import Case, size
 from relaxboost.testing.duality import optimum
 
@@ -78,9 +79,10 @@ def shape_of_margin(case: Case) -> None:
 
 def own_witness(case: Case) -> None:
     """lower_bound(u, witness(u)) is F(u) up to rounding, and never above it."""
+    bounds = bounds_of(case.f)
     for u in case.margins(4 if case.subject.large else 8):
         value, best = case.f.relaxed_margin(u.copy())[0], case.best(u)
-        lower = float(case.f.lower_bound(u.copy(), case.f.witness(u.copy())))
+        lower = float(bounds.lower_bound(u.copy(), bounds.witness(u.copy())))
         scale = size(u, value)
         promise = "lower_bound is not above <d, u> + f(d) at any feasible d"
         case.at_most(lower - best, case.rounding(scale), promise, u=u, lower=lower, value=best)
@@ -90,14 +92,15 @@ def own_witness(case: Case) -> None:
 
 def every_witness(case: Case) -> None:
     """lower_bound(u, w) is not above F(u) for any w: those of other margins, mangled ones, nan."""
+    bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):
         best = case.best(u)
-        witnesses = [case.f.witness(v.copy()) for v in others]
-        for witness in [*witnesses, *_mangled(case.f.witness(u.copy()), case.rng)]:
-            lower = case.f.lower_bound(u.copy(), witness)
+        witnesses = [bounds.witness(v.copy()) for v in others]
+        for witness in [*witnesses, *_mangled(bounds.witness(u.copy()), case.rng)]:
+            lower = bounds.lower_bound(u.copy(), witness)
             scale = size(u, best)
-            if case.f.level == "numerical":  # a solver's error grows with the witness
+            if not bounds.is_proved:  # a solver's error grows with the witness
                 scale = max(scale, min(1e6, size(*_numbers(witness))))
             promise = "lower_bound(u, w) is not above F(u) for any w (−inf where w proves nothing)"
             tolerance = case.rounding(scale)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost.relaxations.base import LinearForm
+from relaxboost.relaxations import LinearForm
+from relaxboost.relaxations.description import description_of
 from relaxboost.testing.core import Case, size
 
 
@@ -37,7 +38,7 @@ def _program(form: LinearForm, m: int, u: Vector, fixed: Vector | None = None) -
 
 def polyhedral(case: Case) -> None:
     """traits.polyhedral says whether linear_form(m) exists, and its optimum is F(u)."""
-    form = case.f.linear_form(case.m)
+    form = description_of(case.f).linear_form(case.m)
     promise = "linear_form(m) is a LinearForm exactly where traits.polyhedral"
     case.demand((form is not None) == case.f.traits.polyhedral, promise, linear_form=form)
     if form is None or not case.claims("polyhedral"):

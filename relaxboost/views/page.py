@@ -17,7 +17,6 @@ from relaxboost._core.rounding import show_bracket
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.stumps import StumpMatrix
 from relaxboost.relaxations import Capped, HardMargin
-from relaxboost.relaxations.base import LEVELS
 from relaxboost.views import plots
 from relaxboost.views.report import margin_quantiles
 
@@ -79,7 +78,7 @@ def report(
     given, count = _rows(s, rows), len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
     heading = shown(title or f"All {s.game.n or 'known'} hypotheses, {s.game.relaxation}")
-    proved = min(s.game.relaxation.level, s.game.over.level, key=LEVELS.index)
+    proved = s.game.level
     certain = (
         "Certified" if proved != "numerical" else "Bracketed, numerical: rounding is not proved"
     )

@@ -12,6 +12,7 @@ from relaxboost._core.rounding import show_bracket
 from relaxboost.certificates.proof import strongest_level
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import HardMargin
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.method import METHODS
 
 QUANTILES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -27,7 +28,7 @@ def text(solution: Solution, most: int = 10) -> str:
     """Return the bracket, the rounds, the hypotheses with the largest weights and the margins."""
     s = solution
     lower, upper = show_bracket(s.lower, s.upper)
-    certified = "certified" if s.game.relaxation.level != "numerical" else "bracketed, numerical"
+    certified = "certified" if bounds_of(s.game.relaxation).is_proved else "bracketed, numerical"
     asked = f"{s.tol:g}" + (f" or {s.rtol:g} |rho|" if s.rtol else "")
     lines = [
         f"{certified}:  {lower} <= rho <= {upper}   (gap {s.gap:.2g}, asked {asked}: {s.status})",

@@ -11,6 +11,8 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates.exact.integers import Columns, flint, integer_columns
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import operands_of
+from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.linear import Bound, ExactForm
 
 Integer = Any
@@ -170,7 +172,7 @@ def _check(game: Game) -> None:
 def _form(game: Game) -> ExactForm:
     """Return the linear program of f; raises an InputError that says why there is none."""
     f = game.relaxation
-    form = f.exact_form(game.m)
+    form = description_of(f).exact_form(game.m)
     if form is not None:
         return form
     if game.linear_form is not None:
@@ -178,7 +180,7 @@ def _form(game: Game) -> ExactForm:
             f"{f!r} gives its linear program in doubles only; give it a method exact_form(m) that "
             "returns a relaxboost.relaxations.ExactForm"
         )
-    if f.parts and all(part.traits.polyhedral for part in f.parts):
+    if operands_of(f) and all(part.traits.polyhedral for part in operands_of(f)):
         raise InputError(
             f"{f!r} leaves d >= 0, where the linear program of f holds; use f.shifted(d0) with "
             "d0 >= 0 and f.scaled(c) with c > 0, or bracket the optimum with reference(game) or "

@@ -8,6 +8,7 @@ from relaxboost.claims.language import *
 from relaxboost.claims.sides import on_simplex
 from relaxboost.claims.ss09.penalties import CLOSED, PENALTIES, STRENGTH, hinge_side
 from relaxboost.claims.ss09.source import SOURCE
+from relaxboost.relaxations.bounds import bounds_of
 
 PRIMAL = Space(theta=Vector("m"), x=Vector("m", -2.0, 2.0), d=Vector("m", 0.0, 1.0))
 
@@ -136,7 +137,8 @@ def hinge_conjugate(x: Instance) -> Slacks:
     relaxation = f.relaxation(m, x.s).resolve(m)
     best = relaxation.relaxed_margin(-theta)[1]
     value = float(theta @ best) - f.f(best, x.s)
-    bound = relaxation.lower_bound(-theta, relaxation.witness(-theta)) + f.constant(m, x.s)
+    proof = bounds_of(relaxation)
+    bound = proof.lower_bound(-theta, proof.witness(-theta)) + f.constant(m, x.s)
     left = Bracket(value, max(value, -bound)) + solved(0.0)
     right = -hinge_side(-theta, f, x.s)
     yield equal(left, right, f"conjugate and thresholds, {x.f}")

@@ -8,6 +8,7 @@ from relaxboost.claims.language import *
 from relaxboost.claims.wgr07.source import SOURCE
 from relaxboost.game.game import Game
 from relaxboost.relaxations import Capped
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.solve import solve
 
@@ -57,7 +58,7 @@ def dual(x: Instance) -> Slacks:
     at which the best column has exactly level + ν.
     """
     m = len(x.A)
-    project = Capped(x.k).resolve(m).projector(1.0)
+    project = projector(Capped(x.k).resolve(m), 1.0)
     edges = x.A.T @ project(x.A @ x.w)
     j = int(np.argmax(edges))
     level = float(edges[j]) - x.nu

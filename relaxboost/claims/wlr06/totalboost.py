@@ -9,6 +9,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.claims.language import *
 from relaxboost.claims.wlr06.source import SOURCE
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.softboost import SoftBoostRun
 from relaxboost.solvers.rounds import Rounds
@@ -68,7 +69,7 @@ def progress(x: Instance) -> Slacks:
         if not slots or run.infeasible:
             continue
         columns = run.active.columns[:, slots].astype(np.float64)
-        dual = ProjectionDual(columns, run.least - x.nu, game.relaxation.projector(1.0))
+        dual = ProjectionDual(columns, run.least - x.nu, projector(game.relaxation, 1.0))
         value, _ = dual.evaluate(dual.maximise(run.multipliers, 1e-9))
         right = before + x.nu**2 / 2.0
         yield at_least(value, right, "Δ(d_{t+1}, u), Δ(d_t, u) + ν²/2", state.round)

@@ -20,6 +20,7 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.matrices.datasets import labels as two_labels
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
+from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers.reference import reference
 from relaxboost.solvers.solve import solve
 
@@ -243,7 +244,7 @@ def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any
 
 
 def _is_numerical(game: Game, level: str | None) -> bool:
-    return (game.relaxation.level if level is None else level) == "numerical"
+    return (level_of(game.relaxation) if level is None else level) == "numerical"
 
 
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:

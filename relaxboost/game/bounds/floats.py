@@ -32,6 +32,7 @@ from relaxboost._core.rounding import down, roundoff, sum_bounds, up
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation, Witness
+from relaxboost.relaxations.bounds import bounds_of
 
 _UNIT_BALL = L1Ball()
 _SOLVER = 1e-9
@@ -55,13 +56,14 @@ def evaluate_lower(
     domain up to rounding.
     """
     u = matrix.margins(support, coefficients)
+    proof = bounds_of(relaxation)
     if witness is None:
         try:
-            witness = relaxation.witness(u)
+            witness = proof.witness(u)
         except SolverError:
-            witness = relaxation.witness(np.zeros_like(u))
-    bound = relaxation.lower_bound(u, witness)
-    if relaxation.level == "numerical":
+            witness = proof.witness(np.zeros_like(u))
+    bound = proof.lower_bound(u, witness)
+    if not proof.is_proved:
         bound -= _SOLVER * (1.0 + abs(bound))
     if np.any(coefficients):
         norm = sum_bounds(np.abs(coefficients))[1]
@@ -84,8 +86,9 @@ def evaluate_upper(
     is added; where it is unknown the bound is inf.
     """
     total = sum_bounds(d)
-    value, distance = relaxation.penalty_bound(d, total)
-    if relaxation.level == "numerical":
+    proof = bounds_of(relaxation)
+    value, distance = proof.penalty_bound(d, total)
+    if not proof.is_proved:
         value += _SOLVER * (1.0 + abs(value))
     best = over.best(matrix, d)
     if not math.isfinite(best.slack):

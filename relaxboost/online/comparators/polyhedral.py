@@ -27,16 +27,16 @@ from relaxboost.game import Game
 from relaxboost.online.comparators.cumulative import Cumulative, is_kinked
 from relaxboost.online.losses import Inner, OnlineLoss
 from relaxboost.relaxations import Caps, ExactForm, Relaxation, Traits, Witness
-from relaxboost.relaxations.base import Level
+from relaxboost.relaxations.bounds import Bounds
+from relaxboost.relaxations.description import Description
 
 
 @dataclass(frozen=True)
-class CapsWithCosts(Relaxation):
+class CapsWithCosts(Relaxation, Bounds, Description):
     """f(d) = <costs, d> where d_i <= c_i; its relaxed margin is that of `Caps` at u + costs."""
 
     family = "relaxboost.CapsWithCosts"
     per_example: ClassVar[str] = "costs"
-    level: ClassVar[Level] = "exact"
 
     within: Caps
     costs: tuple[float, ...]

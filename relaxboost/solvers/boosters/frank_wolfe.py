@@ -15,7 +15,7 @@ from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.rounds import Booster
-from relaxboost.solvers.smoothing import Smoother
+from relaxboost.solvers.smoothing import EntropySmoother, Smoother
 from relaxboost.solvers.steps import Segment, Step, arrival, line_search, quadratic_step
 from relaxboost.solvers.stopping import PATIENCE_ROUNDS
 from relaxboost.solvers.warm_start import WarmStart
@@ -76,7 +76,7 @@ class CorrectiveRun(Booster):
         *,
         target: float = 0.0,
     ) -> None:
-        self._project = (game.relaxation if smoother is None else smoother).projector(beta)
+        self._project = (smoother or EntropySmoother(game.relaxation)).projector(beta)
         self._beta = beta
         self._rule = rule
         self._target = target

@@ -8,6 +8,7 @@ from scipy.special import xlog1py, xlogy
 
 from relaxboost._core.arrays import Vector
 from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.smoothing import Smoother
 
 
@@ -42,5 +43,5 @@ class SmoothedMargin:
             h += float(xlog1py(1.0 - d, -d).sum())
         # If f allows one distribution only, then `default_beta` is huge and h is constant. The
         # product β h would make the other terms vanish in rounding.
-        smoothing = self.beta * h if self._f.entropy_range(d.size) > 0.0 else 0.0
+        smoothing = self.beta * h if bounds_of(self._f).entropy_range(d.size) > 0.0 else 0.0
         return float(d @ u) + self._f.penalty(d) + smoothing

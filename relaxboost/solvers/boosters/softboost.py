@@ -12,6 +12,8 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
+from relaxboost.relaxations.base import projector
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
@@ -74,7 +76,7 @@ class SoftBoost(Method):
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
-        spread = game.relaxation.entropy_range(game.m)
+        spread = bounds_of(game.relaxation).entropy_range(game.m)
         return 2.0 + count_steps(spread, working_accuracy(game, tol))
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
@@ -101,7 +103,7 @@ class SoftBoostRun(Booster):
     def __init__(self, game: Game, accuracy: float, clock: Clock) -> None:
         self._game = game
         self._accuracy = accuracy
-        self._project = game.relaxation.projector(1.0)
+        self._project = projector(game.relaxation, 1.0)
         self.least = math.inf
         """The smallest edge Γ so far. At the next d every column must have an edge <= Γ − ν."""
         self.multipliers = np.zeros(0)

@@ -8,6 +8,8 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import LinearForm, numerical
+from relaxboost.relaxations.base import needs_solver
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.starting_points import active_set
@@ -182,7 +184,7 @@ class InteriorRun(Booster):
     def _are_bounds_expensive(self) -> bool:
         """Whether the bounds on the value may require the solution of a cone program for f."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
-        asks_solver = self._has_proof or self._game.relaxation.from_solver
+        asks_solver = self._has_proof or needs_solver(self._game.relaxation)
         return asks_solver and self._sieve is None
 
     def advance(self, best: Best) -> Booster | None:
@@ -283,7 +285,7 @@ class InteriorRun(Booster):
         """Store a distribution `d` near the iterate. Return a finite upper bound on f(d)."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
-        if f.from_solver and self._has_proof and proof is not None:
+        if needs_solver(f) and self._has_proof and proof is not None:
             # The other variables of f at the iterate prove an upper bound without a solver.
             known = numerical.programs(f, self._game.m).near_point(proof)
             if known is not None:
@@ -304,9 +306,10 @@ class InteriorRun(Booster):
         f = self._game.relaxation
         u = self.active.u
         proof = self._iterate.part.proof
-        self.witness = f.near_witness(u, proof) if is_quick and proof is not None else None
+        bounds = bounds_of(f)
+        self.witness = bounds.near_witness(u, proof) if is_quick and proof is not None else None
         if self.witness is not None:
-            lower = f.lower_bound(u, self.witness)
+            lower = bounds.lower_bound(u, self.witness)
         elif is_quick or is_early:
             return not is_quick
         else:
@@ -322,9 +325,9 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
     F is the relaxed margin, which is the minimum over d of ⟨d, u⟩ + f(d). If f has a closed form
     and is a linear program, the result is this program and False. Otherwise the result is the cone
     form of f and True. If the cones of this form are half lines, it is returned as a linear program
-    with the same rows. `Relaxation.near_witness` accepts the multipliers of these rows.
+    with the same rows. `Bounds.near_witness` accepts the multipliers of these rows.
     """
-    cones = game.cone_form if game.linear_form is None or game.relaxation.from_solver else None
+    cones = game.cone_form if game.linear_form is None or needs_solver(game.relaxation) else None
     if cones is not None:
         return cones.linear(game.m) or cones, True
     # Families with closed forms have a shorter linear program, and bounds without multipliers.
