@@ -16,6 +16,8 @@ from common import best_time, cancer, machine, table
 
 import relaxboost as rb
 from relaxboost.matrices import DenseMatrix, MarginMatrix, kernels, stumps
+from relaxboost.relaxations.base import projector
+from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 
 TOL = 0.01
@@ -34,7 +36,7 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
                 f"corrective, {step}",
                 {
                     "method": Corrective(
-                        step=step, beta=TOL / (2 * game.relaxation.entropy_range(game.m))
+                        step=step, beta=TOL / (2 * bounds_of(game.relaxation).entropy_range(game.m))
                     )
                 },
             )
@@ -134,7 +136,7 @@ def passes_in_a_row(matrix: MarginMatrix, rng: np.random.Generator, passes: int)
 
 def least_seconds(game: rb.Game, rng: np.random.Generator) -> float:
     """Return the least CPU time of a pass and the projection before it: rounds take no less."""
-    project, u = game.relaxation.projector(BETA), rng.normal(0.0, 0.01, game.m)
+    project, u = projector(game.relaxation, BETA), rng.normal(0.0, 0.01, game.m)
     return best_time(lambda: game.matrix.best(project(u)), clock=time.process_time)
 
 

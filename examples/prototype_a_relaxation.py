@@ -87,7 +87,7 @@ def solve_small() -> bool:
     for s in (reference, booster):
         lower, upper = show_bracket(s.lower, s.upper)
         line = f"{lower:>15} <= rho <= {upper:<15} {s.method}, {s.seconds:.1f} s"
-        print(f"   bracketed, {s.game.relaxation.level}: {line}")
+        print(f"   bracketed, {s.game.level}: {line}")
     verdict = rb.compare(booster, reference)
     print(f"   the brackets overlap: {verdict.agree}")
     return bool(verdict.agree)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Relaxation, Traits
-from relaxboost.relaxations.bounds import Bounds, Witness
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds, Witness
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.vectors import (
     enclose_vector,
@@ -272,10 +272,9 @@ class NormBall(OfNorm, BallOfNorm):
     radius: Any
     weights: Any = None
 
-    if TYPE_CHECKING:  # `__new__` returns a subclass that has one
-
-        def witness(self, u: Vector) -> Any:
-            """Return a witness of F(u)."""
+    def witness(self, u: Vector) -> Any:
+        """Return the threshold γ that a cone solver finds; the families by p have closed forms."""
+        return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
         """Return the ball for this p."""

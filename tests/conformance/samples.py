@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import cvxpy as cp
 import numpy as np
 
 from relaxboost._core.parameters import positive
-from relaxboost.relaxations import Relaxation, Witness
+from relaxboost.relaxations import Bounds, Relaxation, Witness
 from relaxboost.relaxations.base import Traits, as_margins
 
 
@@ -53,11 +52,10 @@ class Square(Relaxation):
 
 
 @dataclass(frozen=True)
-class Entropy(Relaxation):
+class Entropy(Relaxation, Bounds):
     """eta Σ d_i log(m d_i) on d >= 0, in closed forms: F(u) = −eta log mean exp(−u/eta)."""
 
     eta: float = 0.5
-    level: ClassVar = "enclosed"
 
     @property
     def traits(self):
@@ -97,6 +95,9 @@ class Entropy(Relaxation):
             return -math.inf
         above = self.eta * math.fsum(np.exp(x).tolist()) / x.size
         return witness.gamma - above - 1e-14 * (1.0 + above + abs(witness.gamma))
+
+    def penalty_bound(self, d, total):
+        return self.penalty(d), 0.0
 
     def cvxpy_penalty(self, d):
         return -self.eta * (cp.sum(cp.entr(d)) - math.log(d.shape[0]) * cp.sum(d)), []

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations.base import fixed_m
+from relaxboost.relaxations.bounds import bounds_of
 from tests.conformance.families import FAMILIES
 
 SKEW = [[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
@@ -276,7 +278,11 @@ def test_margins_are_a_vector_of_finite_numbers(make):
     }
     for message, margins in wrong.items():
         for u in margins:
-            for method in (f.relaxed_margin, f.witness, lambda u: f.distribution(u, 0.1)):
+            for method in (
+                f.relaxed_margin,
+                bounds_of(f).witness,
+                lambda u: f.distribution(u, 0.1),
+            ):
                 with pytest.raises(rb.InputError, match=message):
                     method(u)
     for beta in (0, -1, math.nan, math.inf, "x", None):
@@ -284,7 +290,7 @@ def test_margins_are_a_vector_of_finite_numbers(make):
             f.distribution(np.zeros(6), beta)
     with pytest.raises(rb.InputError, match="nan or infinite"):
         f.repair(np.full(6, math.nan))
-    if f.fixed_m is not None:
+    if fixed_m(f) is not None:
         with pytest.raises(rb.InputError, match="is one of m = 6 examples, and u has 3"):
             f.relaxed_margin(np.zeros(3))
 

@@ -14,18 +14,19 @@ import relaxboost as rb
 from relaxboost._core.intervals import Interval
 from relaxboost.relaxations import LinearForm, Traits, Witness
 from relaxboost.relaxations.affine import Dilated, Shifted
+from relaxboost.relaxations.bounds import Bounds, level_of
 from relaxboost.relaxations.calculus import Scaled, Sum, SumWitness
+from relaxboost.relaxations.description import Description
 from relaxboost.testing import check_relaxation
 
 M = 5
 
 
 @dataclass(frozen=True)
-class Linear(rb.Relaxation):
+class Linear(rb.Relaxation, Bounds, Description):
     """f(d) = <cost, d>, at level exact: F_{f + g}(u) = F_g(u + cost) for every g."""
 
     cost: tuple[float, ...]
-    level = "exact"
 
     @property
     def traits(self):
@@ -101,7 +102,7 @@ def test_sums_with_a_linear_function_are_proved_exactly(rng):
     """F(u) = AvgMin_k(u + cost), so that the rounded bounds can be held against a Fraction."""
     for k in (1, 2, Fraction(5, 2), 4):
         f = (rb.Capped(k) + Linear(COST)).resolve(M)
-        assert f.level == "exact"
+        assert level_of(f) == "exact"
         for _ in range(5):
             u = rng.uniform(-1, 1, M)
             truth = exact_average(u, k)
@@ -117,8 +118,8 @@ def test_sums_with_a_linear_function_are_proved_exactly(rng):
 def test_multiples_are_proved_as_what_they_are_multiples_of(rng):
     c = Fraction(1, 3)
     f = c * Linear(COST)
-    assert f.level == "exact"
-    assert (0.5 * SQUARE).level == "numerical"
+    assert level_of(f) == "exact"
+    assert level_of(0.5 * SQUARE) == "numerical"
     for _ in range(100):
         u = rng.uniform(-1, 1, M)
         truth = min(Fraction(x) + c * Fraction(y) for x, y in zip(u, COST, strict=True))
@@ -137,25 +138,25 @@ def test_a_sum_of_indicators_finds_a_common_point():
     class Box(rb.Capped):
         """A cap that does not fold."""
 
-        def plus(self, other):
+        def _plus(self, other):
             return None
 
     f = (Box(2) + Box(3)).resolve(4)
     assert isinstance(f, Sum)
-    assert f.level == "exact"
+    assert level_of(f) == "exact"
     d = np.array([0.5, 0.5, 0.0, 0.0])
     value, distance = f.penalty_bound(d, (1.0, 1.0))
     assert 0.0 <= value <= 1e-300
     assert distance >= 2 * (1 - 2 / 3) - 1e-12  # what lies above the cap 1/3 must move
     tight = (Box(4) + Box(3)).resolve(4)  # the uniform distribution only
-    assert tight.level == "exact"  # the cap 1/3 has room around it
+    assert level_of(tight) == "exact"  # the cap 1/3 has room around it
     value, distance = tight.penalty_bound(np.full(4, 0.25), (1.0, 1.0))
     assert 0.0 <= value <= 1e-300
     assert distance <= 1e-12
     touching = (rb.relaxations.GroupCaps([0, 1], [0.75, 0.25]) + rb.Capped(Fraction(4, 3))).resolve(
         2
     )
-    assert touching.level == "numerical"  # (3/4, 1/4) is on the edge of both
+    assert level_of(touching) == "numerical"  # (3/4, 1/4) is on the edge of both
 
 
 def test_rules_in_closed_form():
@@ -197,7 +198,7 @@ def test_linear_forms_are_stacked(rng):
         np.zeros(M),
     )
 
-    class Peak(rb.Relaxation):
+    class Peak(rb.Relaxation, Description):
         @property
         def traits(self):
             return Traits(polyhedral=True)

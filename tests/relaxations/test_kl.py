@@ -15,6 +15,7 @@ import relaxboost as rb
 from relaxboost import InputError, KLBall, KLPenalty
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import BallWitness, Traits, Witness
+from relaxboost.relaxations.bounds import level_of
 from relaxboost.testing import check_relaxation
 from tests.twins import ball
 
@@ -255,7 +256,7 @@ def test_penalty_and_traits():
     assert f.curvature(4) == 2.0
     assert f.traits == Traits(smooth=True, zero_minimum=True)
     assert KLBall(1).traits.symmetric
-    assert f.level == "enclosed"
+    assert level_of(f) == "enclosed"
 
 
 def test_keys_tell_parameters_apart():

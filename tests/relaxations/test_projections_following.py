@@ -12,6 +12,7 @@ from relaxboost.relaxations._projections import (
     by_sorting,
     capped_distribution,
 )
+from relaxboost.relaxations.base import margin_function, projector
 from relaxboost.solvers import Corrective
 
 
@@ -82,7 +83,7 @@ def test_the_soft_margin_is_the_same_wherever_it_begins(rng, m):
         if k < 1.0:
             continue
         f = rb.Capped(k=k).resolve(m)
-        value = f.valuer()
+        value = margin_function(f)
         for u in walks(rng, m):
             assert value(u) == pytest.approx(f.relaxed_margin(u)[0], rel=1e-13, abs=1e-14)
 
@@ -109,8 +110,8 @@ def test_what_a_subclass_overrides_is_asked(rng):
             return value - 1.0, d
 
     u = rng.normal(size=30)
-    assert np.array_equal(Own(5).projector(0.1)(u), rb.Capped(5).distribution(u, 0.2))
-    assert Own(5).valuer()(u) == rb.Capped(5).relaxed_margin(u)[0] - 1.0
+    assert np.array_equal(projector(Own(5), 0.1)(u), rb.Capped(5).distribution(u, 0.2))
+    assert margin_function(Own(5))(u) == rb.Capped(5).relaxed_margin(u)[0] - 1.0
 
 
 def test_rounds_show_the_soft_margin(rng):

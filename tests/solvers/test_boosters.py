@@ -13,6 +13,7 @@ import scipy.optimize as so
 import relaxboost as rb
 from relaxboost._core.loop import Clock
 from relaxboost.matrices import Best, DenseMatrix
+from relaxboost.relaxations.base import projector
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 from relaxboost.solvers.boosters.erlpboost import ERLPBoostRun
 from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun
@@ -161,11 +162,11 @@ def test_line_search_finds_the_maximiser_from_below(rng):
             slope = derivative(0.0)
             if slope <= 0:
                 assert (
-                    line_search(relaxation.projector(beta), beta, Segment(u, v, slope)).eta == 0.0
+                    line_search(projector(relaxation, beta), beta, Segment(u, v, slope)).eta == 0.0
                 )
                 continue
             for stretch in (1.0, 3.0, 1e6):  # where the search begins does not matter
-                given = relaxation.projector(beta), beta, Segment(u, v, slope)
+                given = projector(relaxation, beta), beta, Segment(u, v, slope)
                 eta, there, d, times, _ = line_search(*given, accuracy=1e-6, stretch=stretch)
                 if derivative(1.0) >= 0:
                     assert eta == 1.0

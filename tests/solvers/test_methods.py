@@ -11,6 +11,7 @@ import pytest
 import relaxboost as rb
 from relaxboost._core.highs import WarmProgram
 from relaxboost.relaxations import numerical
+from relaxboost.relaxations.base import needs_solver, projector
 from relaxboost.solvers import Corrective, LPBoost
 from tests.conformance.families import FAMILIES
 
@@ -32,8 +33,8 @@ def transport(m):
 def test_auto_asks_no_cone_solver_for_steps_where_a_linear_program_is_known(rng, monkeypatch):
     """A distribution from the cone solver costs more than a round of the linear program."""
     game = rb.Game(np.clip(rng.uniform(-1, 1, (12, 8)) + 0.1, -1, 1), transport(12))
-    assert game.relaxation.from_solver
-    assert game.relaxation.linear_form(12) is not None
+    assert needs_solver(game.relaxation)
+    assert game.linear_form is not None
     own, asked = numerical.Programs.distribution, []
     monkeypatch.setattr(numerical.Programs, "distribution", lambda *a: asked.append(1) or own(*a))
     solution = rb.solve(game, 1e-6)
@@ -85,7 +86,7 @@ def test_calls_are_no_deeper_than_this_and_a_line_search_checks_nothing(
     assert len(stack) <= most, " > ".join(stack)
 
 
-OWN = [(name, make) for name, make in FAMILIES if not make(60).resolve(60).from_solver]
+OWN = [(name, make) for name, make in FAMILIES if not needs_solver(make(60).resolve(60))]
 
 DEEPEST = 14
 DEEPER = {
@@ -132,7 +133,7 @@ def test_no_family_calls_deeper_than_it_says_and_its_line_search_checks_nothing(
 def test_a_projector_is_the_distribution(rng, name, make):
     f = make(60).resolve(60)
     for u in (rng.uniform(-1, 1, 60), np.round(rng.normal(size=60), 1), np.zeros(60)):
-        assert np.array_equal(f.projector(0.05)(u), f.distribution(u, 0.05))
+        assert np.array_equal(projector(f, 0.05)(u), f.distribution(u, 0.05))
 
 
 def test_a_distribution_of_its_own_is_what_the_projector_asks():
@@ -141,7 +142,7 @@ def test_a_distribution_of_its_own_is_what_the_projector_asks():
             return super().distribution(u, 2 * beta)
 
     u = np.array([0.0, 0.3, 0.7])
-    assert np.array_equal(Twice().projector(0.1)(u), rb.HardMargin().distribution(u, 0.2))
+    assert np.array_equal(projector(Twice(), 0.1)(u), rb.HardMargin().distribution(u, 0.2))
 
 
 @pytest.mark.parametrize("method", ["lpboost", LPBoost(program="linear")])

@@ -11,6 +11,7 @@ from scipy import sparse as sp
 
 import relaxboost as rb
 from relaxboost._core.loop import Clock, TimeUp, until
+from relaxboost.relaxations.base import BinaryDistribution, projector
 from relaxboost.solvers import (
     AdaBoostStar,
     Hedge,
@@ -117,7 +118,7 @@ def test_sparse_games_stumps_and_weak_learners(method, cancer_stumps, rng):
 def test_the_projection_is_that_of_the_twin(k, entries, rng):
     for t in (1, 3, 6):
         A = entries(rng, 9, t).astype(float)
-        project = rb.Capped(k).resolve(9).projector(1.0)
+        project = projector(rb.Capped(k).resolve(9), 1.0)
         value = rb.solve(rb.Game(A, rb.Capped(k), over=rb.Simplex()), 1e-9).upper
         for level in (value + 0.02, value + 0.3, 1.0):
             dual = ProjectionDual(A, level, project)
@@ -139,7 +140,7 @@ def test_each_projection_raises_the_dual_by_half_of_the_squared_accuracy(rng):
         level = run.least - nu
         if not run.infeasible and math.isfinite(level):
             columns = run.active.columns[:, run.program.slots]
-            dual = ProjectionDual(columns, level, game.relaxation.projector(1.0))
+            dual = ProjectionDual(columns, level, projector(game.relaxation, 1.0))
             values.append(dual.evaluate(run.multipliers)[0])
     assert len(values) > 5
     assert run.infeasible
@@ -149,7 +150,7 @@ def test_each_projection_raises_the_dual_by_half_of_the_squared_accuracy(rng):
 
 def test_a_projection_looks_at_the_clock(rng):
     A = reals(rng, 9, 4)
-    dual = ProjectionDual(A, 0.1, rb.HardMargin().projector(1.0))
+    dual = ProjectionDual(A, 0.1, projector(rb.HardMargin(), 1.0))
     with until(0.0), pytest.raises(TimeUp):
         dual.maximise(np.zeros(4), 1e-8)
 
@@ -264,7 +265,7 @@ def test_mlpboost_gains_what_the_step_of_fig_1_gains(f, smoothing, rng):
     """D never falls, and a round gains at least β g²/8, or half of the gap g."""
     game = rb.Game(reals(rng, 25, 30), f)
     method = MLPBoost(smoothing=smoothing)
-    if smoothing == "binary-entropy" and not f.binary_entropy:
+    if smoothing == "binary-entropy" and not isinstance(f, BinaryDistribution):
         with pytest.raises(rb.InputError, match="binary_distribution"):
             method.check(game)
         return
