@@ -20,7 +20,7 @@ import pytest
 
 import relaxboost as rb
 from relaxboost import solvers
-from relaxboost.relaxations.expressions import families
+from relaxboost.instances.expressions import families
 from relaxboost.solvers import METHODS
 from tests.conformance.families import FAMILIES
 

@@ -5,11 +5,6 @@ from .binary_entropy import BinaryEntropy as BinaryEntropy
 from .capped import Capped as Capped
 from .capped import CVaR as CVaR
 from .caps import Caps as Caps
-from .conditions import Condition as Condition
-from .conditions import Conditions as Conditions
-from .conditions import Violation as Violation
-from .conditions import check_conditions as check_conditions
-from .conditions import hinge_form as hinge_form
 from .custom import Custom as Custom
 from .divergences import ChiSquareBall as ChiSquareBall
 from .divergences import ChiSquarePenalty as ChiSquarePenalty
