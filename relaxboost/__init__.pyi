@@ -17,6 +17,7 @@ from .certificates import Certificate as Certificate
 from .certificates import certify as certify
 from .certificates import check_certificate as check_certificate
 from .certificates import exact_value as exact_value
+from .claims import check_conditions as check_conditions
 from .estimators import certify_ensemble as certify_ensemble
 from .game import FullSimplex as FullSimplex
 from .game import Game as Game
@@ -37,7 +38,6 @@ from .relaxations import KLPenalty as KLPenalty
 from .relaxations import NormBall as NormBall
 from .relaxations import NormPenalty as NormPenalty
 from .relaxations import Relaxation as Relaxation
-from .relaxations import check_conditions as check_conditions
 from .relaxations import f_divergence as f_divergence
 from .solvers import path as path
 from .solvers import reference as reference

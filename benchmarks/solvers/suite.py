@@ -16,12 +16,12 @@ from relaxboost._core.files import check_input
 from relaxboost.game.domains import Domain
 from relaxboost.game.game import Game
 from relaxboost.instances.entries import NAME
+from relaxboost.instances.expressions import read_relaxation
 from relaxboost.instances.generators import OPTIONS, check_options, generate
 from relaxboost.instances.sources import FILES, Sources, read_over
 from relaxboost.matrices import as_matrix, datasets, labelled, stumps
 from relaxboost.planning.readers.places import look
 from relaxboost.relaxations import HardMargin, MahalanobisBall, Relaxation
-from relaxboost.relaxations.expressions import read_relaxation
 
 KEYS: dict[str, set[str]] = {
     "generator": {"rows", "columns", "seed", "stored"},

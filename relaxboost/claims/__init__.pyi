@@ -4,6 +4,10 @@ from .arrays import Vector as Vector
 from .arrays import Weights as Weights
 from .claim import Claim as Claim
 from .claim import Source as Source
+from .conditions import Condition as Condition
+from .conditions import Conditions as Conditions
+from .conditions import check_conditions as check_conditions
+from .conditions import hinge_form as hinge_form
 from .fields import Choice as Choice
 from .fields import Field as Field
 from .fields import Real as Real
@@ -30,3 +34,4 @@ from .spaces import Space as Space
 from .verdict import ClaimVerdict as ClaimVerdict
 from .verdict import Evidence as Evidence
 from .verdict import StatementVerdict as StatementVerdict
+from .violations import Violation as Violation

@@ -43,7 +43,7 @@ class _Options(SimpleNamespace):
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
-        from relaxboost.relaxations.expressions import read_relaxation
+        from relaxboost.instances.expressions import read_relaxation
 
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}

@@ -11,11 +11,11 @@ from relaxboost._core.errors import InputError
 from relaxboost.certificates.proof import describe_relaxation
 from relaxboost.game.domains import Domain
 from relaxboost.game.game import Game
+from relaxboost.instances.expressions import read_relaxation
 from relaxboost.instances.sources import FILES, read_over
 from relaxboost.matrices import MarginMatrix
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.bounds import LEVELS, level_of
-from relaxboost.relaxations.expressions import read_relaxation
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 PLAIN = ("HardMargin()", "L1Ball(1)")

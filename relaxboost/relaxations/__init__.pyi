@@ -8,11 +8,6 @@ from .bounds import level_of as level_of
 from .capped import Capped as Capped
 from .capped import CVaR as CVaR
 from .caps import Caps as Caps
-from .conditions import Condition as Condition
-from .conditions import Conditions as Conditions
-from .conditions import Violation as Violation
-from .conditions import check_conditions as check_conditions
-from .conditions import hinge_form as hinge_form
 from .custom import Custom as Custom
 from .description import Description as Description
 from .description import description_of as description_of

@@ -22,11 +22,11 @@ from relaxboost import instances
 from relaxboost import planning as pl
 from relaxboost.certificates import Certificate
 from relaxboost.instances.corners import CORNERS
+from relaxboost.instances.expressions import read_relaxation
 from relaxboost.instances.sets import CORNER_CASES
 from relaxboost.instances.sources import read_over
 from relaxboost.instances.spec import read_spec
 from relaxboost.relaxations.bounds import level_of
-from relaxboost.relaxations.expressions import read_relaxation
 from relaxboost.reproductions.runs import Store
 from tests.golden import cases
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import relaxboost as rb
+from relaxboost.instances.expressions import families
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import operands_of
-from relaxboost.relaxations.expressions import families
 from tests.conformance.families import FAMILIES
 
 

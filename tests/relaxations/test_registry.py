@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations.expressions import families
+from relaxboost.instances.expressions import families
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 from tests.conformance.families import FAMILIES
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import linprog
 
 import relaxboost as rb
-from relaxboost.relaxations import check_conditions, hinge_form
+from relaxboost.claims import check_conditions, hinge_form
 from tests.conformance.families import FAMILIES
 from tests.twins import average_of_smallest
 
@@ -102,7 +102,7 @@ def claims_all(make):
 MEET = {name: make for name, make in FAMILIES if claims_all(make)}
 BREAK = {name: make for name, make in FAMILIES if not make(6).resolve(6).traits.monotone}
 SLOW = {"polyhedral f + g"}
-"""Families whose conjugate is a program of its own; `test_conditions` covers sums."""
+"""Families whose conjugate is a program of its own; tests/claims has the sums."""
 
 
 @pytest.mark.parametrize("name", [name for name in MEET if name not in SLOW])

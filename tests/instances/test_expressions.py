@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations.expressions import families, read_relaxation
+from relaxboost.instances.expressions import families, read_relaxation
 
 READ = [
     ("HardMargin()", rb.HardMargin()),

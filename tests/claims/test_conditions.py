@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
-from relaxboost.relaxations import Traits, check_conditions, hinge_form
+from relaxboost.claims import check_conditions, hinge_form
+from relaxboost.relaxations import Traits
 
 MADE_OF_OTHERS = {
     "sum": lambda rng, m: rb.Capped(rng.uniform(1, m)) + rb.NormPenalty(2, rng.uniform(0.1, 2)),

@@ -28,8 +28,8 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import count
-from relaxboost.relaxations import attack
-from relaxboost.relaxations.attack import Violation
+from relaxboost.claims import violations
+from relaxboost.claims.violations import Violation
 from relaxboost.relaxations.base import Relaxation, operands_of
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
@@ -132,7 +132,7 @@ def _minimum(f: Relaxation, m: int, proved: bool) -> Condition:
         return Condition(name, "holds", _by_family(f))
     lowest = -f.conjugate(np.zeros(m)) + 0.0  # not -0
     if lowest < -_TOLERANCE:
-        d = attack.maximiser(f, np.zeros(m), 1e3)
+        d = violations.maximiser(f, np.zeros(m), 1e3)
         if d is not None and f.penalty(d) < -_TOLERANCE:
             reason = f"f(d) = {f.penalty(d):.6g} at the witness d"
             if lowest == -math.inf:
@@ -194,7 +194,7 @@ def _monotone(f: Relaxation, m: int, proved: bool, seed: int) -> Condition:
     name = "(iii) f*(θ − α θ_i e_i) <= f*(θ)"
     if proved and f.traits.monotone:
         return Condition(name, "holds", _by_family(f))
-    violation, tried = attack.search(f, m, np.random.default_rng(seed))
+    violation, tried = violations.search(f, m, np.random.default_rng(seed))
     declared = "declared by the user" if f.traits.monotone else ""
     if violation is not None:
         reason = f"{violation}, though {declared}" if declared else str(violation)
