@@ -17,8 +17,8 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the length of a step along a column with the edge γ. With "lecture" the length is
-γ, and with "classical" it is artanh γ. "line-search" finds the length that minimises the risk."""
+"""The rules for the length of a step, for a column with the edge γ. The length is γ ("lecture"),
+artanh γ ("classical"), or the length that minimises the exponential risk ("line-search")."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,10 @@ class AdaBoost(HardMarginMethod):
 
 
 class AdaBoostRun(Booster):
-    """A run of AdaBoost, which adds one step along one column of A to w in each round.
+    """A run of AdaBoost, which changes the weight of one hypothesis in each round.
 
-    A round has three steps.
+    A is the game matrix with m examples, and w are the weights of the hypotheses. A round has three
+    steps.
 
     1. The run computes the distribution d over the examples, which is proportional to
        exp(−(Aw)_i). Up to sign and scale, d is the gradient of the exponential risk
@@ -91,7 +92,7 @@ class AdaBoostRun(Booster):
 
     inner = "exponential"
     why_no_step = "no step reduces the risk"
-    """A clause that says why the run takes no step, for `why_ended`."""
+    """The reason why the run takes no step, as a clause for the message in `why_ended`."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:
@@ -102,7 +103,8 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w; return None if no step reduces the risk."""
+        """Add a step to the weight of `best`. Return None if no step reduces the exponential
+        risk."""
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
@@ -118,13 +120,13 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        """Return the distribution that is proportional to exp(−(Aw)_i) for the current w."""
+        """Return the distribution over the examples that is proportional to exp(−margin)."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
         """Return the length of the step along a column with a positive edge.
 
-        `column` has the entries of the column, multiplied by the sign of the hypothesis.
+        `column` has the margins of the hypothesis: its column of A, multiplied by its sign.
         """
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
@@ -135,7 +137,7 @@ class AdaBoostRun(Booster):
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError if the column has an entry outside [−1, 1].
+        """Raise an InputError if the column of `best` has an entry outside [−1, 1].
 
         The entries of a user-defined matrix are unknown until the matrix returns a column.
         """

@@ -36,12 +36,12 @@ class FullyCorrectiveRun(Booster):
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
     for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
 
-    If f is strongly convex, the weighted mean of the first hulls is far above f, and the best w
+    If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
     changes much from round to round. The run then moves w towards the best w by a line search on
     F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
-    f. Φ is concave, Φ(w) is at least F(Aw), and both are equal at the current w. Φ is largest at
-    the best w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
-    F(Aw) at least as much as a step of Frank–Wolfe.
+    f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equal at the current w.
+    So the slope of F(Aw) towards the best w is at least the gap, and a round increases F(Aw) at
+    least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"
@@ -67,13 +67,13 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why these steps cannot solve a game, or "" if they can."""
+        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d and w of a warm start. The hull gets d and the worst distribution for w."""
+        """Start from the d and the w of a warm start. Add d and the worst distribution for w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -84,9 +84,9 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w towards the best w for d, extend the hull, and optimise d over the hull.
+        """Move the weights w towards `best`, extend the hull, and optimise d over the hull.
 
-        The method returns None if neither w nor the weights of the distributions have changed.
+        Return None if neither w nor the weights of the distributions in the hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
@@ -111,9 +111,9 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def _towards(self, best: Dense) -> None:
-        """Move w towards `best`, and add the worst distribution for the new w to the hull.
+        """Move the weights w towards `best`, and add the worst distribution for w to the hull.
 
-        If f is strongly convex enough, a line search finds the step. Otherwise w becomes `best`.
+        A line search finds the step if f is strongly convex enough. Otherwise w becomes `best`.
         """
         active = self.active
         v, size = active.direction(best)
@@ -133,17 +133,17 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add the worst distribution for the current w to the hull."""
+        """Add `worst`, the worst distribution for the current weights w, to the hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 
 
 def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
-    """Return a function that maps margins u to the d that minimises <d, u> + f(d), or None.
+    """Return a function that maps margins u to the distribution d that minimises <d, u> + f(d).
 
-    The result is None if the modulus of strong convexity of f is smaller than the weight of the
-    entropy that smoothed methods add for the gap `tol`. Small changes of u can then change the
-    minimiser much, and a line search would gain nothing.
+    The result is None if the modulus of strong convexity of the relaxation f is smaller than the
+    weight of the entropy that smoothed methods add for the gap `tol`. Small changes of u can then
+    change the minimiser much, and a line search would gain nothing.
     """
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(game.relaxation.entropy_range(game.m), tol):

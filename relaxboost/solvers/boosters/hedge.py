@@ -1,4 +1,4 @@
-"""Hedge (Freund & Schapire 1997, 1999), which updates d by multiplicative weights."""
+"""Hedge (Freund & Schapire 1997, 1999), an algorithm of multiplicative weights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 MEAN_GROWTH = 1.1
-"""The factor by which the number of updates of d grows between two evaluations of the mean of d.
+"""The growth factor of the number of updates of d between two evaluations of the mean of d.
 
 The mean of all distributions d so far proves the upper bound. A round that evaluates the mean does
 not update d."""
@@ -34,7 +34,7 @@ the difference between the largest and the smallest margin of the answer s."""
 
 @dataclass(frozen=True)
 class Hedge(Method):
-    """Hedge, which updates d by multiplicative weights at the constant rate 1/β.
+    """Hedge, which updates the distribution d by multiplicative weights at the constant rate 1/β.
 
     The combined hypothesis w is the mean of the answers of the weak learner (atoms, or dense
     weights). After t answers the gap is at most the regret of d divided by t, which is at most
@@ -61,13 +61,14 @@ class Hedge(Method):
     cold = "cannot start from a given point, because its guarantee counts every round"
 
     def check(self, game: Game) -> None:
-        """Accept every game."""
+        """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up (see `Hedge`), plus the rounds that do not update d.
+        """Return 2 R (L/tol)² rounded up, plus the number of rounds that do not update d.
 
-        The rounds that evaluate the mean of d do not update d, and neither does the last round,
-        which evaluates w. The result is nan if the weak learner may miss the best hypothesis.
+        R is the range of the relative entropy over the feasible d, and L is the largest absolute
+        margin of an answer. Rounds that evaluate the mean of d do not update d, nor does the last
+        round. The result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -81,7 +82,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the rounds of a Hedge run that updates d `answers` times."""
+    """Return an upper bound on the number of rounds in which Hedge updates d `answers` times."""
     # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
     # 1 is the last round. Doubles beyond 2^52 are integers already.
@@ -93,9 +94,10 @@ class HedgeRun(Booster):
     """A run of Hedge, whose combined hypothesis is the mean of the answers of the weak learner.
 
     After the answers w_1, ..., w_t the next d minimises
-    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
-    `Relaxation.distribution` minimises this objective divided by t + 1. Some rounds evaluate the
-    mean of all d so far, and the run ignores the answers of the weak learner in these rounds.
+    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d). Here A is the game matrix, f is the
+    relaxation, and h is the relative entropy. `Relaxation.distribution` minimises this objective
+    divided by t + 1. In the rounds that evaluate the mean of all d so far, the run ignores the
+    answer of the weak learner.
 
     Parameters
     ----------
@@ -110,12 +112,12 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of answers that have updated d."""
+        """The number t of answers of the weak learner that have updated d."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
         self.account = RegretAccount(game.relaxation.entropy_range(game.m), self._beta)
-        """The object that computes the upper bound of the regret."""
+        """The object that computes the upper bound of the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)

@@ -28,9 +28,9 @@ class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
     The round keeps the w with the larger smoothed margin D(w), which is the minimum over the
-    distributions d of <d, Aw> + f(d) + β h(d). Here A is the game matrix, and f is the relaxation.
-    The Frank–Wolfe step guarantees the bound on the rounds. LPBoost is the secondary algorithm of
-    the paper, and makes most of the progress.
+    distributions d of <d, Aw> + f(d) + β h(d). A is the game matrix, f is the relaxation, and w are
+    the weights. The Frank–Wolfe step guarantees the bound on the rounds. LPBoost is the secondary
+    algorithm of the paper, and makes most of the progress.
 
     Parameters
     ----------
@@ -38,11 +38,12 @@ class MLPBoost(SmoothedMethod):
         The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
         ``"short"`` is the step of SS09 Fig. 1, and ``"line-search"`` is the step that maximises D.
+        SS09 is the paper of Shalev-Shwartz & Singer (2009).
 
     References
     ----------
-    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831, which states
-    the rate O(log(m/k)/ε²) for the accuracy ε.
+    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831: O(log(m/k)/ε²)
+    rounds for m examples, `Capped(k)` and the accuracy ε.
 
     Examples
     --------
@@ -61,17 +62,18 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if f is not polyhedral, or if the domain of w has no atoms."""
+        """Raise an InputError if the relaxation is not polyhedral or the domain has no atoms."""
         super().check(game)
         check_atoms(self, game)
         check_polyhedral("MLPBoost()", game, 'method="auto"')
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the bound max(2, 64 R (r/tol)²), or nan if the user chose β.
+        """Return the bound max(2, 64 R (r/tol)²) on the rounds, or nan if the user chose β.
 
-        R is the range of the entropy h over the d that f allows, or over all d if h is the binary
-        entropy. r is the size of the atoms. The result is also nan if the weak learner may miss the
-        best hypothesis. docs/mathematics.md, "Stopping", has the proof.
+        R is the range of the entropy over the distributions d at which f is finite, or of the
+        binary entropy over all d. r is the radius of the l1 ball or the size of the simplex. The
+        result is also nan if the weak learner may miss the best hypothesis. docs/mathematics.md,
+        "Stopping", has the proof.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -85,14 +87,14 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost, which keeps the better of two updates of w in each round."""
+    """A run of MLPBoost, which keeps the better of two updates of the weights in each round."""
 
     inner = "smoothed"
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
         self.objective = objective
-        """The smoothed margin D. The update of w with the larger D(w) wins."""
+        """The smoothed margin D. A round keeps the update of the weights w with the larger D(w)."""
         self._step_rule = step
         self._idle_rounds = 0
         self.active = active_set(game)
@@ -102,14 +104,14 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a warm start. The first linear program has the columns with weight in w."""
+        """Start from the weights w of a warm start, and their columns in the first program."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Update w to the better of two points; return None after many rounds without progress."""
+        """Replace w by the better update; return None after 20 rounds without a larger D(w)."""
         active = self.active
         before = self.value
         self._step_towards(best)
@@ -143,6 +145,6 @@ class MLPBoostRun(Booster):
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Compute the smoothed margin D(w) of the current w, and the d that attains it."""
+        """Compute the smoothed margin D(w) of the weights w, and the d that attains it."""
         self.d = self.objective.project(self.active.u)
         self.value = self.objective.value(self.active.u, self.d)

@@ -29,7 +29,7 @@ class RestrictedProgram(ABC):
     Parameters
     ----------
     game : Game
-        A game over a set with atoms.
+        A game over a set with atoms, such as an l1 ball.
     active : ActiveSet
         The combined hypothesis, to which `optimise` gives the optimal weights.
     clock : Clock
@@ -41,11 +41,11 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The position in the active set of each column, in the order of the program."""
+        """The position of each column of the program in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The index in A and the sign of each column, in the order of the program."""
+        """The index in A and the sign of each column of the program, for the margin matrix A."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
@@ -81,7 +81,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, set the weights of the active set, and return the optimal d."""
+        """Solve the program, store its weights in the active set, and return the optimal d."""
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -91,7 +91,7 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add the columns of the array `columns`, which include the signs, to the program."""
+        """Add the columns of an array, which contain their signs already, to the program."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
@@ -130,8 +130,7 @@ class RestrictedConeProgram(RestrictedProgram):
     """The cone program of a restricted game, for any relaxation f with a cvxpy expression.
 
     The cone solver Clarabel solves the program from scratch in every round, which takes
-    milliseconds to seconds. The accuracy of the solution is about 1e-8. Methods that smooth the
-    game need many rounds for this accuracy.
+    milliseconds to seconds. The accuracy of the solution is about 1e-8.
     """
 
     def _add(self, columns: NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""The smoothed margin D, by which MLPBoost chooses one of two updates of w."""
+"""The smoothed margin, by which MLPBoost chooses one of two updates of the weights w."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return D(u). `d` must be the distribution that attains the minimum."""
+        """Return the smoothed margin D(u). `d` must be the distribution that attains D(u)."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())
