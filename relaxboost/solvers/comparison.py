@@ -33,8 +33,8 @@ class MethodResult(NamedTuple):
     gap: float
     """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
-    """The number of rounds within which a theorem guarantees the requested gap, or nan if there is
-    no such theorem (`Method.rounds_bound`)."""
+    """The number of rounds after which a theorem guarantees the requested gap, or nan without
+    one."""
 
 
 @dataclass(frozen=True)

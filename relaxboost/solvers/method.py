@@ -44,7 +44,8 @@ class Method(ABC):
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
     The name of the class is put before this text to form a sentence."""
     bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" if it is this method."""
+    """The algorithm whose theorem gives `rounds_bound`, or "" if the theorem is about this
+    method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -43,7 +43,7 @@ class Phase(NamedTuple):
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a game does not use the phase, or "" if it does."""
+    """A function that returns the reason why a game does not need the phase, or "" if it does."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the largest work, in products of the margin matrix with a vector."""
@@ -86,7 +86,7 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Return a run of pairwise steps, which ends at a larger gap if a later phase is faster."""
+    """Return a run of pairwise steps, which ends at a gap above tol if a later phase is faster."""
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(request) and general_solver.unfit(game))

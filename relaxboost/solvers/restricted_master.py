@@ -84,9 +84,9 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the current basis of the program, with the columns whose constraints are active.
 
-        The constraint of a column is <column, d> <= v. Columns without an active constraint have no
-        weight, and the result leaves them out. With these columns, the basis would grow from run to
-        run if each run starts from the basis of the previous run.
+        The constraint of a column is <column, d> <= v for the distribution d and a number v.
+        Columns without an active constraint have no weight, and the result leaves them out.
+        Otherwise the basis would grow if each run starts from the basis of the previous run.
 
         Parameters
         ----------

@@ -68,7 +68,7 @@ class Step(NamedTuple):
     """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
     step has the largest possible length."""
     product: float | None = None
-    """The product <d, u> of the distribution and the margins at the end of the step."""
+    """The product of the distribution and the margins at the end of the step."""
 
 
 class Segment(NamedTuple):
@@ -87,7 +87,7 @@ class Segment(NamedTuple):
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights w."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on w after a step of length η."""
     size: float | None = None
     """The norm ‖v‖_inf of the direction, or None if the caller does not know it."""
 
@@ -154,11 +154,12 @@ def line_search(
 
 
 class _Search:
-    """A search for the step length η at which the derivative along a segment equals `aim`.
+    """A search for the step length η at which the derivative of the objective equals `aim`.
 
-    The derivative decreases in η. The interval from `_left` to `_right` contains this η as soon
-    as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at
-    both ends of the interval, minus `aim`.
+    The objective is the smoothed relaxed margin minus the penalty on the weights. Its derivative
+    decreases in η. The interval from `_left` to `_right` contains the solution η as soon as the
+    derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at both
+    ends of the interval, minus `aim`.
     """
 
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
@@ -175,7 +176,7 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length η, and the derivative at its end minus the number `aim`."""
+        """Return the step of length `eta`, and the derivative at its end minus the target `aim`."""
         segment = self._segment
         there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
@@ -183,12 +184,13 @@ class _Search:
         return Step(eta, there, d, stretch, product), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen the trial step until the derivative at its end is below `aim`, and return None.
+        """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
 
-        Return the trial step instead if the derivative is close enough to `aim`, if the derivative
-        is above `aim` at the end of the longest possible step, or if it is below `aim` at the end
-        of the shortest step, which is the step of SS09 Fig. 1. `stretch` is the length of the first
-        trial step, divided by the length of the step of Fig. 1.
+        `aim` is the derivative that the search looks for. Return the trial step instead in three
+        cases: the derivative is close enough to `aim`, it is above `aim` at the end of the longest
+        possible step, or it is below `aim` at the end of the shortest step, which is the step of
+        SS09 Fig. 1. `stretch` is the length of the first trial step, divided by the length of the
+        step of Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -210,7 +212,7 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right` that ends with a derivative close to `aim`.
+        """Return a step between `_left` and `_right`, with a derivative close to `aim` at its end.
 
         The step length is found by the Illinois variant of regula falsi.
         """

@@ -22,8 +22,7 @@ its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
 Since the first and the last value of each function sum to zero, an equation connects o with the
 first and last values of all g_f. The steps satisfy this equation by adding one number, the
 `end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
-would need several times as many steps. In such a method, the cuts at both ends of a feature are
-nearly the same column, and their weights would converge slowly.
+would need several times as many steps.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 """The relative rounding error of a double. A sum of m numbers has an error of up to m times this
-number, relative to the sum of the absolute values. Each step solves two scalar equations that
-contain such sums, and the solutions are as accurate as the sums."""
+number, relative to the sum of the absolute values."""
 
 
 class _Features(NamedTuple):
@@ -59,8 +57,7 @@ class _Features(NamedTuple):
     """
 
     codes: NDArray[Any]
-    """The level of each example for each feature, as an array of shape (features, m). The level is
-    the number of cuts of the feature that lie below the example."""
+    """The level of each example for each feature, as an array of shape (features, examples)."""
     offsets: Whole
     """The index of the first level of each feature in arrays over all levels. A feature with k cuts
     has k + 1 levels. The last entry is the number of levels of all features."""

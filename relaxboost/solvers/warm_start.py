@@ -57,11 +57,9 @@ class WarmStart:
     note: str = ""
     """A remark about the start for `Solution.message`, or ""."""
     lower: float = -math.inf
-    """The lower bound on the value of the game that the weights w of the hypotheses prove, or minus
-    infinity if the start has no w."""
+    """The lower bound on the value that the weights w prove, or minus infinity without w."""
     upper: float = math.inf
-    """The upper bound on the value of the game that the distribution d over the examples proves, or
-    infinity if the start has no d."""
+    """The upper bound on the value that the distribution d proves, or infinity without d."""
     rounds: int = 0
     """The number of rounds before the checkpoint from which the run continues, or 0."""
     seconds: float = 0.0
@@ -87,13 +85,12 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return a start with the better d and the better w of this start and the other one.
+        """Return a start with the better distribution d and the better weights w of both starts.
 
-        d is a distribution over the examples, and w are weights of the hypotheses. The better d
-        proves the smaller upper bound, and the better w proves the larger lower bound. If two
-        bounds are equal, the point of this start is taken. The notes of both starts are joined. The
-        basis comes from this start if the other start has none. All other data come from the other
-        start.
+        The better d proves the smaller upper bound, and the better w proves the larger lower bound.
+        If two bounds are equal, the point of this start is taken. The notes of both starts are
+        joined. The basis comes from this start if the other start has none. All other data come
+        from the other start.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self

@@ -143,9 +143,9 @@ class CorrectiveRun(Booster):
         """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
         The method compares the margins of w and the number of columns with weight. A round that
-        only sets the weight of a column to 0 therefore counts as a change. If many columns have
-        tiny weights, a round removes one of these columns, and the margins change only after all of
-        them are removed.
+        only drops a column with a tiny weight therefore counts as a change. Tiny weights are
+        dropped one at a time, and the margins change again only after all of them have been
+        dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
