@@ -34,8 +34,7 @@ class Automatic(Method):
     A phase is another method, such as the interior point method. Each phase is used for some games
     only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
     the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
-    why each of them ended. In the history of a solution, `RoundRecord.inner` is a word for the
-    phase of each round.
+    why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a round.
     """
 
     name = "auto"
@@ -110,8 +109,7 @@ class PortfolioRun(Booster):
         """Compute the next round with the current phase, or with a later phase.
 
         If the current phase has ended, the next one starts. `best` is the answer of the weak
-        learner to the current distribution d. Return this booster, or None if the last phase has
-        ended.
+        learner to the current distribution d. Return None if the last phase has ended.
         """
         self._rounds += 1
         if self._waiting is None:

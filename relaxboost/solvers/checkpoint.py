@@ -64,10 +64,10 @@ class Checkpoint:
             "domain": game.over.key(),
         }
         self.trouble = ""
-        """The reason why the last write of the file failed, or "" if it succeeded. A failed write
-        does not end the run."""
+        """The reason why the last write of the file failed, or "" if it succeeded. The run
+        continues."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The points that were in the file, or a warm start without points if there was no file."""
+        """The warm start with the points in the file. It has no points if there was no file."""
         self._pace = Pace()
 
     @property

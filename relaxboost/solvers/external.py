@@ -40,23 +40,21 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
 }
 """The options that replace those of `SOLVERS` if the problem contains the cone form of the
 relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
-interior point method without the crossover to a vertex. The bounds on the value need nearly optimal
-points, but no vertices."""
+interior point method without the crossover to a vertex. The solver's points need not be
+vertices."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a general convex solver for one problem. Its numbers are not checked.
+    """The unchecked result of a general convex solver for the primal or the dual of a game.
 
-    The problem is the primal or the dual of a game. d is a distribution over the examples, and w
-    are the weights of the hypotheses.
+    d is a distribution over the examples, and w are the weights of the hypotheses.
     """
 
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports. If the solver raised an error, the status is "failed" with the
-    message of this error."""
+    """The status that cvxpy reports. After an error, the status is "failed" with the message."""
     value: float
     """The optimal value of the problem, as the solver claims it."""
     point: NDArray[np.float64] | None
@@ -67,8 +65,7 @@ class Answer:
     distribution d for the dual. None means that the solver found no multipliers."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, with the point at which
-    the quadratic term of this program is linearised. None means that the problem has no such
-    program."""
+    the quadratic term of this program is linearised. None means that the problem has none."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:

@@ -20,7 +20,7 @@ one product of A with a vector. For a small game, cvxpy takes more time than the
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why a general solver cannot solve this game, or "" if it can."""
+    """Return the reason why a general solver cannot solve this game, or "" if there is none."""
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
@@ -35,8 +35,8 @@ def predict_passes(game: Game) -> float:
 
     A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
     order min(m, n), for m examples and n hypotheses. The predicted number of iterations is the same
-    as for the interior point method of this package. The result is infinite if a general solver
-    cannot solve the game.
+    as for the interior point method of this package. The result is infinite if `unfit` gives a
+    reason.
     """
     if unfit(game):
         return math.inf

@@ -66,8 +66,7 @@ class CombinedHypothesis(ABC):
     cost: float = 0.0
     """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last distribution d and the last margins u for which `gap` computed the product <d, u>,
-    and this product."""
+    """The last distribution d and the last margins u in `gap`, and their product <d, u>."""
 
     @property
     @abstractmethod
@@ -117,9 +116,8 @@ class MovingHypothesis(CombinedHypothesis):
     def bend(self, best: Any) -> tuple[float, float]:
         """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
 
-        The domain puts the penalty g*(w) on the weights w. The step replaces w by
-        (1 − η) w + η best, where `best` is the answer of the weak learner (an atom, or dense
-        weights).
+        The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
+        best, where `best` is an atom or dense weights.
         """
 
     @abstractmethod
@@ -293,8 +291,7 @@ class ActiveSet(MovingHypothesis):
     def edges(self, d: Vector) -> Vector:
         """Return the edge <column, d> of each signed column in use, in the order of `keys`.
 
-        d is a distribution over the examples. A signed column is a column of the margin matrix
-        times a sign.
+        d is a distribution over the examples. A signed column is a column times its sign.
         """
         return kernels.dots(self.columns, len(self), d)
 
@@ -308,7 +305,7 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best of the atoms that give weight to a column in use.
+        """Return the best of the atoms that give weight to a column in `keys`.
 
         `edges` has the edge <column, d> of each signed column for a distribution d over the
         examples, in the order of `keys`.

@@ -35,13 +35,11 @@ class Certified(NamedTuple):
     """
 
     weights: Weights
-    """The weights w of the hypotheses: an array of column indices, and the weights of the
-    columns."""
+    """The weights w of the hypotheses: the column indices, and the weights of these columns."""
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of the weights w, such as
-    multipliers."""
+    """The data that prove a lower bound on the relaxed margin of w, such as multipliers."""
     d: Vector
     """The distribution d over the examples."""
     upper: float
@@ -95,8 +93,8 @@ class Incumbent:
         """Compare the points of a round with the best points so far, and keep the better ones.
 
         The weights w of the round are kept if their lower bound on the value is larger than the
-        best one so far. The distribution d of the round is kept if its upper bound is at most the
-        best one so far.
+        best one so far. The distribution d is kept if its upper bound is at most the best one so
+        far.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -166,8 +164,7 @@ class Incumbent:
 class RunLog:
     """The history of a run, the number of its rounds, and the seconds that it has taken.
 
-    If the run continues from a checkpoint, the rounds and the seconds before the checkpoint are
-    included.
+    The rounds and seconds before a checkpoint are included.
 
     Parameters
     ----------
@@ -228,8 +225,7 @@ class RunLog:
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
         """Return the records of the rounds that the history has kept.
 
-        In the last record, the certified bounds `lower` and `upper` replace the bounds that the run
-        estimated.
+        In the last record, the certified bounds `lower` and `upper` replace the estimates.
         """
         # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last

@@ -97,7 +97,7 @@ def _kind_of(ending: Ending, met: str) -> str:
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
     """Return a warning if w = 0 is optimal within the requested accuracy. Otherwise return "".
 
-    In this case the weights w of the solution say nothing about the hypotheses.
+    If w = 0 is optimal, the weights w of the solution say nothing about the hypotheses.
     """
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights

@@ -44,8 +44,7 @@ class Method(ABC):
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
     The name of the class is put before this text to form a sentence."""
     bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" if the theorem is about this
-    method."""
+    """The algorithm whose theorem gives `rounds_bound`, or "" if it is this method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -56,8 +55,8 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`. A method without such
-        options returns itself.
+        The values are chosen for the game and the requested gap `tol`. Other methods return
+        themselves.
         """
         return self
 
@@ -138,7 +137,8 @@ class SmoothedMethod(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
 
-        The result is nan if the user chose β, or if the weak learner may miss the best hypothesis.
+        The result is nan if the user chose the weight β of the smoothing, or if the weak learner
+        may miss the best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -160,8 +160,7 @@ class SmoothedMethod(Method):
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool
             Whether β is computed from the range of the added function over all distributions, as in
-            SS09 Fig. 1. Otherwise β is computed from the range over the distributions at which f is
-            finite.
+            SS09 Fig. 1. Otherwise the range is over the distributions at which f is finite.
         """
         m = game.m
         f = game.relaxation
@@ -180,7 +179,7 @@ class SmoothedMethod(Method):
     def _simplex_range(self, m: int) -> float:
         """Return the range of the smoothing function over all distributions on m examples.
 
-        The smoothing function is the function that is multiplied by β and added to f.
+        The smoothing function is added to the relaxation, multiplied by its weight β.
         """
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)

@@ -37,7 +37,7 @@ the solver gets only columns that may have weight in the optimum."""
 
 COLUMNS_PER_ROUND = 300
 """The number of columns in the first problem for a large matrix. Each later round adds at most half
-this number of columns."""
+as many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -206,7 +206,7 @@ class _BestPair:
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Move d to a feasible point. Keep this point if its upper bound is the best so far.
+        """Make the distribution d feasible, and keep it if its upper bound is the best so far.
 
         Return the feasible distribution. If a solver fails, d may be None, have an entry that is
         not finite, or have no positive entry. Return None in these cases.
@@ -223,7 +223,7 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move w to a feasible point. Keep this point if its lower bound is the best so far.
+        """Make the weights w feasible, and keep them if their lower bound is the best so far.
 
         Parameters
         ----------
@@ -231,8 +231,7 @@ class _BestPair:
             The weights w: the indices of the columns, and the signed weight of each column.
         proof : ConeProof or None
             The multipliers of a cone program that describes the relaxation f. They prove a lower
-            bound on the value. This bound may be poor, for example if some multipliers are exactly
-            zero.
+            bound on the value. This bound may be poor, for example if a multiplier is zero.
         least : float
             If the lower bound by `proof` is below this number, a second lower bound is computed
             from the margins of w without `proof`, and the larger bound counts.
@@ -457,9 +456,9 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the name of the relaxation or the domain if it is not polyhedral, for a message.
+    """Return the name of the part of the game that is not polyhedral, for a message.
 
-    Return None if both are polyhedral. The game is then a linear program.
+    The part is the relaxation or the domain. Return None if both are polyhedral.
     """
     if game.linear_form is None:
         return "this f"

@@ -28,8 +28,7 @@ from relaxboost.solvers.warm_start import WarmStart
 class RoundState:
     """The state of a run in round t, between the weak learner's answer and the booster's update.
 
-    In round 1 the weights w_1 are the weights from which the method starts. Over balls these are
-    w_1 = 0.
+    In round 1 the weights w_1 are the weights from which the method starts. Over balls w_1 is 0.
 
     The weights w_t of AdaBoost grow beyond the ball. The object `active` therefore contains these
     weights scaled to the radius r of the ball, and ``active.u`` are the margins of the scaled
@@ -60,8 +59,7 @@ class RoundState:
 
     The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
     margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
-    F(A w_t), this lower bound replaces F(A w_t). `lower` contains the rounding errors of the stored
-    margins A w_t."""
+    F(A w_t), this lower bound replaces F(A w_t). `lower` contains rounding errors."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 
@@ -75,8 +73,7 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The data that prove the bound `lower`, or None if `lower` is computed from the relaxed
-    margin."""
+    """The data that prove the bound `lower`, or None if it is computed from the relaxed margin."""
 
 
 class Booster(ABC):
@@ -99,7 +96,7 @@ class Booster(ABC):
     work: float = 0.0
     """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
     with a vector. Each call of the weak learner counts as one pass. The booster adds the passes of
-    its updates."""
+    an update."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
@@ -140,11 +137,11 @@ class Booster(ABC):
         return None
 
     def end(self, reason: str) -> None:
-        """Store the reason why the run ends, or why its current phase ends."""
+        """Store the reason why the run or the current phase of the run ends."""
         self.why_ended = reason
 
     def leave_phase(self, reason: str) -> bool:
-        """End the current phase of the run for this reason. Return whether another phase follows.
+        """End the current phase for the given reason. Return whether another phase follows.
 
         Only the method "auto" has phases. For other methods the result is False.
         """

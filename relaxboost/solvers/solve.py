@@ -218,7 +218,7 @@ def _read_points(
     """Return the distribution d and the weights w from which the run begins, and the checkpoint.
 
     d and w come from the arguments `start` and `checkpoint` of `solve`. The checkpoint is None if
-    the user gave no file.
+    the user gave none.
     """
     # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
@@ -238,8 +238,7 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
     """Return the booster that computes the first round, warm-started if `begin` has points.
 
     If a solver fails or the time limit passes before the first round, return a booster that
-    computes one round and then raises this error. With this round, the run has a bracket
-    [lower, upper] of the value.
+    computes one round and then raises the error. The round gives bounds on the value.
     """
     try:
         with until(clock.deadline):
@@ -297,7 +296,7 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return the status and the reason of its end."""
+        """Compute the rounds of the run. Return the status and the reason why the run ended."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test

@@ -56,12 +56,12 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv. Values that the search did not compute are None."""
+    """A step from margins u to u + ηv along a direction v. Values that are not known are None."""
 
     eta: float
     """The length η of the step."""
     u: Vector | None = None
-    """The margins u + ηv at the end of the step."""
+    """The margins at the end of the step."""
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
@@ -72,7 +72,7 @@ class Step(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """The margins u + ηv for all step lengths η in [0, longest].
+    """The margins u + ηv for all step lengths η in [0, longest] along a direction v.
 
     The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
     the domain only restricts w to a set, such as a ball.
@@ -89,12 +89,12 @@ class Segment(NamedTuple):
     bend: tuple[float, float] = (0.0, 0.0)
     """The coefficients (a, b) of the penalty a η + b η²/2 on w after a step of length η."""
     size: float | None = None
-    """The norm ‖v‖_inf of the direction, or None if the caller does not know it."""
+    """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
 
 
 Arrival = tuple[Vector, Vector, float, float | None]
-"""The type of the result of `arrival`: the margins u + ηv, their smoothed distribution d, the
-product <d, v>, and the product <d, u + ηv> or None."""
+"""The type of the result of `arrival`, for a step of length η from margins u along v: the margins u
++ ηv, their smoothed distribution d, the product <d, v>, and <d, u + ηv> or None."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
@@ -121,15 +121,14 @@ def line_search(
 ) -> Step:
     """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty
-    a η + b η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this
-    penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
-    distribution at u + ηv. The derivative decreases in η, and it is non-negative at the step of
-    SS09 Fig. 1.
+    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
+    η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
+    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u + ηv.
+    The derivative decreases in η, and is non-negative at the step of SS09 Fig. 1.
 
-    The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or
-    when η = longest. The step is at least as long as the step of Fig. 1, and it is not longer than
-    the maximising step. Therefore the function increases at least as much as by the step of Fig. 1.
+    The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
+    or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
+    maximising step. So the function increases at least as much as by the step of Fig. 1.
 
     Parameters
     ----------
@@ -176,7 +175,7 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length `eta`, and the derivative at its end minus the target `aim`."""
+        """Return the step of length `eta`, and the derivative at the end minus `aim`."""
         segment = self._segment
         there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None

@@ -52,8 +52,8 @@ class _Features(NamedTuple):
     """The levels of the examples for all features that have cuts.
 
     The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. Arrays over levels contain the levels of the first feature, then the levels of the
-    second feature, and so on.
+    example. Arrays over levels contain the levels of the first feature, then those of the second,
+    and so on.
     """
 
     codes: NDArray[Any]
@@ -69,8 +69,7 @@ class _Features(NamedTuple):
 def _arrange(levels: CutLevels) -> _Features:
     """Return the levels of the examples, without the features that have no cuts.
 
-    The level of an example for a feature is the number of cuts of the feature that lie below the
-    example.
+    The level of an example for a feature is the number of cuts of the feature below the example.
     """
     # A feature without cuts has one level and no stump.
     cuts = np.diff(levels.offsets)
@@ -119,7 +118,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d after the last plain step, which is not over-relaxed."""
+        """The distribution d after the last step, before the over-relaxation of the step."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -170,8 +169,8 @@ class TautStringSteps:
         """Return the column indices of the stumps that have weight, and their weights w.
 
         A stump is a cut of a feature. For each feature, the last step has computed a taut string,
-        which is the shortest path through a tube. A stump has weight if the string of the feature
-        bends at the cut.
+        which is the shortest path through a tube. A stump has weight if the string bends at its
+        cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -393,9 +392,9 @@ def find_end_pull(
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     """Return the number t for which the entries of clip(p - t, least, most) sum to 1.
 
-    With this t, the clipped vector is the distribution nearest to p between the bounds `least` and
-    `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of
-    the previous call.
+    With this t, the clipped vector is the distribution nearest to the vector p between the bounds
+    `least` and `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is
+    the t of the previous call.
     """
     # At `low` every entry is at its upper bound, and at `high` at its lower bound.
     low = np.inf

@@ -32,7 +32,7 @@ product of A with a vector."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why taut-string steps cannot be used for a game, or "" if they can.
+    """Return the reason why taut-string steps cannot be used for a game, or "" if there is none.
 
     The subject of the reason is "they", because the trace names the steps before the reason.
     """
@@ -56,8 +56,7 @@ class StringsRun(Booster):
 
     If such a d exists, the steps converge to it, and the run reaches the requested gap. Otherwise
     the weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
-    stumps of the breast cancer data with `Capped(k=20)` and `Capped(k=57)`, four restarts led to a
-    gap of 0.02.
+    stumps of the breast cancer data with `Capped(k=20)`, four restarts led to a gap of 0.02.
 
     Parameters
     ----------

@@ -43,9 +43,10 @@ columns. No index appears twice."""
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """Feasible points from which a run begins, and the bounds on the value that they prove.
+    """The feasible d and w from which a run begins, and the bounds on the value that they prove.
 
-    `WarmStart()` has no points, and its bounds are infinite.
+    d is a distribution over the examples, and w are weights of the hypotheses. `WarmStart()` has
+    neither d nor w, and its bounds are infinite.
     """
 
     d: Vector | None = None
@@ -89,7 +90,7 @@ class WarmStart:
 
         The better d proves the smaller upper bound, and the better w proves the larger lower bound.
         If two bounds are equal, the point of this start is taken. The notes of both starts are
-        joined. The basis comes from this start if the other start has none. All other data come
+        joined. The basis comes from this start if the other start has none. The other data come
         from the other start.
         """
         # The two bounds are independent, so each comes from the better start.
@@ -158,7 +159,7 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 
 
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
-    """Return a warm start with the d and w of a solution, moved to feasible points of the game.
+    """Return a warm start with the points d and w of a solution, made feasible for the game.
 
     The start gets the distribution d only if the game has the same number of examples. It gets the
     weights w only if the domain of the game has a point near w.
@@ -174,7 +175,7 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}: its weights belong to other hypotheses; give start=(start.d, None)"
+            f"{game.matrix!r}: its weights are for other hypotheses; give start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

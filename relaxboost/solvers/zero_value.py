@@ -23,7 +23,7 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why this phase cannot be used for a game, or "" if it can.
+    """Return the reason why this phase cannot be used for a game, or "" if there is none.
 
     The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
     the number of examples. In general position the equations have a solution within the bounds of

@@ -12,8 +12,7 @@ from relaxboost.game.game import Game
 
 ROUNDING_SHARE = 1e-9
 """The fraction of tol that is reserved for rounding errors. tol is the requested gap between the
-certified bounds on the value. The bounds are rounded outwards, which makes this gap slightly
-larger."""
+certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
 
 LARGEST_ACCURACY = 0.999
 """The largest accuracy ν of a booster. The weights w = 0 already have the accuracy 1, and the steps
@@ -24,8 +23,7 @@ INNER_SHARE = 0.01
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
 convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the number of
-rounds hold for any inner accuracy. A more accurate inner problem saves few rounds and makes each
-round longer."""
+rounds hold for any inner accuracy. More accuracy saves few rounds and makes each round longer."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:

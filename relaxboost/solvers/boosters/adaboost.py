@@ -25,9 +25,9 @@ artanh γ ("classical"), or the length that minimises the exponential risk ("lin
 class AdaBoost(HardMarginMethod):
     """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
-    Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
-    the margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so
-    the caller of `solve` must set `max_rounds` or `time_limit`.
+    A is the game matrix with m examples, w are the weights of the hypotheses, and (Aw)_i is the
+    margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so the
+    caller of `solve` must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
@@ -65,8 +65,7 @@ class AdaBoost(HardMarginMethod):
 class AdaBoostRun(Booster):
     """A run of AdaBoost, which changes the weight of one hypothesis in each round.
 
-    A is the game matrix with m examples, and w are the weights of the hypotheses. A round has three
-    steps.
+    A round has three steps, for the game matrix A with m examples and the weights w.
 
     1. The run computes the distribution d over the examples, which is proportional to
        exp(−(Aw)_i). Up to sign and scale, d is the gradient of the exponential risk
@@ -79,15 +78,14 @@ class AdaBoostRun(Booster):
     smaller. docs/mathematics.md, "AdaBoost", has the proof.
 
     If no entry of the best column is negative, the risk has no minimiser along this column, and the
-    line search takes a step of about 18.7. The rule ``"classical"`` takes this step if all entries
-    are 1. All sums of exponentials are computed from logarithms, so large margins do not overflow.
+    line search takes a step of about 18.7, as ``"classical"`` does if all entries are 1. Sums of
+    exponentials are computed from logarithms, so large margins do not overflow.
 
     References
     ----------
     Freund & Schapire (1997), A decision-theoretic generalization of on-line learning and an
     application to boosting, Fig. 2 and Thm 6; Schapire & Singer (1999), Improved boosting
-    algorithms using confidence-rated predictions, Sec. 3, for real entries. Telgarsky's
-    lecture on AdaBoost treats it as steepest descent with the step ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
+    algorithms using confidence-rated predictions, Sec. 3, for real entries.
     """
 
     inner = "exponential"
@@ -103,8 +101,10 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step to the weight of `best`. Return None if no step reduces the exponential
-        risk."""
+        """Add the step of this round to the weight of the hypothesis `best`.
+
+        Return None, which ends the run, if no step reduces the exponential risk.
+        """
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":

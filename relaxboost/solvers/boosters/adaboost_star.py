@@ -115,7 +115,7 @@ class AdaBoostStarRun(AdaBoostRun):
         self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the step to the weight of the hypothesis `best`, or start the next stage.
+        """Add the step to the weight of the hypothesis `best`, or start a stage with a smaller ν.
 
         Return None, which ends the run, if the edge of `best` is not positive.
         """

@@ -1,4 +1,4 @@
-"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with this step or faster steps."""
+"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class Corrective(SmoothedMethod):
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
-                f"step={self.step!r} takes weight from the worst of finitely many atoms, and "
-                f'{game.over!r} has none; use step="line-search"'
+                f"step={self.step!r} needs a domain with finitely many atoms, and {game.over!r} "
+                'has none; use step="line-search"'
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:

@@ -50,7 +50,7 @@ class ProjectionDual:
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return the dual function D(w) for the multipliers w, and the gradient of D at w."""
+        """Return the dual function D of the projection and its gradient at the multipliers w."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)

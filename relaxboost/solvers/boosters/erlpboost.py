@@ -62,7 +62,7 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights w has no atoms."""
+        """Raise an InputError if the domain of the weights w has no atoms (vertices)."""
         super().check(game)
         check_atoms(self, game)
 
@@ -81,8 +81,8 @@ class ERLPBoostRun(Booster):
     bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
     steps, which move weight from the worst to the best of the columns found so far. The steps end
     when the gap of the smoothed game restricted to these columns is at most max(g, target)/2, where
-    g is the gap of the whole smoothed game at the start of the round. A smaller final gap would
-    make the run longer.
+    g is the gap of the whole smoothed game at the start of the round. A smaller gap would make the
+    run longer.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class ERLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column of `best`, and optimise the weights of all columns found so far."""
+        """Add the column of the hypothesis `best`, and optimise the weights of all columns."""
         # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)

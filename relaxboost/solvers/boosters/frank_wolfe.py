@@ -143,9 +143,8 @@ class CorrectiveRun(Booster):
         """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
         The method compares the margins of w and the number of columns with weight. A round that
-        only drops a column with a tiny weight therefore counts as a change. Tiny weights are
-        dropped one at a time, and the margins change again only after all of them have been
-        dropped.
+        only drops a column with a tiny weight therefore counts as a change. Such columns are
+        dropped one at a time, and the margins do not change until all are dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -272,13 +271,13 @@ class CorrectiveRun(Booster):
         return (None if slot < 0 else slot), edge, weight
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins u + ηv at the end of the step `found` along the direction v."""
+        """Return the margins at the end of the step `found` along the direction `v`."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
         """Store the data of the step `found`, and compute the distribution d for the new weights w.
 
-        This d attains the smoothed relaxed margin of w. `kind` is the kind of the step: "towards",
+        This d attains the smoothed margin of w. `kind` is the kind of the step: "towards",
         "exchange" or "away".
         """
         self.step = found.eta

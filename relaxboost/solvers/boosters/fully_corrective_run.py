@@ -67,13 +67,16 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
+        """Return the reason why these steps cannot solve a game, or "" if there is none."""
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the d and the w of a warm start. Add d and the worst distribution for w."""
+        """Start from the distribution d and the weights w of a warm start.
+
+        The convex hull gets d, and the distribution that is worst for w.
+        """
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -86,7 +89,8 @@ class FullyCorrectiveRun(Booster):
     def advance(self, best: Dense) -> Booster | None:
         """Move the weights w towards `best`, extend the hull, and optimise d over the hull.
 
-        Return None if neither w nor the weights of the distributions in the hull have changed.
+        `best` is the best w for the current d. Return None if neither w nor the weights of the
+        distributions in the convex hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
@@ -113,7 +117,7 @@ class FullyCorrectiveRun(Booster):
     def _towards(self, best: Dense) -> None:
         """Move the weights w towards `best`, and add the worst distribution for w to the hull.
 
-        A line search finds the step if f is strongly convex enough. Otherwise w becomes `best`.
+        A line search finds the length if f is strongly convex enough. Otherwise w becomes `best`.
         """
         active = self.active
         v, size = active.direction(best)
@@ -133,7 +137,7 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add `worst`, the worst distribution for the current weights w, to the hull."""
+        """Add `worst`, which attains the relaxed margin of the weights w, to the convex hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 

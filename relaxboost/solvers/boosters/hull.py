@@ -62,7 +62,7 @@ class Hull:
         return steps
 
     def include(self, d: Vector) -> None:
-        """Add the distribution `d` with the weight 0, if the relaxation f is finite at d."""
+        """Add the distribution `d` to the hull with weight 0, if the relaxation is finite at d."""
         cost = self._game.relaxation.penalty(d)
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):

@@ -64,10 +64,9 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights has no atoms, as an l2 ball.
+        """Raise an InputError if the domain of the weights has no atoms (vertices).
 
-        The method also raises InputError if `program` is "linear" and the relaxation is not
-        polyhedral.
+        The error is also raised if `program` is "linear" and the relaxation is not polyhedral.
         """
         check_atoms(self, game)
         if self.program == "linear":
@@ -132,7 +131,7 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the positions in `active` of the columns of the start basis or with weight."""
+        """Return the positions in `active` of the columns with weight or in the start basis."""
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()

@@ -27,10 +27,9 @@ FRANK_WOLFE_STEPS = ("short", "line-search")
 class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round keeps the w with the larger smoothed margin D(w), which is the minimum over the
-    distributions d of <d, Aw> + f(d) + β h(d). A is the game matrix, f is the relaxation, and w are
-    the weights. The Frank–Wolfe step guarantees the bound on the rounds. LPBoost is the secondary
-    algorithm of the paper, and makes most of the progress.
+    The round keeps the weights w with the larger smoothed margin D(w), the minimum over the
+    distributions d of <d, Aw> + f(d) + β h(d) for the game matrix A and the relaxation f. The
+    Frank–Wolfe step guarantees the bound on the rounds, and LPBoost makes most of the progress.
 
     Parameters
     ----------
@@ -38,7 +37,6 @@ class MLPBoost(SmoothedMethod):
         The weight β > 0 and the function h of the smoothing; see `SmoothedMethod`.
     step : {"short", "line-search"}
         ``"short"`` is the step of SS09 Fig. 1, and ``"line-search"`` is the step that maximises D.
-        SS09 is the paper of Shalev-Shwartz & Singer (2009).
 
     References
     ----------
@@ -72,8 +70,7 @@ class MLPBoost(SmoothedMethod):
 
         R is the range of the entropy over the distributions d at which f is finite, or of the
         binary entropy over all d. r is the radius of the l1 ball or the size of the simplex. The
-        result is also nan if the weak learner may miss the best hypothesis. docs/mathematics.md,
-        "Stopping", has the proof.
+        result is also nan if the weak learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -104,14 +101,17 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start, and their columns in the first program."""
+        """Start from the weights w of a warm start. The first program has their columns."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Replace w by the better update; return None after 20 rounds without a larger D(w)."""
+        """Replace w by the better of a Frank–Wolfe step and the weights of LPBoost.
+
+        Return None after `PATIENCE_ROUNDS` rounds without a larger smoothed margin.
+        """
         active = self.active
         before = self.value
         self._step_towards(best)
@@ -145,6 +145,6 @@ class MLPBoostRun(Booster):
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Compute the smoothed margin D(w) of the weights w, and the d that attains it."""
+        """Compute the smoothed margin of the weights, and the distribution d that attains it."""
         self.d = self.objective.project(self.active.u)
         self.value = self.objective.value(self.active.u, self.d)

@@ -81,7 +81,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, store its weights in the active set, and return the optimal d."""
+        """Solve the program, give the weights to the active set, and return the distribution d."""
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -91,7 +91,7 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add the columns of an array, which contain their signs already, to the program."""
+        """Add columns, which are multiplied by their signs already, to the program."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:

@@ -30,23 +30,23 @@ class SmoothBoost(Method):
     examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
 
     The theorem does not say how far below θ these margins are, so the gap need not reach tol, and
-    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the soft margin of
-    the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the atoms and
-    c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
+    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the mean hypothesis
+    has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and c = −½
+    log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
 
     Parameters
     ----------
     gamma : float, optional
         The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
-        By default the run searches for γ. The first γ is half of the first edge. If a later edge
-        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts.
-        No γ is below a quarter of the value of the game. The rounds before the last restart are at
-        most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
+        By default the run searches for γ. The first γ is half of the first edge. If a later edge is
+        below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts. No γ
+        is below a quarter of the value of the game. The restarts add at most sqrt(2)/3 times the
+        bound for the last γ, plus one round for each restart.
 
     References
     ----------
     Servedio (2003), Smooth boosting and learning with malicious noise, JMLR 4, Fig. 1 and its
-    theorems. The paper states the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
+    theorems, which state the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError unless f is `HardMargin` or `Capped` and the domain has atoms."""
+        """Raise an InputError unless the game has `HardMargin` or `Capped` and a set with atoms."""
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 
@@ -109,13 +109,12 @@ class SmoothBoostRun(Booster):
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether all measures add up to less than k of `Capped(k)`. The next round is then the
-        last."""
+        """Whether all measures add up to less than k of `Capped(k)`. One more round follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean w of the hypotheses and recompute d; return None at the end."""
+        """Add `best` to the mean hypothesis and update the distribution. Return None at the end."""
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -14,8 +14,8 @@ from relaxboost.solvers.smoothing import Smoother
 class SmoothedMargin:
     """The smoothed margin D(u) of margins u, and the distribution d that attains it.
 
-    D(u) is the minimum over the distributions d of <d, u> + f(d) + β h(d), for a relaxation f and a
-    smoothing function h.
+    D(u) is the minimum over the distributions d of <d, u> + f(d) + β h(d), for the relaxation f and
+    the smoothing h.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return the smoothed margin D(u). `d` must be the distribution that attains D(u)."""
+        """Return the smoothed margin of `u`. `d` must be the distribution that attains it."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())

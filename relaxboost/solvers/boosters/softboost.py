@@ -1,4 +1,4 @@
-"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which computes d by an entropy projection."""
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which finds distributions by entropy projection."""
 
 from __future__ import annotations
 
@@ -69,8 +69,9 @@ class SoftBoost(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples, `Capped(k)` and the accuracy ν.
 
-        In one of the two additional rounds no d meets the constraints. The other round evaluates
-        the last d. The result is nan if the weak learner may miss the best edge by tol or more.
+        In one of the two additional rounds no distribution meets the constraints on the edges. The
+        other round evaluates the last distribution. The result is nan if the weak learner may miss
+        the best edge by tol or more.
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
@@ -104,12 +105,12 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = game.relaxation.projector(1.0)
         self.least = math.inf
-        """The smallest edge Γ so far. For the next d, every edge is at most Γ minus the
-        accuracy."""
+        """The smallest edge Γ so far. For the next d, every edge is at most Γ − ν (the
+        accuracy)."""
         self.multipliers = np.zeros(0)
         """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints. The next round is then the last one."""
+        """Whether no distribution meets the constraints on the edges. One more round follows."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
@@ -117,7 +118,7 @@ class SoftBoostRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Add the column `best`, solve the linear program, and compute d by the projection.
 
-        Return None if no distribution met the constraints in the round before.
+        Return None if no distribution met the constraints on the edges in the round before.
         """
         if self.infeasible:
             self.end(

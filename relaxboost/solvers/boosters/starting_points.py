@@ -70,7 +70,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the weights w that a run starts from, for a domain of w with atoms (an l1 ball)."""
+    """Return the weights w that a run starts from, for a domain with atoms such as an l1 ball."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 

@@ -69,7 +69,7 @@ class Votes(ActiveSet):
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` to the unscaled weight of the hypothesis `best`.
 
-        If the negative of the hypothesis has weight, this weight is reduced first. `column` has the
+        If the negative of the hypothesis has weight, that weight is reduced first. `column` has the
         margins of the hypothesis.
         """
         slot = self.slot(best)
