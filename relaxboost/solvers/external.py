@@ -40,8 +40,7 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
 }
 """The options that replace those of `SOLVERS` if the problem contains the cone form of the
 relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
-interior point method without the crossover to a vertex. The solver's points need not be
-vertices."""
+interior point method without the crossover to a vertex. The points need not be vertices."""
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ def predict_passes(game: Game) -> float:
 
     A pass is one product of A with a vector. In each iteration the solver factorises a matrix of
     order min(m, n), for m examples and n hypotheses. The predicted number of iterations is the same
-    as for the interior point method of this package. The result is infinite if `unfit` gives a
-    reason.
+    as for the interior point method of this package. The result is infinite if a general solver
+    cannot solve the game.
     """
     if unfit(game):
         return math.inf

@@ -23,11 +23,11 @@ def worst_in_use(
 ) -> tuple[int, float, float]:
     """Return the signed column that has the smallest edge among those with positive weight.
 
-    A signed column is a column of the margin matrix times a sign. Its edge for a distribution d
-    over the examples is <column, d>. The result is the index of the signed column in the array
-    `edges`, its edge, and its weight. If the domain of w contains w = 0, the weights may sum to
-    less than `scale`. The missing weight then counts as the weight of the point w = 0. This point
-    has the index -1 and the edge 0.
+    A signed column is a column of the margin matrix times a sign. The edge of a signed column for a
+    distribution d over the examples is <column, d>. The result is the index of the signed column in
+    the array `edges`, the edge, and the weight. If the domain of the weights w contains w = 0, the
+    weights may sum to less than `scale`. The missing weight then counts as the weight of the point
+    w = 0. This point has the index -1 and the edge 0.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of each signed column in use, in the order of `keys`.
+        """Return the edge <column, d> of each signed column, in the order of `keys`.
 
         d is a distribution over the examples. A signed column is a column times its sign.
         """

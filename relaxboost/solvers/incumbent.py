@@ -93,8 +93,7 @@ class Incumbent:
         """Compare the points of a round with the best points so far, and keep the better ones.
 
         The weights w of the round are kept if their lower bound on the value is larger than the
-        best one so far. The distribution d is kept if its upper bound is at most the best one so
-        far.
+        best one so far. The distribution d is kept if its upper bound is at most the best so far.
         """
         if state.lower > self.lower:
             self._take_weights(state)

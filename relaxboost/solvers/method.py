@@ -29,9 +29,9 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass, and its fields are its options.
 
-    The options are checked when the object is created. If a subclass has a `name`, it is added to
-    `METHODS`, and `solve` accepts the name in place of an object with the default options. `solve`
-    also accepts objects of subclasses without a name.
+    The options are checked when the object is created. If a subclass has a `name`, the subclass is
+    added to `METHODS`, and `solve` accepts the name in place of an object with the default options.
+    `solve` also accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
@@ -44,7 +44,8 @@ class Method(ABC):
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
     The name of the class is put before this text to form a sentence."""
     bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" if it is this method."""
+    """The algorithm whose theorem gives `rounds_bound`, or "" if the theorem is about this
+    method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -55,8 +56,8 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`. Other methods return
-        themselves.
+        The values are chosen for the game and the requested gap `tol`. Without such options, return
+        self.
         """
         return self
 
@@ -179,7 +180,7 @@ class SmoothedMethod(Method):
     def _simplex_range(self, m: int) -> float:
         """Return the range of the smoothing function over all distributions on m examples.
 
-        The smoothing function is added to the relaxation, multiplied by its weight β.
+        The smoothing function is added to the relaxation, multiplied by the weight β.
         """
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)

@@ -36,8 +36,8 @@ MAX_WHOLE_ENTRIES = 600_000
 the solver gets only columns that may have weight in the optimum."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Each later round adds at most half
-as many."""
+"""The number of columns in the first problem for a large matrix. Later rounds add at most half of
+it."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -139,8 +139,8 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver
-    may be called on several problems in turn. It is not called again when the gap between the
+    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver may
+    be called on several problems in turn. No further problem is solved when the gap between the
     bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
     another method may still solve the game. For example, the solver may need too much memory, or
     cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the

@@ -73,7 +73,7 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The data that prove the bound `lower`, or None if it is computed from the relaxed margin."""
+    """The data that prove the bound `lower`, or None if the relaxed margin gives `lower`."""
 
 
 class Booster(ABC):
@@ -95,8 +95,8 @@ class Booster(ABC):
     """The length of the step that led to the current weights, or nan if the method has no steps."""
     work: float = 0.0
     """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
-    with a vector. Each call of the weak learner counts as one pass. The booster adds the passes of
-    an update."""
+    with a vector. A call of the weak learner is one pass. The booster adds the passes of its
+    updates."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"

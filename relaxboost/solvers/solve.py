@@ -96,8 +96,8 @@ def solve(
         requested gap or can no longer reduce the gap. The algorithm of SS09 Fig. 1 reaches `tol`
         within `Solution.bound` rounds.
     callback : callable, optional
-        A function that is called with the `RoundState` of each round. It cannot write to the array
-        `d` of the state. If the function returns a true value, the run ends.
+        A function that is called with the `RoundState` of each round. The function cannot write to
+        the array `d` of the state. If the function returns a true value, the run ends.
     verbose : int
         With 0, `solve` shows nothing. With 1, `solve` shows a progress bar if standard error is a
         terminal. With 2, `solve` also prints each line of `Solution.trace` on standard error as
@@ -158,8 +158,7 @@ def solve(
 
 
 _PREPARED: set[tuple[type, ...]] = set()
-"""The types of the matrix, the relaxation and the domain of the games whose compiled functions are
-ready in this process."""
+"""The types of matrix, relaxation and domain of the games whose compiled functions are ready."""
 
 
 def _prepare_kernels(game: Game) -> None:

@@ -45,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length is then
         η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. The function computes the norm if it is not given.
+        The norm ‖v‖_inf. The function computes the norm if the caller gives none.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -101,8 +101,8 @@ def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
     """Return the margins at the end of a step, their smoothed distribution d, and two products.
 
     The margins are u + ηv. The products are <d, v> and <d, u + ηv>. `project` is the function that
-    maps margins to smoothed distributions. If it has a method `along`, this method computes all
-    four results at a lower cost. Otherwise the second product is None.
+    maps margins to smoothed distributions. If `project` has a method `along`, this method computes
+    all four results at a lower cost. Otherwise the second product is None.
     """
     along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
@@ -155,7 +155,7 @@ def line_search(
 class _Search:
     """A search for the step length η at which the derivative of the objective equals `aim`.
 
-    The objective is the smoothed relaxed margin minus the penalty on the weights. Its derivative
+    The objective is the smoothed relaxed margin minus the penalty on the weights. The derivative
     decreases in η. The interval from `_left` to `_right` contains the solution η as soon as the
     derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at both
     ends of the interval, minus `aim`.
@@ -175,7 +175,7 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length `eta`, and the derivative at the end minus `aim`."""
+        """Return the step of length `eta`, and the derivative at the end minus the target `aim`."""
         segment = self._segment
         there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
@@ -213,7 +213,8 @@ class _Search:
     def close_bracket(self) -> Step:
         """Return a step between `_left` and `_right`, with a derivative close to `aim` at its end.
 
-        The step length is found by the Illinois variant of regula falsi.
+        `aim` is the derivative that the search looks for. The Illinois variant of regula falsi
+        finds the length of the step.
         """
         side = 0
         # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.

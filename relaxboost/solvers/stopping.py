@@ -58,7 +58,7 @@ class Tolerance:
 
 
 class StoppingRule:
-    """The rule that decides after each round whether a run continues. Every method uses it.
+    """The rule that decides after each round whether a run continues. Every method uses this rule.
 
     The bounds on the value that a round computes are estimates, because they are computed in
     floating point from stored margins. The certified bounds are valid in spite of rounding errors,

@@ -52,12 +52,13 @@ class _Features(NamedTuple):
     """The levels of the examples for all features that have cuts.
 
     The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. Arrays over levels contain the levels of the first feature, then those of the second,
-    and so on.
+    example. Arrays over levels contain the levels of the first feature, then of the second, and so
+    on.
     """
 
     codes: NDArray[Any]
-    """The level of each example for each feature, as an array of shape (features, examples)."""
+    """The level of each example for each feature, which is the number of cuts below the example.
+    The array has the shape (features, examples)."""
     offsets: Whole
     """The index of the first level of each feature in arrays over all levels. A feature with k cuts
     has k + 1 levels. The last entry is the number of levels of all features."""
@@ -169,8 +170,8 @@ class TautStringSteps:
         """Return the column indices of the stumps that have weight, and their weights w.
 
         A stump is a cut of a feature. For each feature, the last step has computed a taut string,
-        which is the shortest path through a tube. A stump has weight if the string bends at its
-        cut.
+        which is the shortest path through a tube. A stump has weight if the string of the feature
+        bends at the cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -200,8 +201,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
@@ -230,8 +230,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first example that this call computes, and the example before which it ends.
     strings : array
@@ -255,8 +254,7 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     pull : float
@@ -293,8 +291,8 @@ def first_stretch(
     middle line starts at the height `start` above the string, and ends at the height `end` below
     the string.
 
-    The side is 1 if the string bends around the upper side of the tube after the stretch. It is -1
-    if the string bends around the lower side. It is 0 if the stretch reaches the end of the string.
+    The side is 1 if the string bends around the upper side of the tube after the stretch. The side
+    is -1 if the string bends around the lower side, and 0 if the stretch reaches the end.
 
     A straight line from the start of the string stays inside the tube up to the current level if
     the slope of the line lies between `low` and `high`. If no such slope exists up to the next

@@ -26,7 +26,7 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    The object carries the result of one game to the next game. It is not for users.
+    The object carries the result of one game to the next game. The class is not for users.
     """
 
     solution: Solution | None = None
@@ -161,8 +161,8 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
     """Return a warm start with the points d and w of a solution, made feasible for the game.
 
-    The start gets the distribution d only if the game has the same number of examples. It gets the
-    weights w only if the domain of the game has a point near w.
+    The start gets the distribution d only if the game has the same number of examples. The start
+    gets the weights w only if the domain of the game has a point near w.
 
     Raises
     ------

@@ -50,9 +50,9 @@ class ZeroValueRun(Booster):
     multiplier of Σd = 1.
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
-    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step
-    solves a least squares problem over the examples whose d is strictly between its bounds, by the
-    method of conjugate gradients. If the value of the game is positive, the multipliers
+    the equations have a solution, semismooth Newton steps find it in three to eight rounds. Each
+    step solves a least squares problem over the examples whose d is strictly between its bounds, by
+    the method of conjugate gradients. If the value of the game is positive, the multipliers
     diverge. The residual of the equations then soon stops decreasing, and the run ends.
 
     Parameters

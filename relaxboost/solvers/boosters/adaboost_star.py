@@ -29,11 +29,10 @@ class AdaBoostStar(HardMarginMethod):
     ----------
     nu : {"fixed", "adaptive"}
         The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`.
-        It takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a schedule of
-        this package, which starts with a large ν, because a large ν makes long steps. The run
-        halves ν when the gap between the bounds on the value is at most r ν, and ends with
-        ν = tol/r. It takes at most 4/3 of the rounds of the fixed ν, plus two rounds for each ν.
-        `AdaBoostStarRun` has the details.
+        This rule takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a
+        schedule of this package, which starts with a large ν, because a large ν makes long steps.
+        The run halves ν when the gap between the bounds on the value is at most r ν, and ends with
+        ν = tol/r. The schedule takes at most 4/3 of the rounds of the fixed ν, plus two for each ν.
 
     References
     ----------
@@ -56,9 +55,9 @@ class AdaBoostStar(HardMarginMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which AdaBoost* has a gap of at most `tol`.
 
-        A stage is a part of the run with one accuracy ν. It takes at most 2 log(m)/ν² steps for m
-        examples, and one more round without a step, in which the next stage starts or the last
-        weights are evaluated. The result is nan if the weak learner may miss the best hypothesis.
+        A stage (a part of the run with one ν) takes at most 2 log(m)/ν² steps for m examples, and
+        one more round without a step, which starts the next stage or evaluates the last weights.
+        The result is nan if the weak learner may miss the best hypothesis.
         """
         if game.matrix.slack:
             return math.nan
@@ -84,8 +83,8 @@ class AdaBoostStarRun(AdaBoostRun):
     A. Let ρ be the smallest edge of all rounds so far minus the accuracy ν. AdaBoost adds artanh γ
     to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
     examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
-    value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, the margins
-    of w = 0 are at least ρ. docs/mathematics.md, "AdaBoost", has the proof.
+    value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
+    margins of 0 >= ρ, and the gap is at most ν too. docs/mathematics.md, "AdaBoost", has the proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are given, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.

@@ -70,7 +70,7 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step rule needs atoms, and the domain of w has no atoms."""
+        """Raise an InputError if the step rule needs atoms (vertices) and the domain has none."""
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(

@@ -57,7 +57,7 @@ class CorrectiveRun(Booster):
         The object that computes the d that attains the minimum. By default this object is the
         relaxation f, and h is the entropy.
     active : ActiveSet, optional
-        The combined hypothesis that the steps change. By default `starting_point` creates it.
+        The weights w that the steps change. By default `starting_point` creates them.
     target : float
         The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
     """

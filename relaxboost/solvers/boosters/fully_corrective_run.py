@@ -26,11 +26,12 @@ class FullyCorrectiveRun(Booster):
     """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
 
     Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
-    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of
-    <d, Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
-    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
-    coefficients of the convex combination of the distributions in the hull. Their objective
-    replaces f(d) by the weighted mean of the values of f, which is at least f(d), as f is convex.
+    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d, Aw>
+    + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round adds
+    the worst distribution for the current w to the hull. Pairwise steps then optimise the
+    coefficients of the convex combination of the distributions in the hull. The objective of these
+    steps replaces f(d) by the weighted mean of the values of f, which is at least f(d) by
+    convexity.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
@@ -39,9 +40,9 @@ class FullyCorrectiveRun(Booster):
     If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
     changes much from round to round. The run then moves w towards the best w by a line search on
     F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
-    f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equal at the current w.
-    So the slope of F(Aw) towards the best w is at least the gap, and a round increases F(Aw) at
-    least as much as a step of Frank–Wolfe.
+    f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw) at the
+    current w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
+    F(Aw) at least as much as a step of Frank–Wolfe.
     """
 
     inner = "hull"
@@ -67,7 +68,7 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why these steps cannot solve a game, or "" if there is none."""
+        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"

@@ -23,7 +23,7 @@ from relaxboost.solvers.stopping import Tolerance
 MEAN_GROWTH = 1.1
 """The factor by which the number of updates of d grows between two evaluations of the mean of d.
 
-The mean of all d so far proves the upper bound. Rounds that evaluate it do not update d."""
+Rounds that evaluate the mean of all distributions d so far do not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function of (t, squares) that returns the weight β of the entropy. t is the number of answers

@@ -68,9 +68,9 @@ class MLPBoost(SmoothedMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return the bound max(2, 64 R (r/tol)²) on the rounds, or nan if the user chose β.
 
-        R is the range of the entropy over the distributions d at which f is finite, or of the
-        binary entropy over all d. r is the radius of the l1 ball or the size of the simplex. The
-        result is also nan if the weak learner may miss the best hypothesis.
+        R is the range of the entropy over the distributions at which the relaxation is finite, or
+        of the binary entropy over all distributions. r is the radius of the l1 ball or the size of
+        the simplex. The result is also nan if the weak learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -101,7 +101,7 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights w of a warm start. The first program has their columns."""
+        """Start from the weights of a warm start. The first program has the columns with weight."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()

@@ -31,7 +31,7 @@ class RestrictedProgram(ABC):
     game : Game
         A game over a set with atoms, such as an l1 ball.
     active : ActiveSet
-        The combined hypothesis, to which `optimise` gives the optimal weights.
+        The columns found so far, to which `optimise` gives the optimal weights.
     clock : Clock
         The clock of the run, whose deadline ends the solver.
     """
@@ -110,7 +110,10 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active."""
+        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active.
+
+        The edge constraint of a column bounds its edge by v, the largest edge of all columns.
+        """
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:

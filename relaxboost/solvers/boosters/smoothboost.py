@@ -77,7 +77,7 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError unless the game has `HardMargin` or `Capped` and a set with atoms."""
+        """Raise an InputError if the method does not support the relaxation or the domain of w."""
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 

@@ -85,8 +85,8 @@ class SoftBoost(Method):
 class SoftBoostRun(Booster):
     """A run of SoftBoost, which projects the uniform distribution onto a smaller set in each round.
 
-    Γ is the smallest edge so far, and ν is the accuracy. The bound on the rounds follows from the
-    dual function D of the projection (`ProjectionDual`).
+    Γ is the smallest edge so far, ν is the accuracy, and the m examples have the cap 1/k. The bound
+    on the rounds follows from the dual function D of the projection (`ProjectionDual`).
 
     1. D is at most the relative entropy of any d that meets the constraints, so D <= log(m/k).
     2. The constraints limit the edges to the level Γ − ν. At the current d the edge of a new column
@@ -105,8 +105,8 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = game.relaxation.projector(1.0)
         self.least = math.inf
-        """The smallest edge Γ so far. For the next d, every edge is at most Γ − ν (the
-        accuracy)."""
+        """The smallest edge so far. For the next distribution, every edge is at most this edge
+        minus the accuracy."""
         self.multipliers = np.zeros(0)
         """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
