@@ -53,7 +53,7 @@ class Answer:
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports. After an error, the status is "failed" with the message."""
+    """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
     value: float
     """The optimal value of the problem, as the solver claims it."""
     point: NDArray[np.float64] | None

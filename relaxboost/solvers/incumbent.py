@@ -39,7 +39,8 @@ class Certified(NamedTuple):
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of w, such as multipliers."""
+    """The data that prove a lower bound on the relaxed margin of the weights, such as
+    multipliers."""
     d: Vector
     """The distribution d over the examples."""
     upper: float

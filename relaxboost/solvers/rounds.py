@@ -196,7 +196,7 @@ class Rounds:
         """The booster that computes the current round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Yield the state of each round, before the booster updates its points d and w."""
+        """Yield the state of each round before the booster updates the distribution and weights."""
         game = self._game
         for number in count(self._first):
             booster = self.booster

@@ -90,8 +90,8 @@ class FullyCorrectiveRun(Booster):
     def advance(self, best: Dense) -> Booster | None:
         """Move the weights w towards `best`, extend the hull, and optimise d over the hull.
 
-        `best` is the best w for the current d. Return None if neither w nor the weights of the
-        distributions in the convex hull have changed.
+        `best` is the best w for the current distribution d. Return None if neither w nor the
+        weights of the distributions in the convex hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
@@ -138,7 +138,7 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add `worst`, which attains the relaxed margin of the weights w, to the convex hull."""
+        """Add `worst`, the distribution that is worst for the current weights, to the hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 

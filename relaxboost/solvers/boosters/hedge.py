@@ -63,7 +63,7 @@ class Hedge(Method):
         """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up, plus the number of rounds that do not update d.
+        """Return 2 R (L/tol)² rounded up, plus the rounds that do not update the distribution d.
 
         R is the range of the relative entropy over the feasible d, and L is the largest absolute
         margin of an answer. The result is nan if the weak learner may miss the best hypothesis.

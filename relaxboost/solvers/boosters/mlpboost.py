@@ -108,7 +108,7 @@ class MLPBoostRun(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Replace w by the better of a Frank–Wolfe step and the weights of LPBoost.
+        """Replace the weights by the better of a Frank–Wolfe step and the weights of LPBoost.
 
         Return None after `PATIENCE_ROUNDS` rounds without a larger smoothed margin.
         """

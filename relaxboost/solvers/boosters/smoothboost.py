@@ -114,7 +114,7 @@ class SmoothBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add `best` to the mean hypothesis and update the distribution. Return None at the end."""
+        """Update the mean hypothesis and the distribution. Return None at the end of the run."""
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -116,7 +116,7 @@ class SoftBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and compute d by the projection.
+        """Add the column `best`, solve the linear program, and project the uniform distribution.
 
         Return None if no distribution met the constraints on the edges in the round before.
         """

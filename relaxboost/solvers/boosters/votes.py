@@ -101,7 +101,7 @@ class Votes(ActiveSet):
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Store the margins `raw` of the unscaled w, and recompute `norm`, `weights` and `u`."""
+        """Store the margins `raw` of the unscaled weights. Recompute `norm`, `weights` and `u`."""
         self.raw = raw
         self.norm = float(self._votes.sum())
         # If w = 0, scaling does not change w, and the divisor must not be 0.
