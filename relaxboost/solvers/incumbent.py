@@ -39,8 +39,7 @@ class Certified(NamedTuple):
     lower: float
     """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of the weights, such as
-    multipliers."""
+    """The data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
     """The distribution d over the examples."""
     upper: float

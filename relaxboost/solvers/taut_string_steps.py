@@ -52,8 +52,7 @@ class _Features(NamedTuple):
     """The levels of the examples for all features that have cuts.
 
     The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. Arrays over levels contain the levels of the first feature, then of the second, and so
-    on.
+    example. Arrays over levels are ordered by feature.
     """
 
     codes: NDArray[Any]

@@ -80,7 +80,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return the largest number of rounds of Hedge with `answers` updates of the distribution."""
+    """Return an upper bound on the rounds of Hedge with `answers` updates of the distribution."""
     # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
     # 1 is the last round. Doubles beyond 2^52 are integers already.
