@@ -64,7 +64,7 @@ class Answer:
     distribution d for the dual. None means that the solver found no multipliers."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, with the point at which
-    the quadratic term of this program is linearised. None means that the problem has none."""
+    the quadratic term of this program is linearised. None means that there is no such program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:

@@ -137,7 +137,7 @@ class AdaBoostRun(Booster):
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError if the column of `best` has an entry outside [−1, 1].
+        """Raise an InputError if the column of the hypothesis `best` has an entry outside [−1, 1].
 
         The entries of a user-defined matrix are unknown until the matrix returns a column.
         """
