@@ -5,8 +5,7 @@
 To understand a run, read `solve.py` first, and then `rounds.py` with the loop that all methods
 share. `portfolio.py` lists the phases of the default method in their order. `boosters/` has a file
 for each published algorithm. `interior_point/` has the interior point method. The default method
-uses it for most games if the requested gap is small. `comparison.py` runs several methods on one
-game.
+uses this method for most games if the requested gap is small. `comparison.py` compares methods.
 """
 
 from relaxboost.solvers.automatic import Automatic

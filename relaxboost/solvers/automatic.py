@@ -24,7 +24,7 @@ from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
 
 GIVES_UP = (ProgramError, SolverError, MemoryError, np.linalg.LinAlgError)
-"""The errors after which the run continues with its next phase, if there is one."""
+"""The errors after which a run of "auto" continues with its next phase, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ class Automatic(Method):
     A phase is another method, such as the interior point method. Each phase is used for some games
     only, and some phases have a budget of work. `relaxboost.solvers.portfolio` lists the phases,
     the games that each phase is for, and the budgets. `Solution.trace` says which phases ran and
-    why each of them ended. In the history of a solution, `RoundRecord.inner` is a word for the
-    phase of each round.
+    why each of them ended. In the history, `RoundRecord.inner` is a word for the phase of a round.
     """
 
     name = "auto"
@@ -107,10 +106,10 @@ class PortfolioRun(Booster):
         return self._run.ask(game)
 
     def advance(self, best: Any) -> Booster | None:
-        """Compute the next round with the current phase, or with a later phase if it has ended.
+        """Compute the next round with the current phase, or with a later phase.
 
-        `best` is the answer of the weak learner to the current distribution d. The result is this
-        booster, or None if the last phase has ended.
+        If the current phase has ended, the next one starts. `best` is the answer of the weak
+        learner to the current distribution d. Return None if the last phase has ended.
         """
         self._rounds += 1
         if self._waiting is None:
@@ -132,7 +131,7 @@ class PortfolioRun(Booster):
     def _choose(self) -> list[Phase]:
         """Return the phases that are used for this game, in their order.
 
-        For each phase that is not used, this method adds a sentence with the reason to the trace.
+        If a phase is not used, this method adds the reason to the trace of the run.
         """
         chosen = []
         for phase in PHASES:
@@ -155,7 +154,8 @@ class PortfolioRun(Booster):
     def _why_leave(self) -> str:
         """Return the reason why the current phase has to end, or "" if the phase may continue.
 
-        A phase has to end if its work exceeds its budget and another phase follows.
+        The last phase may always continue. Any other phase has to end if its work exceeds its
+        budget, or if the stopping rule has ended the phase.
         """
         # The last phase has no successor, so its budget does not matter.
         if self._run is None or self._phase is None or not self._waiting:
@@ -211,7 +211,7 @@ class PortfolioRun(Booster):
         return ""
 
     def _note(self, decision: str) -> None:
-        """Append a sentence to the trace: the current round, and what the method "auto" decided."""
+        """Append a sentence to the trace, with the current round and the decision of the method."""
         self.trace = (*self.trace, f"Round {self._rounds}: auto {decision}")
 
     def _show(self, run: Booster) -> None:

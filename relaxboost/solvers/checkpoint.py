@@ -67,7 +67,7 @@ class Checkpoint:
         """The reason why the last write of the file failed, or "" if it succeeded. A failed write
         does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The points that were in the file, or a warm start without points if there was no file."""
+        """The warm start with the points in the file. It has no points if there was no file."""
         self._pace = Pace()
 
     @property
@@ -85,7 +85,7 @@ class Checkpoint:
         Parameters
         ----------
         certify : callable
-            A function without parameters. It returns the best distribution d over the examples and
+            A function without parameters that returns the best distribution d over the examples and
             the best weights w of the hypotheses, with certified bounds on the value.
         basis : Basis or None
             The basis of the restricted linear program, if the run uses column generation.
@@ -164,7 +164,7 @@ class Checkpoint:
 
 
 def _points(game: Game, content: dict[str, Any]) -> WarmStart:
-    """Return the points d and w of a checkpoint file as a warm start.
+    """Return the distribution d and the weights w of a checkpoint file as a warm start.
 
     `content` is the dictionary in the file. d and w are moved to feasible points of the game, and
     the bounds on the value that they prove are evaluated again.

@@ -33,8 +33,7 @@ class MethodResult(NamedTuple):
     gap: float
     """The difference upper − lower of the certified bounds on the value of the game."""
     guarantee: float
-    """The number of rounds within which a theorem guarantees the requested gap, or nan if there is
-    no such theorem (`Method.rounds_bound`)."""
+    """The number of rounds after which a theorem guarantees the gap, or nan without a theorem."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,7 @@ class MethodComparison:
     """The results of several methods for one game, as `compare_methods` returns them.
 
     ``print`` shows the results as a table, and `to_frame` returns them as a pandas DataFrame.
-    `rb.views.plots.bounds_by_round` plots the lower and the upper bound of each method against the
-    rounds.
+    `rb.views.plots.bounds_by_round` plots the bounds of each method against the rounds.
     """
 
     tol: float

@@ -38,37 +38,33 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""The options that replace those of `SOLVERS` if the primal problem of a game contains the cone
-form of the relaxation f, which describes f by a linear program or by a cone program. HiGHS then
-runs its interior point method without the crossover to a vertex. A narrow bracket [lower, upper]
-of the value needs a nearly optimal pair (d, w), but this pair need not be a vertex."""
+"""The options that replace those of `SOLVERS` if the problem contains the cone form of the
+relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
+interior point method without the crossover to a vertex. The points need not be vertices."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a general convex solver for one problem. Its numbers are not checked.
+    """The unchecked result of a general convex solver for the primal or the dual of a game.
 
-    The problem is the primal or the dual of a game. d is a distribution over the examples, and w
-    are the weights of the hypotheses.
+    d is a distribution over the examples, and w are the weights of the hypotheses.
     """
 
     side: str
     """The name of the problem that was solved: "primal" or "dual"."""
     status: str
-    """The status that cvxpy reports. If the solver raised an error, the status is "failed" with the
-    message of this error."""
+    """The status that cvxpy reports. After an error it is "failed" with the text of the error."""
     value: float
     """The optimal value of the problem, as the solver claims it."""
     point: NDArray[np.float64] | None
-    """The value of the variable of the problem at the optimum that the solver claims. It is the
-    distribution d for the primal, and the weights w for the dual. None means that the solver found
-    no point."""
+    """The solver's value of the variable of the problem, which is the distribution d for the
+    primal, and the weights w for the dual. None means that the solver found no point."""
     other: NDArray[np.float64] | None
     """The multipliers of the constraints of the problem. They are weights w for the primal, and a
     distribution d for the dual. None means that the solver found no multipliers."""
     proof: ConeProof | None = None
     """The multipliers of the cone program that describes the relaxation f, with the point at which
-    its quadratic term is linearised. None means that the problem contains no cone program of f."""
+    the quadratic term of this program is linearised. None means that there is no such program."""
 
 
 def check_solver(name: str | None, curved: str | None) -> str:
@@ -80,7 +76,7 @@ def check_solver(name: str | None, curved: str | None) -> str:
         The name that the user gave. The default is HIGHS for linear programs and CLARABEL for all
         other problems.
     curved : str, optional
-        The name in the error message for the part of the problem that is not polyhedral. None means
+        The part of the problem that is not polyhedral, as a noun for the error message. None means
         that the problem is a linear program.
 
     Raises

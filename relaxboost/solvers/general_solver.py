@@ -15,13 +15,12 @@ from relaxboost.solvers.reference import best_pair, fits
 from relaxboost.solvers.rounds import Booster
 
 OVERHEAD_PASSES = 1000.0
-"""The time that cvxpy takes to compile a program, measured in passes over a small margin matrix A.
-A pass is one product of A with a vector. `predict_passes` adds this time, because for a small game
-cvxpy takes more time than the solver."""
+"""The time that cvxpy takes to compile a program, in passes over a small margin matrix A. A pass is
+one product of A with a vector. For a small game, cvxpy takes more time than the solver."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why a general solver cannot solve this game, or "" if it can."""
+    """Return the reason why a general solver cannot solve this game, or "" if there is none."""
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
     if not isinstance(game.over, AtomicSet) and not fits(game):
@@ -73,10 +72,10 @@ class GeneralSolverRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: object) -> Booster | None:
-        """Solve the game, and take the d and w of the solver for the next round. Return this run.
+        """Solve the game, and keep the d and the w of the solver. Return this run.
 
-        The second call of this method returns None, which ends the run. The answer `best` of the
-        weak learner is not used.
+        The next round evaluates the distribution d and the weights w. The second call of this
+        method returns None, which ends the run. The answer `best` of the weak learner is not used.
         """
         if self._was_asked:
             self.end(f"it solves the game only once, with tol = {self._tol:g}")

@@ -23,11 +23,11 @@ def worst_in_use(
 ) -> tuple[int, float, float]:
     """Return the signed column that has the smallest edge among those with positive weight.
 
-    A signed column is a column of the margin matrix times a sign. Its edge for a distribution d
-    over the examples is <column, d>. The result is the index of the signed column in the array
-    `edges`, its edge, and its weight. If the domain of w contains w = 0, the weights may sum to
-    less than `scale`. The missing weight then counts as the weight of the point w = 0. This point
-    has the index -1 and the edge 0.
+    A signed column is a column of the margin matrix times a sign. The edge of a signed column for a
+    distribution d over the examples is <column, d>. The result is the index of the signed column in
+    the array `edges`, the edge, and the weight. If the domain of the weights w contains w = 0, the
+    weights may sum to less than `scale`. The missing weight then counts as the weight of the point
+    w = 0. This point has the index -1 and the edge 0.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class CombinedHypothesis(ABC):
     over: Domain
     """The domain of the weights w, such as an l1 ball or an l2 ball."""
     u: Vector
-    """The margins u = A w, with one entry for each example."""
+    """The margins u = A w of the weights w, for the margin matrix A."""
     cost: float = 0.0
-    """The penalty g*(w), which is zero if the domain of w only restricts w to a set."""
+    """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last d and the last u for which `gap` computed the product <d, u>, and this product."""
+    """The last distribution d and the last margins u in `gap`, and their product <d, u>."""
 
     @property
     @abstractmethod
@@ -116,17 +116,16 @@ class MovingHypothesis(CombinedHypothesis):
     def bend(self, best: Any) -> tuple[float, float]:
         """Return (a, b) such that a step of length η increases the penalty on w by a η + b η²/2.
 
-        The domain puts the penalty g*(w) on the weights w. The step replaces w by
-        (1 − η) w + η best, where `best` is the answer of the weak learner (an atom, or dense
-        weights).
+        The domain puts the penalty g*(w) on the weights w. The step replaces w by (1 − η) w + η
+        best, where `best` is an atom or dense weights.
         """
 
     @abstractmethod
     def move(self, best: Any, eta: float, u: Vector) -> None:
         """Replace the weights w by (1 − η) w + η best.
 
-        `best` is the answer of the weak learner (an atom, or dense weights). `u` is the vector of
-        margins of the new weights.
+        η is `eta`, and `best` is the answer of the weak learner (an atom, or dense weights). `u` is
+        the vector of margins of the new weights.
         """
 
     @abstractmethod
@@ -165,7 +164,7 @@ class ActiveSet(MovingHypothesis):
         self.over = over
         self.u = np.zeros(matrix.m)
         self.keys: list[tuple[int, int]] = []
-        """The pairs (j, sign) of a column index and a sign. The pair (0, 0) stands for w = 0."""
+        """The pairs (j, sign) of a column index j and a sign. The pair (0, 0) stands for w = 0."""
         self.weights = np.zeros(0)
         self._numbers = np.zeros(0, dtype=np.int64)
         self._signs = np.zeros(0)
@@ -180,7 +179,7 @@ class ActiveSet(MovingHypothesis):
 
     @property
     def used(self) -> int:
-        """The number of signed columns with positive weight. The point w = 0 is not counted."""
+        """The number of pairs (column, sign) with positive weight, except the pair for w = 0."""
         # The pair (0, 0) stands for a point of the domain, but no column of A.
         zero = self._slots.get((0, 0))
         count = int(np.count_nonzero(self.weights))
@@ -228,11 +227,7 @@ class ActiveSet(MovingHypothesis):
         return slot
 
     def load(self, support: NDArray[np.int64], coefficients: Vector) -> None:
-        """Replace the weights w by the given weights. No pair (j, sign) is removed from `keys`.
-
-        `support` has the indices of the columns whose weight is not zero, and `coefficients` has
-        the signed weight of each of these columns.
-        """
+        """Replace the weights w by the given weights. No pair (j, sign) is removed from `keys`."""
         # All slots stay, because the rows of a restricted program refer to them.
         self.weights[:] = 0.0
         for j, c in zip(support.tolist(), coefficients.tolist(), strict=True):
@@ -269,7 +264,7 @@ class ActiveSet(MovingHypothesis):
         return 0.0, 0.0
 
     def move(self, best: Best, eta: float, u: Vector) -> None:
-        """Replace the weights w by (1 − η) w + η best, where `best` is an atom.
+        """Replace the weights w by (1 − η) w + η best, for the step length η and the atom `best`.
 
         All weights are multiplied by 1 − η. Then the weight of `best` is increased by η times the
         size of the atoms. `u` is the vector of margins of the new weights.
@@ -281,7 +276,7 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def exchange(self, best: Best, other: int | None, eta: float, u: Vector) -> None:
-        """Move the weight η from the signed column `keys[other]` to the signed column `best`.
+        """Move the weight `eta` from the signed column `keys[other]` to the signed column `best`.
 
         If `other` is None, the weight comes from the point w = 0. `u` is the vector of margins of
         the new weights.
@@ -294,10 +289,9 @@ class ActiveSet(MovingHypothesis):
         self.u = u
 
     def edges(self, d: Vector) -> Vector:
-        """Return the edge <column, d> of each signed column in use, in the order of `keys`.
+        """Return the edge <column, d> of each signed column, in the order of `keys`.
 
-        d is a distribution over the examples. A signed column is a column of the margin matrix
-        times a sign.
+        d is a distribution over the examples. A signed column is a column times its sign.
         """
         return kernels.dots(self.columns, len(self), d)
 
@@ -311,10 +305,10 @@ class ActiveSet(MovingHypothesis):
         return best, None if edges is None else self._signs * edges
 
     def best(self, edges: Vector) -> Best:
-        """Return the best atom of those that are multiples of the columns in use.
+        """Return the best of the atoms that give weight to a column in `keys`.
 
-        `edges` has the edge <column, d> of each signed column for a distribution d, in the order of
-        `keys`.
+        `edges` has the edge <column, d> of each signed column for a distribution d over the
+        examples, in the order of `keys`.
         """
         # Over a ball the best atom may be the negative of a slot's column.
         slot, turn = self.over.pick(edges)

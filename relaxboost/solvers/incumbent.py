@@ -35,16 +35,15 @@ class Certified(NamedTuple):
     """
 
     weights: Weights
-    """The weights w of the hypotheses, as an array of column indices and an array with the signed
-    weight of each of these columns."""
+    """The weights w of the hypotheses: the column indices, and the weights of these columns."""
     lower: float
-    """The lower bound on the value ρ of the game that w proves."""
+    """The lower bound on the value ρ of the game that the weights w prove."""
     witness: Witness
-    """The data that prove a lower bound on the relaxed margin of w, such as multipliers."""
+    """The data that prove a lower bound on the relaxed margin of the weights w."""
     d: Vector
     """The distribution d over the examples."""
     upper: float
-    """The upper bound on the value ρ of the game that d proves."""
+    """The upper bound on the value ρ of the game that the distribution d proves."""
 
 
 class Incumbent:
@@ -76,7 +75,7 @@ class Incumbent:
         self._proof: tuple[object, object, Certified] | None = None
 
     def take_start(self, start: WarmStart) -> bool:
-        """Take the d and w of a warm start as the best points so far.
+        """Take the distribution d and the weights w of a warm start as the best points so far.
 
         Return whether the bracket [lower, upper] that they prove meets the requested accuracy.
         """
@@ -93,8 +92,8 @@ class Incumbent:
     def offer(self, state: RoundState) -> None:
         """Compare the points of a round with the best points so far, and keep the better ones.
 
-        The weights w of the round are kept if they prove a larger lower bound on the value. The
-        distribution d of the round is kept if it proves an upper bound of at most the best one.
+        The weights w of the round are kept if their lower bound on the value is larger than the
+        best one so far. The distribution d is kept if its upper bound is at most the best so far.
         """
         if state.lower > self.lower:
             self._take_weights(state)
@@ -105,9 +104,9 @@ class Incumbent:
             self.upper = state.upper
 
     def distrust(self, proof: Certified) -> None:
-        """Replace the estimated bounds by the certified ones, after a certification that failed.
+        """Replace the estimated bounds of the best points by the certified bounds in `proof`.
 
-        Later points are then kept if they improve on what is proved.
+        Later points are then kept if their bounds are better than the certified ones.
         """
         self.lower = proof.lower
         self.upper = proof.upper
@@ -125,7 +124,7 @@ class Incumbent:
         self._witness = state.witness
 
     def certify(self, clock: Clock, *, ask_solver: bool = True) -> Certified:
-        """Return feasible points d and w, with the bounds on the value that these points prove.
+        """Return a feasible distribution d and feasible weights w, with the bounds that they prove.
 
         A witness is the data that prove a lower bound on the relaxed margin of w. If the booster
         gave a witness, but the bracket [lower, upper] is wider than the requested accuracy allows,
@@ -164,8 +163,7 @@ class Incumbent:
 class RunLog:
     """The history of a run, the number of its rounds, and the seconds that it has taken.
 
-    If the run continues from a checkpoint, the rounds and the seconds before the checkpoint are
-    included.
+    The rounds and seconds before a checkpoint are included.
 
     Parameters
     ----------
@@ -226,8 +224,7 @@ class RunLog:
     def records(self, lower: float, upper: float) -> tuple[RoundRecord, ...]:
         """Return the records of the rounds that the history has kept.
 
-        In the last record, the certified bounds `lower` and `upper` replace the bounds that the run
-        estimated.
+        In the last record, the certified bounds `lower` and `upper` replace the estimates.
         """
         # The bounds of a round are estimates; the end of the history agrees with the solution.
         last = self._history.last

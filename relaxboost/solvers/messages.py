@@ -37,11 +37,10 @@ class Ending(NamedTuple):
     status: str
     """The word that says how the run ended, as in `Solution.status`."""
     reason: str
-    """The error message, or the reason of the booster or of the stopping rule, or "" if there is
-    none of them."""
+    """The error message, or the reason that the booster or the stopping rule gives for the end of
+    the run, or "" if there is none."""
     smoothed_test: bool
-    """Whether the run used the stopping test of SS09 Fig. 1, which bounds the gap of the smoothed
-    game."""
+    """Whether the run used the stopping test of SS09 Fig. 1, which tests the smoothed gap."""
 
 
 def describe_ending(game: Game, goal: Tolerance, ending: Ending, proof: Certified) -> str:
@@ -96,9 +95,9 @@ def _kind_of(ending: Ending, met: str) -> str:
 
 
 def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
-    """Return a warning if the weights w = 0 are optimal to the requested accuracy. Else return "".
+    """Return a warning if w = 0 is optimal within the requested accuracy. Otherwise return "".
 
-    In this case the weights w of the solution say nothing about the hypotheses.
+    If w = 0 is optimal, the weights w of the solution say nothing about the hypotheses.
     """
     # If w = 0 is the result or is not feasible, there is nothing to warn of.
     support, _ = proof.weights
@@ -117,7 +116,7 @@ def _warn_of_idle_weights(game: Game, goal: Tolerance, proof: Certified) -> str:
 
 
 def _warn_of_rounding(proof: Certified) -> str:
-    """Return advice to use `rtol` if the gap is as small as rounding errors. Else return ""."""
+    """Return advice to set `rtol` if the gap is as small as rounding errors, and "" otherwise."""
     gap = proof.upper - proof.lower
     # The smallest positive double replaces a zero, so that the division is defined.
     part = gap / max(abs(proof.lower), abs(proof.upper), math.ulp(0.0))

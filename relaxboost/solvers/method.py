@@ -36,9 +36,9 @@ STOPPING = ("certified", "smoothed")
 class Method(ABC):
     """A method that solves games. It is a frozen dataclass, and its fields are its options.
 
-    The options are checked when the object is created. If a subclass has a `name`, it is added to
-    `METHODS`, and `solve` accepts the name in place of an object with the default options. `solve`
-    also accepts objects of subclasses without a name.
+    The options are checked when the object is created. If a subclass has a `name`, the subclass is
+    added to `METHODS`, and `solve` accepts the name in place of an object with the default options.
+    `solve` also accepts objects of subclasses without a name.
     """
 
     name: ClassVar[str]
@@ -51,7 +51,8 @@ class Method(ABC):
     """The reason why a run cannot start from points of the user, or "" if there is no such reason.
     The name of the class is put before this text to form a sentence."""
     bound_source: ClassVar[str] = ""
-    """The algorithm whose theorem gives `rounds_bound`, or "" if it is this method."""
+    """The algorithm whose theorem gives `rounds_bound`, or "" if the theorem is about this
+    method."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -62,8 +63,8 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`. A method without such
-        options returns itself.
+        The values are chosen for the game and the requested gap `tol`. Without such options, return
+        self.
         """
         return self
 
@@ -144,7 +145,8 @@ class SmoothedMethod(Method):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
 
-        The result is nan if the user chose β, or if the weak learner may miss the best hypothesis.
+        The result is nan if the user chose the weight β of the smoothing, or if the weak learner
+        may miss the best hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:
@@ -166,8 +168,7 @@ class SmoothedMethod(Method):
             The requested gap. The smoothing may change the value of the game by half this gap.
         whole : bool
             Whether β is computed from the range of the added function over all distributions, as in
-            SS09 Fig. 1. Otherwise β is computed from the range over the distributions at which f is
-            finite.
+            SS09 Fig. 1. Otherwise the range is over the distributions at which f is finite.
         """
         m = game.m
         f = game.relaxation
@@ -186,7 +187,7 @@ class SmoothedMethod(Method):
     def _simplex_range(self, m: int) -> float:
         """Return the range of the smoothing function over all distributions on m examples.
 
-        The smoothing function is the function that is multiplied by β and added to f.
+        The smoothing function is added to the relaxation, multiplied by the weight β.
         """
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)

@@ -1,4 +1,4 @@
-"""The function `path`, which solves games in turn and starts each from the solution before it."""
+"""The function `path`, which solves similar games and starts each run from the last solution."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, the games for which it is used, and its budget of work."""
+    """A phase of "auto": a method, a test of the games that use the phase, and a budget of work."""
 
     name: str
     why_not: Callable[[Request], str]
@@ -87,7 +87,7 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Return a run of pairwise steps, which ends at a larger gap if a later phase is faster."""
+    """Return a run of pairwise steps, which ends at a gap above tol if a later phase is faster."""
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
     is_last = bool(_why_no_columns(request) and general_solver.unfit(game))

@@ -35,11 +35,11 @@ from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
 """A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets only columns that an optimal w may use."""
+the solver gets only columns that may have weight in the optimum."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Each later round adds at most half
-this number of columns."""
+"""The number of columns in the first problem for a large matrix. Later rounds add at most half of
+it."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
@@ -53,17 +53,16 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
 
     For some relaxations f, such as a `Custom`, cvxpy computes f(d) from a cone program, the cone
     form of f. For these relaxations, the primal is first solved with the cone form, by the interior
-    point method if the solver is HiGHS. The multipliers give w and a lower bound, so one solution
-    gives both d and w. The primal and the dual are solved without the cone form only if the bracket
-    [lower, upper] of the value is wider than `tol`.
+    point method if the solver is HiGHS. The primal and the dual are solved without the cone form
+    only if the bracket [lower, upper] of the value is wider than `tol`.
 
     A matrix with more than 600 000 entries is not given to the solver as a whole. The solver first
-    gets columns with large edges. The edge of a column for a distribution d is <column, d>, and
-    |<column, d>| if the domain of w is a ball. Then the edges of *all* columns are computed for the
-    d that the solver found. Columns whose edges exceed all edges in the problem are added, and the
-    problem is solved again. These rounds end when the bracket of the whole game is narrow enough,
-    or when no column has a larger edge than those in the problem. Finally, both problems are solved
-    on the columns that an optimal w can use.
+    gets columns with large edges. The edge of a column for a distribution d is <column, d>, or the
+    absolute value if the domain of w is a ball. Then the edges of *all* columns are computed for
+    the d that the solver found. Columns whose edges exceed all edges in the problem are added, and
+    the problem is solved again. These rounds end when the bracket of the whole game is narrow
+    enough, or when no other column has a larger edge. Finally, both problems are solved on the
+    columns that an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
     has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
@@ -142,8 +141,8 @@ def fits(game: Game) -> bool:
 def best_pair(game: Game, solver: str, tol: float) -> tuple[Vector, Weights]:
     """Return the best feasible d and w that a solver finds in the time that is left for the run.
 
-    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver
-    may be called on several problems in turn. It is not called again when the gap between the
+    d is a distribution over the m examples, and w are the weights of the hypotheses. The solver may
+    be called on several problems in turn. No further problem is solved when the gap between the
     bounds that d and w prove is at most `tol`. If the solver fails, no error is raised, because
     another method may still solve the game. For example, the solver may need too much memory, or
     cvxpy may be unable to express the relaxation f. If the solver finds no point, the result is the
@@ -205,14 +204,14 @@ class _BestPair:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the bounds that the best d and w so far prove."""
+        """The gap upper − lower between the best bounds on the value that are proved so far."""
         return self.upper - self.lower
 
     def offer_d(self, d: Vector | None) -> Vector | None:
-        """Move d to a feasible point, and keep this point if its upper bound is the best so far.
+        """Make the distribution d feasible, and keep it if its upper bound is the best so far.
 
-        Return the feasible point. If a solver fails, d may be None, have an entry that is not
-        finite, or have no positive entry. Return None in these cases.
+        Return the feasible distribution. If a solver fails, d may be None, have an entry that is
+        not finite, or have no positive entry. Return None in these cases.
         """
         # A solver that fails returns no point, or a d that is not finite or has no weight.
         if d is None or not np.isfinite(d).all() or np.max(d) <= 0.0:
@@ -226,16 +225,15 @@ class _BestPair:
         return d
 
     def offer_w(self, weights: Weights, proof: ConeProof | None, least: float) -> None:
-        """Move w to a feasible point, and keep this point if its lower bound is the best so far.
+        """Make the weights w feasible, and keep them if their lower bound is the best so far.
 
         Parameters
         ----------
         weights : pair of arrays
-            The indices of the columns, and the signed weight of each column.
+            The weights w: the indices of the columns, and the signed weight of each column.
         proof : ConeProof or None
             The multipliers of a cone program that describes the relaxation f. They prove a lower
-            bound on the value. This bound may be poor, for example if some multipliers are exactly
-            zero.
+            bound on the value. This bound may be poor, for example if a multiplier is zero.
         least : float
             If the lower bound by `proof` is below this number, a second lower bound is computed
             from the margins of w without `proof`, and the larger bound counts.
@@ -263,7 +261,7 @@ class _BestPair:
 
 
 class _Search:
-    """A run of `reference`, which chooses columns, calls the solver, and keeps the best d and w."""
+    """A run of `reference`, which chooses columns, calls the solver, and keeps the best points."""
 
     def __init__(self, game: Game, solver: str, tol: float, options: dict[str, Any]) -> None:
         self.game = game
@@ -284,7 +282,7 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The gap upper − lower between the bounds that the best d and w so far prove."""
+        """The gap upper − lower between the best bounds on the value that are proved so far."""
         return self.pair.gap
 
     def rounds(self) -> Iterator[Vector | None]:
@@ -380,11 +378,11 @@ class _Search:
         return max(reach, abs(self.pair.trivial_upper))
 
     def _ask(self, model: Any, A: Any) -> Vector | None:
-        """Give one problem to the solver, and keep the d and the w of its answer that are best.
+        """Give one problem to the solver, and keep its points d and w if they are the best so far.
 
         `model` is the function that builds the problem: `programs.primal` or `programs.dual`. `A`
-        is the matrix for the solver. Return the d of the solver, moved to a feasible point, or None
-        if the solver has returned no usable d.
+        is the matrix for the solver. Return the distribution d of the solver, moved to a feasible
+        point, or None if the solver has returned no usable d.
         """
         self.asked += 1
         game = self.game
@@ -399,9 +397,9 @@ class _Search:
         return self._offer(answer)
 
     def _offer(self, answer: Answer) -> Vector | None:
-        """Move d and w of a solver's answer to feasible points. Keep each point if it is the best.
+        """Move the points of a solver's answer to feasible points, and keep the best points.
 
-        Return the feasible d, or None if the answer has no usable d.
+        The points are a distribution d and weights w. Return d, or None if there is no usable d.
         """
         # The primal has the variable d and the multipliers w; the dual has w and d instead.
         is_dual = answer.side == "dual"
@@ -460,9 +458,9 @@ class _Search:
 
 
 def _curved(game: Game) -> str | None:
-    """Return the name of the relaxation or the domain if it is not polyhedral, for a message.
+    """Return the name of the part of the game that is not polyhedral, for a message.
 
-    Return None if both are polyhedral. The game is then a linear program.
+    The part is the relaxation or the domain. Return None if both are polyhedral.
     """
     if game.linear_form is None:
         return "this f"

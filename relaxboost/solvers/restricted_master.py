@@ -84,9 +84,9 @@ class RestrictedMaster:
     def basis(self, keys: list[tuple[int, int]]) -> Basis:
         """Return the current basis of the program, with the columns whose constraints are active.
 
-        The constraint of a column is <column, d> <= v. Columns without an active constraint have no
-        weight, and the result leaves them out. With these columns, the basis would grow from run to
-        run if each run starts from the basis of the previous run.
+        The constraint of a column is <column, d> <= v for the distribution d and a number v.
+        Columns without an active constraint have no weight, and the result leaves them out.
+        Otherwise the basis would grow if each run starts from the basis of the previous run.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class RestrictedMaster:
         """Use the basis of another restricted program as the first basis of this program.
 
         The basis is ignored if the two programs differ in the number of variables, or in the number
-        of rows (constraints) other than the constraints <column, d> <= v of the columns.
+        of rows (constraints) other than those that bound the edges of the columns.
 
         Parameters
         ----------
@@ -144,7 +144,9 @@ class RestrictedMaster:
             raise TimeUp
         # HiGHS has several status texts for infeasible programs.
         if "nfeasible" in status:
-            raise InputError("the relaxation is infinite on the whole simplex")
+            raise InputError(
+                "the relaxation is infinite on the whole simplex; use one that is finite somewhere"
+            )
         if status != "Optimal":
             raise ProgramError(f"HiGHS ended with status {status} on the restricted problem")
         solution = self._program.highs.getSolution()

@@ -30,8 +30,7 @@ from relaxboost.solvers.warm_start import WarmStart
 class RoundState:
     """The state of a run in round t, between the weak learner's answer and the booster's update.
 
-    In round 1 the weights w_1 are the weights from which the method starts. Over balls these are
-    w_1 = 0.
+    In round 1 the weights w_1 are the weights from which the method starts. Over balls w_1 is 0.
 
     The weights w_t of AdaBoost grow beyond the ball. The object `active` therefore contains these
     weights scaled to the radius r of the ball, and ``active.u`` are the margins of the scaled
@@ -44,8 +43,7 @@ class RoundState:
     """The number t of the round. The first round has the number 1. If the run continues from a
     checkpoint, the first round follows the last round of the earlier run."""
     d: Vector
-    """The distribution d_t over the examples for which the weak learner has found the best
-    hypothesis."""
+    """The distribution d_t over the examples, which the weak learner has answered."""
     best: Best | Dense
     """The answer of the weak learner for d_t: the index, sign and edge of a column of the margin
     matrix. Over a Euclidean set, such as an l2 ball, the answer has a weight for each column."""
@@ -63,8 +61,7 @@ class RoundState:
 
     The bound is F(A w_t) minus the penalty that the domain puts on w_t, where F is the relaxed
     margin and A is the margin matrix. If the booster has a witness, which proves a lower bound on
-    F(A w_t), this lower bound replaces F(A w_t). The stored margins A w_t contain rounding errors,
-    so `lower` contains them too."""
+    F(A w_t), this lower bound replaces F(A w_t). `lower` contains rounding errors."""
     upper: float
     """The upper bound on the value of the game that the distribution d_t proves.
 
@@ -73,13 +70,12 @@ class RoundState:
     below the best edge by at most a declared number, which is called its slack. The bound uses the
     edge of the returned hypothesis plus this slack."""
     step: float
-    """The length of the step that led to the weights w_t, or nan if the method has no steps. For
-    AdaBoost it is the step η_{t−1} of the weights before they are scaled to the ball."""
+    """The length of the step that led to the weights w_t of round t, or nan if the method has no
+    steps. For AdaBoost it is the step before the weights are scaled to the ball."""
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The data that prove the bound `lower`, or None if `lower` is computed from the relaxed margin
-    F(A w_t)."""
+    """The data that prove the bound `lower`, or None if the relaxed margin gives `lower`."""
 
 
 class Booster(ABC):
@@ -94,28 +90,25 @@ class Booster(ABC):
     inner: str
     """A word for the kind of the current round. `RoundRecord.inner` explains the possible words."""
     active: CombinedHypothesis
-    """The weights w_t of the hypotheses in this round, with their margins A w_t for the margin
-    matrix A."""
+    """The weights w_t of the hypotheses in this round, with their margins."""
     d: Vector
     """The distribution d_t over the examples in this round. Each update creates a new array."""
     step: float = nan
     """The length of the step that led to the current weights, or nan if the method has no steps."""
     work: float = 0.0
     """The work of the run so far, in passes over the margin matrix A. A pass is one product of A
-    with a vector. Each call of the weak learner counts as one pass. The booster adds the passes of
-    its updates."""
+    with a vector. A call of the weak learner is one pass. The booster adds the passes of its
+    updates."""
     trace: tuple[str, ...] = ()
     """A tuple with one sentence for each decision of the run, in the order of the decisions."""
     why_ended: str = "the method returned no further round"
     """The reason why `advance` returned None, as a clause for a message."""
     witness: Witness | None = None
-    """The data that prove a lower bound close to the relaxed margin of the current weights w_t, or
-    None. Some relaxations need a solver to compute the relaxed margin. The lower bound needs no
-    solver."""
+    """The data that prove a lower bound on the relaxed margin of the current weights, or None. The
+    data help if the relaxed margin can be computed only by a solver."""
     evaluated: tuple[float, float] | None = None
-    """The relaxed margin F(A w_t) of the current weights w_t, and the value f(d_t) of the
-    relaxation f at the current distribution d_t. None means that the booster has not computed
-    these numbers."""
+    """The relaxed margin of the current weights, and the value of the relaxation at the current
+    distribution, or None if the booster has not computed these two numbers."""
 
     def named(self, label: str) -> Booster:
         """Set the name that `Solution.method` shows. Return this booster."""
@@ -146,22 +139,22 @@ class Booster(ABC):
         return None
 
     def end(self, reason: str) -> None:
-        """Keep the reason why `advance` is about to return None, or why the phase has to end."""
+        """Store the reason why the run or the current phase of the run ends."""
         self.why_ended = reason
 
     def leave_phase(self, reason: str) -> bool:
-        """End the current phase of the run for this reason. Return whether another phase follows.
+        """End the current phase for the given reason. Return whether another phase follows.
 
         Only the method "auto" has phases. For other methods the result is False.
         """
         return False
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Take the points d and w of a warm start as the first points. Return this booster.
+        """Start from the distribution d and the weights w of a warm start. Return this booster.
 
         `solve` calls this method before the first round. A booster that does not override this
-        method ignores the points. In both cases `solve` keeps the points, and the bracket of the
-        value that they prove, as a possible result of the run.
+        method ignores d and w. In both cases `solve` keeps d and w, and the bracket of the value
+        that they prove, as a possible result of the run.
         """
         return self
 
@@ -205,7 +198,7 @@ class Rounds:
         """The booster that computes the current round."""
 
     def __iter__(self) -> Iterator[RoundState]:
-        """Yield the state of each round, before the booster updates d and w for the next round."""
+        """Yield the state of each round before the booster updates the distribution and weights."""
         game = self._game
         for number in count(self._first):
             booster = self.booster

@@ -38,7 +38,7 @@ class Smoother(Protocol):
         """Return the function that maps margins u to the minimiser of <d, u> + f(d) + β s(d).
 
         d is a distribution over the examples, f is the relaxation, s is the smoothing function, and
-        `beta` is its weight β. In the l1 norm, the modulus of strong convexity of s is at least 1.
+        β is the weight `beta` of s. s is 1-strongly convex in the l1 norm.
         """
         ...
 
@@ -119,8 +119,7 @@ class Unsmoothed:
     def projector(self, beta: float) -> Projector:
         """Return the function that maps margins u to the minimiser of <d, u> + f(d).
 
-        d is a distribution over the examples, and f is the relaxation. The weight `beta` has no
-        effect.
+        d is a distribution over the examples, and f is the relaxation. `beta` has no effect.
         """
         # The minimiser is unique, because f is strongly convex.
         return lambda u: self._relaxation.relaxed_margin(u)[1]

@@ -1,4 +1,4 @@
-"""The function `solve`, which runs a method on a game and returns the best d and w of the run."""
+"""The function `solve`, which runs a method on a game and returns the best points of the run."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ def solve(
         The largest number of rounds and of seconds. The time counts from the moment at which the
         compiled kernels are ready. Without these limits, a run continues until it reaches the
         requested gap or can no longer reduce the gap. The algorithm of SS09 Fig. 1 reaches `tol`
-        within `Solution.bound` rounds. This bound is 64 log(m) / tol² over the unit l1 ball.
+        within `Solution.bound` rounds.
     callback : callable, optional
-        A function that is called with the `RoundState` of each round. It cannot write to the array
-        `d` of the state. If the function returns a true value, the run ends.
+        A function that is called with the `RoundState` of each round. The function cannot write to
+        the array `d` of the state. If the function returns a true value, the run ends.
     verbose : int
         With 0, `solve` shows nothing. With 1, `solve` shows a progress bar if standard error is a
         terminal. With 2, `solve` also prints each line of `Solution.trace` on standard error as
@@ -160,8 +160,7 @@ def solve(
 
 
 _PREPARED: set[tuple[type, ...]] = set()
-"""The types of the matrix, the relaxation and the domain of the games whose kernels are ready in
-this process."""
+"""The types of matrix, relaxation and domain of the games whose compiled functions are ready."""
 
 
 def _prepare_kernels(game: Game) -> None:
@@ -217,10 +216,10 @@ def _check_limits(game: Game, goal: Tolerance, method: Method, limits: Limits) -
 def _read_points(
     game: Game, method: Method, start: Any, checkpoint: str | os.PathLike[str] | None
 ) -> tuple[WarmStart, Checkpoint | None]:
-    """Return the points d and w from which the run begins, and the checkpoint file.
+    """Return the distribution d and the weights w from which the run begins, and the checkpoint.
 
-    The points come from the arguments `start` and `checkpoint` of `solve`. The file is None if the
-    user gave no checkpoint.
+    d and w come from the arguments `start` and `checkpoint` of `solve`. The checkpoint is None if
+    the user gave none.
     """
     # The guarantee of a method that counts its steps holds only from the first step.
     if method.cold and (start is not None or checkpoint is not None):
@@ -240,8 +239,7 @@ def _start(game: Game, goal: Tolerance, method: Method, clock: Clock, begin: War
     """Return the booster that computes the first round, warm-started if `begin` has points.
 
     If a solver fails or the time limit passes before the first round, return a booster that
-    computes one round and then raises this error. With this round, the run has a bracket
-    [lower, upper] of the value.
+    computes one round and then raises the error. The round gives bounds on the value.
     """
     try:
         with until(clock.deadline):
@@ -299,7 +297,7 @@ class _Job:
         return self._solution(ending._replace(status="interrupted"))
 
     def _play(self, verbose: float) -> Ending:
-        """Compute the rounds of the run. Return the status and the reason of its end."""
+        """Compute the rounds of the run. Return the status and the reason why the run ended."""
         game = self._game
         log = self._log
         smoothed_test = self._method.smoothed_test
@@ -311,7 +309,7 @@ class _Job:
         with threads_for(game.m, game.n), closing("gap", self._goal.tol, verbose > 0) as show:
 
             def keep(state: RoundState) -> str:
-                """Update the best pair (d, w) and the history after a round with this state.
+                """Update the best points and the history of the run after a round with this state.
 
                 Return the status of the run if the run ends, or "" if the run continues.
                 """
@@ -362,8 +360,8 @@ class _Job:
     def _fig1_test(self, state: RoundState) -> str:
         """Return "optimal" if the stopping test of SS09 Fig. 1 holds in this round, and "" if not.
 
-        The test holds if the smoothed gap is at most `tol`. In this case the pair (d, w) of this
-        round becomes the result of the run.
+        The test holds if the smoothed gap is at most `tol`. In this case the distribution and the
+        weights of this round become the result of the run.
         """
         # The smoothed gap is nan in a round without smoothing, and then the test fails.
         if not state.smoothed_gap <= self._goal.tol:
@@ -386,7 +384,7 @@ class _Job:
             self._file.write(certify, self._basis(), log.rounds, log.seconds)
 
     def _solution(self, ending: Ending) -> Solution:
-        """Return the Solution: the best d and w of the run, and the bracket that d and w prove.
+        """Return the Solution, with the best points of the run and the bracket that they prove.
 
         `ending` has the status and the reason with which the run ended.
         """
@@ -444,7 +442,7 @@ class _Job:
 
 
 def _protect(state: RoundState) -> RoundState:
-    """Return a copy of the state of a round with a read-only array d, for a callback."""
+    """Return a copy of the state of a round, whose distribution d a callback cannot change."""
     d = state.d.view()
     d.flags.writeable = False
     return replace(state, d=d)

@@ -45,7 +45,7 @@ def quadratic_step(
         The second derivative of the penalty on w along the step. The step length is then
         η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
-        The norm ‖v‖_inf. The function computes the norm if it is not given.
+        The norm ‖v‖_inf. The function computes the norm if the caller gives none.
     """
     size = kernels.largest(v) if size is None else size
     bend = size * size + beta * curvature
@@ -56,23 +56,23 @@ def quadratic_step(
 
 
 class Step(NamedTuple):
-    """A step from margins u to u + ηv. Values that the search did not compute are None."""
+    """A step from margins u to u + ηv along a direction v. Values that are not known are None."""
 
     eta: float
     """The length η of the step."""
     u: Vector | None = None
-    """The margins u + ηv at the end of the step."""
+    """The margins at the end of the step."""
     d: Vector | None = None
     """The smoothed distribution over the examples at the end of the step."""
     stretch: float | None = None
     """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
     step has the largest possible length."""
     product: float | None = None
-    """The product <d, u> of the distribution and the margins at the end of the step."""
+    """The product of the distribution and the margins at the end of the step."""
 
 
 class Segment(NamedTuple):
-    """The margins u + ηv for all step lengths η in [0, longest].
+    """The margins u + ηv for all step lengths η in [0, longest] along a direction v.
 
     The penalty on the weights w increases by a η + b η²/2 along the segment. There is no penalty if
     the domain only restricts w to a set, such as a ball.
@@ -87,22 +87,22 @@ class Segment(NamedTuple):
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights w."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on w after a step of length η."""
     size: float | None = None
-    """The norm ‖v‖_inf of the direction, or None if the caller does not know it."""
+    """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
 
 
 Arrival = tuple[Vector, Vector, float, float | None]
-"""The type of the result of `arrival`: the margins u + ηv, their smoothed distribution d, the
-product <d, v>, and the product <d, u + ηv> or None."""
+"""The type of the result of `arrival`, for a step of length η from margins u along v: the margins u
++ ηv, their smoothed distribution d, the product <d, v>, and <d, u + ηv> or None."""
 
 
 def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
     """Return the margins at the end of a step, their smoothed distribution d, and two products.
 
     The margins are u + ηv. The products are <d, v> and <d, u + ηv>. `project` is the function that
-    maps margins to smoothed distributions. If it has a method `along`, this method computes all
-    four results at a lower cost. Otherwise the second product is None.
+    maps margins to smoothed distributions. If `project` has a method `along`, this method computes
+    all four results at a lower cost. Otherwise the second product is None.
     """
     along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
     if along is not None:
@@ -121,15 +121,14 @@ def line_search(
 ) -> Step:
     """Return a step that nearly maximises the smoothed relaxed margin on a segment.
 
-    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty
-    a η + b η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this
-    penalty. The derivative of this function is <d, v> − a − b η, where d is the smoothed
-    distribution at u + ηv. The derivative decreases in η, and it is non-negative at the step of
-    SS09 Fig. 1.
+    The segment contains the margins u + ηv for η in [0, longest]. If there is a penalty a η + b
+    η²/2 on the weights w, the search maximises the smoothed relaxed margin minus this penalty. The
+    derivative of this function is <d, v> − a − b η, where d is the smoothed distribution at u + ηv.
+    The derivative decreases in η, and is non-negative at the step of SS09 Fig. 1.
 
-    The search ends when the derivative lies between 0 and `accuracy` times its value at η = 0, or
-    when η = longest. The step is at least as long as the step of Fig. 1, and it is not longer than
-    the maximising step. Therefore the function increases at least as much as by the step of Fig. 1.
+    The search ends when the derivative lies between 0 and `accuracy` times the derivative at η = 0,
+    or when η = longest. The step is at least as long as the step of Fig. 1, and not longer than the
+    maximising step. So the function increases at least as much as by the step of Fig. 1.
 
     Parameters
     ----------
@@ -154,11 +153,12 @@ def line_search(
 
 
 class _Search:
-    """A search for the step length η at which the derivative along a segment equals `aim`.
+    """A search for the step length η at which the derivative of the objective equals `aim`.
 
-    The derivative decreases in η. The interval from `_left` to `_right` contains this η as soon
-    as the derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at
-    both ends of the interval, minus `aim`.
+    The objective is the smoothed relaxed margin minus the penalty on the weights. The derivative
+    decreases in η. The interval from `_left` to `_right` contains the solution η as soon as the
+    derivative at `_right` is below `aim`. `_at_left` and `_at_right` are the derivatives at both
+    ends of the interval, minus `aim`.
     """
 
     def __init__(self, project: Projector, beta: float, segment: Segment, aim: float) -> None:
@@ -175,7 +175,7 @@ class _Search:
         self._at_right = 0.0
 
     def _evaluate(self, eta: float) -> tuple[Step, float]:
-        """Return the step of length η, and the derivative at its end minus the number `aim`."""
+        """Return the step of length `eta`, and the derivative at the end minus the target `aim`."""
         segment = self._segment
         there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
@@ -183,12 +183,13 @@ class _Search:
         return Step(eta, there, d, stretch, product), value
 
     def find_bracket(self, stretch: float) -> Step | None:
-        """Lengthen the trial step until the derivative at its end is below `aim`, and return None.
+        """Lengthen a trial step until the derivative at its end is below `aim`, and return None.
 
-        Return the trial step instead if the derivative is close enough to `aim`, if the derivative
-        is above `aim` at the end of the longest possible step, or if it is below `aim` at the end
-        of the shortest step, which is the step of SS09 Fig. 1. `stretch` is the length of the first
-        trial step, divided by the length of the step of Fig. 1.
+        `aim` is the derivative that the search looks for. Return the trial step instead in three
+        cases: the derivative is close enough to `aim`, it is above `aim` at the end of the longest
+        possible step, or it is below `aim` at the end of the shortest step, which is the step of
+        SS09 Fig. 1. `stretch` is the length of the first trial step, divided by the length of the
+        step of Fig. 1.
         """
         longest = self._segment.longest
         self._right = min(longest, max(1.0, stretch) * self._shortest)
@@ -210,9 +211,10 @@ class _Search:
             self._right = min(longest, max(2.0 * self._left, min(1.2 * secant, 16.0 * self._left)))
 
     def close_bracket(self) -> Step:
-        """Return a step between `_left` and `_right` that ends with a derivative close to `aim`.
+        """Return a step between `_left` and `_right`, with a derivative close to `aim` at its end.
 
-        The step length is found by the Illinois variant of regula falsi.
+        `aim` is the derivative that the search looks for. The Illinois variant of regula falsi
+        finds the length of the step.
         """
         side = 0
         # The Illinois method converges with order 1.44: 60 evaluations are far more than it needs.

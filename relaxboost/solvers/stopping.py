@@ -50,7 +50,7 @@ class Tolerance:
         return max(self.tol, self.rtol * max(lower, -upper, 0.0))
 
     def met_by(self, lower: float, upper: float) -> str:
-        """Return "tol" or "rtol", the tolerance that these bounds on ρ meet, or "" for neither."""
+        """Return "tol" or "rtol", the tolerance that these bounds meet, or "" for neither."""
         gap = upper - lower
         if gap <= self.tol:
             return "tol"
@@ -58,7 +58,7 @@ class Tolerance:
 
 
 class StoppingRule:
-    """The rule that decides after each round whether a run continues. Every method uses it.
+    """The rule that decides after each round whether a run continues. Every method uses this rule.
 
     The bounds on the value that a round computes are estimates, because they are computed in
     floating point from stored margins. The certified bounds are valid in spite of rounding errors,
@@ -136,10 +136,11 @@ class StoppingRule:
         return "stalled"
 
     def is_proof_lost(self, lower: float, upper: float, estimate: float) -> bool:
-        """Return whether these certified bounds lost more than half of the digits of the estimate.
+        """Return whether the certified gap exceeds the estimate by more than rounding explains.
 
-        Rounding errors do not explain such a loss. The relaxation then failed to prove a bound,
-        and another method may find weights w or a distribution d for which a proof succeeds.
+        The certified gap is upper − lower, and `estimate` is the gap before the certification. If
+        the difference is large, the relaxation failed to prove a bound. Another method may find
+        weights w or a distribution d for which a proof succeeds.
         """
         size = max(self._size, abs(lower), abs(upper))
         loss = upper - lower - estimate

@@ -22,8 +22,7 @@ its last point, as in Condat (2013, IEEE Signal Process. Lett. 20).
 Since the first and the last value of each function sum to zero, an equation connects o with the
 first and last values of all g_f. The steps satisfy this equation by adding one number, the
 `end_pull`, to both ends of every string. A method with a separate unknown o_f for each feature
-would need several times as many steps. In such a method, the cuts at both ends of a feature are
-nearly the same column, and their weights would converge slowly.
+would need several times as many steps.
 """
 
 from __future__ import annotations
@@ -46,21 +45,19 @@ needs a third fewer steps than with 1."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 """The relative rounding error of a double. A sum of m numbers has an error of up to m times this
-number, relative to the sum of the absolute values. Each step solves two scalar equations that
-contain such sums, and the solutions are as accurate as the sums."""
+number, relative to the sum of the absolute values."""
 
 
 class _Features(NamedTuple):
     """The levels of the examples for all features that have cuts.
 
     The level of an example for a feature is the number of cuts of the feature that lie below the
-    example. Arrays over levels contain the levels of the first feature, then the levels of the
-    second feature, and so on.
+    example. Arrays over levels are ordered by feature.
     """
 
     codes: NDArray[Any]
-    """The level of each example for each feature, as an array of shape (features, m). The level is
-    the number of cuts of the feature that lie below the example."""
+    """The level of each example for each feature, which is the number of cuts below the example.
+    The array has the shape (features, examples)."""
     offsets: Whole
     """The index of the first level of each feature in arrays over all levels. A feature with k cuts
     has k + 1 levels. The last entry is the number of levels of all features."""
@@ -72,8 +69,7 @@ class _Features(NamedTuple):
 def _arrange(levels: CutLevels) -> _Features:
     """Return the levels of the examples, without the features that have no cuts.
 
-    The level of an example for a feature is the number of cuts of the feature that lie below the
-    example.
+    The level of an example for a feature is the number of cuts of the feature below the example.
     """
     # A feature without cuts has one level and no stump.
     cuts = np.diff(levels.offsets)
@@ -122,7 +118,7 @@ class TautStringSteps:
         """Restart the steps from the given distribution d and the weights w = 0."""
         levels = self._features.counts.size
         self.d = d
-        """The distribution d after the last plain step, which is not over-relaxed."""
+        """The distribution d after the last step, before the over-relaxation of the step."""
         self._relaxed_d = d
         self._relaxed_g = np.zeros(levels)
         self._relaxed_o = 0.0
@@ -204,8 +200,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
@@ -234,8 +229,7 @@ def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first example that this call computes, and the example before which it ends.
     strings : array
@@ -259,8 +253,7 @@ def tighten(of: _Features, part: tuple[int, int], pull: float, tube: float, sums
     Parameters
     ----------
     of : _Features
-        The levels of the examples. The level of an example for a feature is the number of cuts of
-        the feature that lie below the example.
+        The level of each example for each feature (the number of cuts below the example).
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     pull : float
@@ -297,8 +290,8 @@ def first_stretch(
     middle line starts at the height `start` above the string, and ends at the height `end` below
     the string.
 
-    The side is 1 if the string bends around the upper side of the tube after the stretch. It is -1
-    if the string bends around the lower side. It is 0 if the stretch reaches the end of the string.
+    The side is 1 if the string bends around the upper side of the tube after the stretch. The side
+    is -1 if the string bends around the lower side, and 0 if the stretch reaches the end.
 
     A straight line from the start of the string stays inside the tube up to the current level if
     the slope of the line lies between `low` and `high`. If no such slope exists up to the next
@@ -396,9 +389,9 @@ def find_end_pull(
 def find_shift(p: Array, least: Array, most: Array, guess: float) -> float:
     """Return the number t for which the entries of clip(p - t, least, most) sum to 1.
 
-    With this t, the clipped vector is the distribution nearest to p between the bounds `least` and
-    `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is the t of
-    the previous call.
+    With this t, the clipped vector is the distribution nearest to the vector p between the bounds
+    `least` and `most`. Newton steps find t within a bracket [low, high] of the solution. `guess` is
+    the t of the previous call.
     """
     # At `low` every entry is at its upper bound, and at `high` at its lower bound.
     low = np.inf

@@ -24,17 +24,15 @@ from relaxboost.solvers.warm_start import WarmStart
 
 STEPS_PER_ROUND = 10
 """The number of steps between two evaluations of the bounds on the value. With ten steps, the
-evaluations take a tenth of the time of a run. If the number v, above which the steps allow no edge,
-is far below the value, the direction of the weights w hardly changes after ten steps."""
+evaluations take a tenth of the time of a run."""
 
 PASSES_PER_STEP = 5.0
-"""The number of passes over the margin matrix A that take as long as one step. A step sums numbers
-over the examples of each level, and adds the numbers of the levels to the margins of the
-examples."""
+"""The number of passes over the margin matrix A that take as long as one step. A pass is one
+product of A with a vector."""
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why taut-string steps cannot be used for a game, or "" if they can.
+    """Return the reason why taut-string steps cannot be used for a game, or "" if there is none.
 
     The subject of the reason is "they", because the trace names the steps before the reason.
     """
@@ -58,8 +56,7 @@ class StringsRun(Booster):
 
     If such a d exists, the steps converge to it, and the run reaches the requested gap. Otherwise
     the weights w soon prove a lower bound above v. The steps then restart with a larger v. On the
-    stumps of the breast cancer data with `Capped(k=20)` and `Capped(k=57)`, four restarts led to a
-    gap of 0.02.
+    stumps of the breast cancer data with `Capped(k=20)`, four restarts led to a gap of 0.02.
 
     Parameters
     ----------
@@ -116,11 +113,10 @@ class StringsRun(Booster):
         return self._lower + 0.9 * self._tol()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start at the d and the lower bound of a warm start. Return this booster.
+        """Start at the distribution d and the lower bound of a warm start. Return this booster.
 
-        A start without a d or without a positive lower bound is ignored. A d without such a bound
-        saves no steps compared with `f.center(m)`, a distribution inside the domain of the
-        relaxation f.
+        A start without a d or without a positive lower bound is ignored. A d alone saves no steps
+        compared with `f.center(m)`, a distribution inside the domain of the relaxation f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d
@@ -160,7 +156,7 @@ class StringsRun(Booster):
         return self
 
     def _evaluate_weights(self) -> None:
-        """Replace the weights of the run by the weights of the last step if the latter are better.
+        """Replace the weights of the run by the weights of the last step if those are better.
 
         Better weights prove a larger lower bound on the value of the game.
         """

@@ -26,7 +26,7 @@ from relaxboost.solvers.stopping import RESOLUTION
 class Relay:
     """The object that `path` gives to `solve` as `start`, once for each game of the path.
 
-    The object carries the result of one game to the next game. It is not for users.
+    The object carries the result of one game to the next game. The class is not for users.
     """
 
     solution: Solution | None = None
@@ -43,9 +43,10 @@ columns. No index appears twice."""
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """Feasible points from which a run begins, and the bounds on the value that they prove.
+    """The feasible d and w from which a run begins, and the bounds on the value that they prove.
 
-    `WarmStart()` has no points, and its bounds are infinite.
+    d is a distribution over the examples, and w are weights of the hypotheses. `WarmStart()` has
+    neither d nor w, and its bounds are infinite.
     """
 
     d: Vector | None = None
@@ -57,11 +58,9 @@ class WarmStart:
     note: str = ""
     """A remark about the start for `Solution.message`, or ""."""
     lower: float = -math.inf
-    """The lower bound on the value of the game that the weights w of the hypotheses prove, or minus
-    infinity if the start has no w."""
+    """The lower bound on the value that the weights w prove, or minus infinity without w."""
     upper: float = math.inf
-    """The upper bound on the value of the game that the distribution d over the examples proves, or
-    infinity if the start has no d."""
+    """The upper bound on the value that the distribution d proves, or infinity without d."""
     rounds: int = 0
     """The number of rounds before the checkpoint from which the run continues, or 0."""
     seconds: float = 0.0
@@ -87,13 +86,12 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return a start with the better d and the better w of this start and the other one.
+        """Return a start with the better distribution d and the better weights w of both starts.
 
-        d is a distribution over the examples, and w are weights of the hypotheses. The better d
-        proves the smaller upper bound, and the better w proves the larger lower bound. If two
-        bounds are equal, the point of this start is taken. The notes of both starts are joined. The
-        basis comes from this start if the other start has none. All other data come from the other
-        start.
+        The better d proves the smaller upper bound, and the better w proves the larger lower bound.
+        If two bounds are equal, the point of this start is taken. The notes of both starts are
+        joined. The basis comes from this start if the other start has none. The other data come
+        from the other start.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -161,10 +159,10 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 
 
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
-    """Return a warm start with the d and w of a solution, moved to feasible points of the game.
+    """Return a warm start with the points d and w of a solution, made feasible for the game.
 
-    The start gets the distribution d only if the game has the same number of examples. It gets the
-    weights w only if the domain of the game has a point near w.
+    The start gets the distribution d only if the game has the same number of examples. The start
+    gets the weights w only if the domain of the game has a point near w.
 
     Raises
     ------
@@ -177,7 +175,7 @@ def _of_solution(game: Game, solution: Solution) -> WarmStart:
     if game.n != old.n or is_unknown:
         raise InputError(
             f"start is a solution of a game with {old.matrix!r}, and this game has "
-            f"{game.matrix!r}: its weights belong to other hypotheses; give start=(start.d, None)"
+            f"{game.matrix!r}: its weights are for other hypotheses; give start=(start.d, None)"
         )
     # A d of other examples has no meaning here, but weights of the same hypotheses have.
     d = game.repair_d(solution.d) if old.m == game.m else None

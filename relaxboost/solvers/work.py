@@ -10,11 +10,11 @@ from __future__ import annotations
 from relaxboost.game.game import Game
 
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""The number of multiplications in a dense factorisation that take as long as one entry in a pass.
+"""The multiplications in a dense factorisation that take as long as one entry of A in a pass.
 
 A pass is one product of the margin matrix A with a vector. The speed of the memory limits a pass,
-and the speed of the processor limits a factorisation. On machines of the last ten years this number
-was between 10 and 50."""
+and the speed of the processor limits a factorisation. On machines of the last ten years, this
+number was 10 to 50."""
 
 LEAST_ENTRIES = 100_000.0
 """A margin matrix A with fewer entries counts as a matrix with this number of entries.

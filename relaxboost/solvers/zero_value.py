@@ -23,7 +23,7 @@ from relaxboost.solvers.work import passes_of
 
 
 def unfit(game: Game) -> str:
-    """Return the reason why this phase cannot be used for a game, or "" if it can.
+    """Return the reason why this phase cannot be used for a game, or "" if there is none.
 
     The phase solves n + 1 equations for m unknowns, where n is the number of hypotheses and m is
     the number of examples. In general position the equations have a solution within the bounds of
@@ -50,9 +50,9 @@ class ZeroValueRun(Booster):
     multiplier of Σd = 1.
 
     With this formula for d, the equations Aᵀd = 0 and Σd = 1 are piecewise linear in w and λ. If
-    they have a solution, semismooth Newton steps find it in three to eight rounds. Each step
-    solves a least squares problem over the examples whose d is strictly between its bounds, by the
-    method of conjugate gradients. If the value of the game is positive, the multipliers
+    the equations have a solution, semismooth Newton steps find it in three to eight rounds. Each
+    step solves a least squares problem over the examples whose d is strictly between its bounds, by
+    the method of conjugate gradients. If the value of the game is positive, the multipliers
     diverge. The residual of the equations then soon stops decreasing, and the run ends.
 
     Parameters

@@ -1,1 +1,1 @@
-"""The boosters of the literature: one file for each method, named as in the literature."""
+"""Published boosting algorithms. A file has the name of its algorithm, such as `adaboost.py`."""

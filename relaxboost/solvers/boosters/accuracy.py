@@ -1,7 +1,7 @@
-"""The accuracies that boosters use internally, and the number of steps that suffice for them.
+"""The accuracy ν that a booster uses internally, and the number of steps to reach ν.
 
-If a booster reaches its accuracy, the gap between the bounds on the value of the game is at most
-tol.
+When a booster reaches ν, the gap between the bounds on the value of the game is at most tol, the
+gap that the user requested.
 """
 
 from __future__ import annotations
@@ -11,33 +11,34 @@ import math
 from relaxboost.game.game import Game
 
 ROUNDING_SHARE = 1e-9
-"""The share of tol that is reserved for rounding errors. The certified bounds are rounded outwards,
-which makes the gap between them slightly larger."""
+"""The fraction of tol that is reserved for rounding errors. tol is the requested gap between the
+certified bounds on the value. Outward rounding of the bounds makes this gap slightly larger."""
 
 LARGEST_ACCURACY = 0.999
-"""The largest accuracy ν of a booster. With ν = 1 the weights w = 0 would be accurate enough, and
-the steps of AdaBoost*, which use artanh, could be infinite."""
+"""The largest accuracy ν of a booster. The weights w = 0 already have the accuracy 1, and the steps
+of AdaBoost*, which use artanh, could be infinite with ν = 1."""
 
 INNER_SHARE = 0.01
 """The accuracy of the inner problem of a round, divided by the accuracy of the whole run.
 
 The inner problem of fully corrective Frank–Wolfe optimises the weights of the distributions in a
-hull. The inner problem of SoftBoost is the entropy projection. The bounds on the rounds hold for
-any share. A smaller share saves few rounds and makes each round longer."""
+convex hull. The inner problem of SoftBoost is the entropy projection. The bounds on the number of
+rounds hold for any inner accuracy. More accuracy saves few rounds and makes each round longer."""
 
 
 def working_accuracy(game: Game, tol: float) -> float:
     """Return the accuracy ν that a booster needs for a gap of `tol`.
 
-    The theorems state ν for columns with entries in [-1, 1] and atoms of size 1. With atoms of size
-    r the gap is r times as large, so ν is tol/r. Every upper bound contains the slack of the weak
-    learner. The function therefore subtracts the slack from tol first.
+    The theorems state ν for a margin matrix with entries in [-1, 1] and the unit l1 ball. Over a
+    ball of radius r the gap is r times as large, so ν is tol/r. The weak learner may miss the best
+    edge by its slack, and every upper bound contains r times the slack. The function therefore
+    subtracts this product from tol first, if the difference is positive.
 
     Parameters
     ----------
     game : Game
     tol : float
-        The gap to reach, > 0.
+        The requested gap, > 0.
 
     Returns
     -------
@@ -53,9 +54,10 @@ def working_accuracy(game: Game, tol: float) -> float:
 def count_steps(spread: float, accuracy: float) -> float:
     """Return 2 `spread` / `accuracy`² rounded up.
 
-    By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices. `spread`
-    is the range of the relative entropy over the distributions that the relaxation f allows. It is
-    log m for the hard margin with m examples, and log(m/k) for `Capped(k)`.
+    By the theorems on AdaBoost*, TotalBoost and SoftBoost, this number of steps suffices to reach
+    the accuracy. `spread` is the range (largest minus smallest value) of the relative entropy over
+    the distributions at which the relaxation is finite. For m examples, `spread` is log m for the
+    hard margin and log(m/k) for `Capped(k)`.
     """
     steps = 2.0 * spread / accuracy / accuracy
     # Beyond 2^53 every double is an integer already, and infinity has no integer.
@@ -63,9 +65,10 @@ def count_steps(spread: float, accuracy: float) -> float:
 
 
 def stage_steps(m: int, accuracy: float) -> float:
-    """Return the largest number of steps that a stage of AdaBoost* with the accuracy ν can take.
+    """Return the largest number of steps of AdaBoost* in a stage with the accuracy ν.
 
-    The number is 2 log(m)/ν² for m examples, rounded up, and at least 1.
+    A stage is a part of the run in which ν does not change. The number of steps is 2 log(m)/ν² for
+    m examples, rounded up, and at least 1.
     """
     # A single example has log m = 0, and still needs a step.
     return max(1.0, count_steps(math.log(m), accuracy))

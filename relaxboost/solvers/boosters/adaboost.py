@@ -17,17 +17,17 @@ from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 
 ADABOOST_STEPS = ("lecture", "classical", "line-search")
-"""The rules for the length of a step along a column with the edge γ. With "lecture" the length is
-γ, and with "classical" it is artanh γ. "line-search" finds the length that minimises the risk."""
+"""The rules for the length of a step, for a column with the edge γ. The length is γ ("lecture"),
+artanh γ ("classical"), or the length that minimises the exponential risk ("line-search")."""
 
 
 @dataclass(frozen=True)
 class AdaBoost(HardMarginMethod):
     """AdaBoost, which minimises the exponential risk (1/m) Σ exp(−(Aw)_i).
 
-    Here A is the game matrix with m examples, w are the weights on its hypotheses, and (Aw)_i is
-    the margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so
-    the caller of `solve` must set `max_rounds` or `time_limit`.
+    A is the game matrix with m examples, w are the weights of the hypotheses, and (Aw)_i is the
+    margin of example i. The smallest margin of w/‖w‖_1 need not tend to the maximum margin, so the
+    caller of `solve` must set `max_rounds` or `time_limit`.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class AdaBoost(HardMarginMethod):
 
 
 class AdaBoostRun(Booster):
-    """A run of AdaBoost, which adds one step along one column of A to w in each round.
+    """A run of AdaBoost, which changes the weight of one hypothesis in each round.
 
-    A round has three steps.
+    A round has three steps, for the game matrix A with m examples and the weights w.
 
     1. The run computes the distribution d over the examples, which is proportional to
        exp(−(Aw)_i). Up to sign and scale, d is the gradient of the exponential risk
@@ -78,20 +78,19 @@ class AdaBoostRun(Booster):
     smaller. docs/mathematics.md, "AdaBoost", has the proof.
 
     If no entry of the best column is negative, the risk has no minimiser along this column, and the
-    line search takes a step of about 18.7. The rule ``"classical"`` takes this step if all entries
-    are 1. All sums of exponentials are computed from logarithms, so large margins do not overflow.
+    line search takes a step of about 18.7, as ``"classical"`` does if all entries are 1. Sums of
+    exponentials are computed from logarithms, so large margins do not overflow.
 
     References
     ----------
     Freund & Schapire (1997), A decision-theoretic generalization of on-line learning and an
     application to boosting, Fig. 2 and Thm 6; Schapire & Singer (1999), Improved boosting
-    algorithms using confidence-rated predictions, Sec. 3, for real entries. Telgarsky's
-    lecture on AdaBoost treats it as steepest descent with the step ‖Aᵀ∇L‖_inf / ‖∇L‖_1.
+    algorithms using confidence-rated predictions, Sec. 3, for real entries.
     """
 
     inner = "exponential"
     why_no_step = "no step reduces the risk"
-    """A clause that says why the run takes no step, for `why_ended`."""
+    """The reason why the run takes no step, as a clause for the message in `why_ended`."""
     active: Votes
 
     def __init__(self, game: Game, rule: str) -> None:
@@ -102,7 +101,10 @@ class AdaBoostRun(Booster):
         self.d = self._distribution()
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w; return None if no step reduces the risk."""
+        """Add the step of this round to the weight of the hypothesis `best`.
+
+        Return None, which ends the run, if no step reduces the exponential risk.
+        """
         column = best.sign * self._matrix.column(best.id).astype(np.float64)
         # The line search minimises the risk for entries of any size; the other rules do not.
         if self._rule != "line-search":
@@ -118,13 +120,13 @@ class AdaBoostRun(Booster):
         return self
 
     def _distribution(self) -> Vector:
-        """Return the distribution that is proportional to exp(−(Aw)_i) for the current w."""
+        """Return the distribution over the examples that is proportional to exp(−margin)."""
         return self._relaxation.distribution(self.active.raw, 1.0)
 
     def _length(self, edge: float, column: Vector) -> float:
         """Return the length of the step along a column with a positive edge.
 
-        `column` has the entries of the column, multiplied by the sign of the hypothesis.
+        `column` has the margins of the hypothesis: its column of A, multiplied by its sign.
         """
         if self._rule == "lecture":
             # Rounding may push an edge above 1.
@@ -135,7 +137,7 @@ class AdaBoostRun(Booster):
         return line_search(edge, column, self.active.raw)
 
     def _check(self, best: Best, column: Vector) -> None:
-        """Raise an InputError if the column has an entry outside [−1, 1].
+        """Raise an InputError if the column of the hypothesis `best` has an entry outside [−1, 1].
 
         The entries of a user-defined matrix are unknown until the matrix returns a column.
         """

@@ -18,7 +18,7 @@ from relaxboost.solvers.stopping import Tolerance
 
 ACCURACIES = ("fixed", "adaptive")
 """The rules for the accuracy ν of AdaBoost*. "fixed" uses one ν, computed from tol, in all rounds.
-"adaptive" starts with a larger ν and halves ν from stage to stage until the ν of "fixed"."""
+"adaptive" starts with a larger ν, and halves it after each stage down to the ν of "fixed"."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,10 @@ class AdaBoostStar(HardMarginMethod):
     ----------
     nu : {"fixed", "adaptive"}
         The rule for ν. ``"fixed"`` is the algorithm of the paper with ν = tol/r over `L1Ball(r)`.
-        It takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a schedule of
-        this package, which starts with a large ν, because a large ν makes long steps. When the gap
-        between the two bounds on the value of the game is at most ν, the next stage starts with
-        half of this ν. The last stage has ν = tol/r. All stages together take at most 4/3 of the
-        rounds of the fixed ν, plus two rounds for each stage. `AdaBoostStarRun` has the details.
+        This rule takes at most about 2 log(m)/ν² rounds for m examples. ``"adaptive"`` is a
+        schedule of this package, which starts with a large ν, because a large ν makes long steps.
+        The run halves ν when the gap between the bounds on the value is at most r ν, and ends with
+        ν = tol/r. The schedule takes at most 4/3 of the rounds of the fixed ν, plus two for each ν.
 
     References
     ----------
@@ -56,8 +55,8 @@ class AdaBoostStar(HardMarginMethod):
     def rounds_bound(self, game: Game, tol: float) -> float:
         """Return a number of rounds after which AdaBoost* has a gap of at most `tol`.
 
-        A stage with the accuracy ν takes at most 2 log(m)/ν² steps for m examples. Each stage has
-        one more round without a step, in which the next stage starts or the last w is evaluated.
+        A stage (a part of the run with one ν) takes at most 2 log(m)/ν² steps for m examples, and
+        one more round without a step, which starts the next stage or evaluates the last weights.
         The result is nan if the weak learner may miss the best hypothesis.
         """
         if game.matrix.slack:
@@ -69,7 +68,7 @@ class AdaBoostStar(HardMarginMethod):
         return AdaBoostStarRun(game, *self._stages(game, goal.tol)).named(label)
 
     def _stages(self, game: Game, tol: float) -> list[float]:
-        """Return the accuracy ν of each stage. Every ν is half of the ν of the stage before it."""
+        """Return the accuracy ν of each stage, the largest first. The next stage halves ν."""
         stages = [working_accuracy(game, tol)]
         # A stage with ν = 1 would end without a step, because w = 0 has a gap of at most 1.
         while self.nu == "adaptive" and 2.0 * stages[0] < 1.0:
@@ -80,12 +79,12 @@ class AdaBoostStar(HardMarginMethod):
 class AdaBoostStarRun(AdaBoostRun):
     """A run of AdaBoost*, which is AdaBoost with shorter steps.
 
-    Let γ be the edge of the best column, and let ρ be the smallest edge of all rounds so far minus
-    the accuracy ν. AdaBoost adds artanh γ to the weight of this column. AdaBoost* adds
-    artanh γ − artanh ρ. After 2 log(m)/ν² steps, every margin of w/‖w‖_1 is at least ρ. The
-    smallest edge is an upper bound on the value of the game over the unit l1 ball, so the gap is at
-    most ν. If ρ is negative, w = 0 has margins of 0 >= ρ, and again a gap of at most ν.
-    docs/mathematics.md, "AdaBoost", has the proof.
+    Let w be the weights of the hypotheses, A the game matrix, and γ the edge of the best column of
+    A. Let ρ be the smallest edge of all rounds so far minus the accuracy ν. AdaBoost adds artanh γ
+    to the weight of this column. AdaBoost* adds artanh γ − artanh ρ. After 2 log(m)/ν² steps for m
+    examples, every margin of w/‖w‖_1 is at least ρ. The smallest edge is an upper bound on the
+    value of the game over the unit l1 ball, so the gap is at most ν. If ρ is negative, w = 0 has
+    margins of 0 >= ρ, and the gap is at most ν too. docs/mathematics.md, "AdaBoost", has the proof.
 
     The theorem of the paper is about a single accuracy ν. If several accuracies are given, a new
     stage starts as soon as the gap is at most ν. The round that starts a stage has three steps.
@@ -115,9 +114,9 @@ class AdaBoostStarRun(AdaBoostRun):
         self._margin = 0.0
 
     def advance(self, best: Best) -> Booster | None:
-        """Add a step along the column `best` to w, or start the next stage.
+        """Add the step to the weight of the hypothesis `best`, or start a stage with a smaller ν.
 
-        The method returns None if the edge of `best` is not positive.
+        Return None, which ends the run, if the edge of `best` is not positive.
         """
         self._least = min(self._least, best.edge)
         # A new stage changes d, so the edge of `best` says nothing about the first step.
@@ -132,9 +131,9 @@ class AdaBoostStarRun(AdaBoostRun):
         return shorter_step(edge, self._least, self._accuracy, column, self.active.raw)
 
     def _begin_stage(self) -> bool:
-        """Start a new stage if the gap is at most the accuracy; return whether a stage started.
+        """Start the next stage if the gap is at most ν, and return whether a stage has started.
 
-        The method skips every later stage whose accuracy the gap has reached already.
+        A stage has one accuracy ν. Stages whose ν the gap has reached already are skipped.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0

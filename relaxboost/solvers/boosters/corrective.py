@@ -1,4 +1,4 @@
-"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with its step and with faster steps."""
+"""The algorithm of Shalev-Shwartz & Singer (2009), Fig. 1, with several rules for the step."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ class Corrective(SmoothedMethod):
         The smoothing function, which β multiplies; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
         The rule for the step. ``"fig1"`` takes the η_t of the paper, and ``"classic"`` takes
-        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin between w_t and the atom
-        e_j. ``"away"`` also uses a line search, and moves w away from the worst column with weight
-        if this direction is steeper. ``"pairwise"`` moves weight from the worst column with weight
-        to the best column (Lacoste-Julien & Jaggi 2015), and is usually the fastest rule.
-        ``"away"`` and ``"pairwise"`` can reduce the weight of a column to 0, and need a domain with
-        atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the rounds.
+        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with
+        the smoothing) between w_t and the atom e_j. ``"away"`` also uses a line search, and moves w
+        away from the worst column with weight if this direction is steeper. ``"pairwise"`` moves
+        weight from the worst column with weight to the best column (Lacoste-Julien & Jaggi 2015),
+        and is usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce the weight of a
+        column to 0, and need a domain with atoms. Only ``"fig1"`` and ``"line-search"`` have a
+        bound on the number of rounds.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
         ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at
@@ -69,20 +70,20 @@ class Corrective(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the step rule needs atoms, and the domain of w has none."""
+        """Raise an InputError if the step rule needs atoms (vertices) and the domain has none."""
         super().check(game)
         if self.step in EXCHANGING and not isinstance(game.over, AtomicSet):
             raise InputError(
-                f"step={self.step!r} takes weight from the worst of finitely many atoms, and "
-                f'{game.over!r} has none; use step="line-search"'
+                f"step={self.step!r} needs a domain with finitely many atoms, and {game.over!r} "
+                'has none; use step="line-search"'
             )
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a bound on the rounds for the steps "fig1" and "line-search", and otherwise nan.
+        """Return a bound on the number of rounds for the steps "fig1" and "line-search", or nan.
 
         A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
-        number of rounds. The result is also nan if the user chose β, or if the weak learner may
-        miss the best hypothesis.
+        number of rounds. The result is nan for the other steps, if the user chose β, the weight of
+        the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         return super().rounds_bound(game, tol) if self.step in ("fig1", "line-search") else math.nan

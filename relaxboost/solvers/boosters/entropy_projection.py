@@ -33,8 +33,8 @@ class ProjectionDual:
     level : float
         The largest edge that a column may have at the projection.
     project : callable
-        A function that maps margins u to the distribution d that minimises <d, u> + Σ d log d
-        among the distributions that f allows.
+        A function that maps margins u to the distribution d that minimises <d, u> + Σ d log d among
+        the distributions at which the relaxation is finite.
     """
 
     def __init__(self, columns: NDArray[Any], level: float, project: Projector) -> None:
@@ -43,11 +43,14 @@ class ProjectionDual:
         self._project = project
 
     def distribution(self, w: Vector) -> Vector:
-        """Return the distribution d that attains the minimum in the definition of D(w)."""
+        """Return the distribution d that minimises <d, A w> plus the relative entropy of d.
+
+        A is the matrix of the columns, and w are the multipliers of the columns.
+        """
         return self._project(self._columns @ w)
 
     def evaluate(self, w: Vector) -> tuple[float, Vector]:
-        """Return the value D(w) of the dual function and its gradient at w."""
+        """Return the dual function D of the projection and its gradient at the multipliers w."""
         u = self._columns @ w
         d = self._project(u)
         entropy = float(xlogy(d, d).sum()) + math.log(d.size)
@@ -55,11 +58,12 @@ class ProjectionDual:
         return value, d @ self._columns - self._level
 
     def maximise(self, start: Vector, accuracy: float) -> Vector:
-        """Maximise D approximately by L-BFGS-B, and return multipliers w with D(w) >= D(start).
+        """Maximise the dual function D by L-BFGS-B, and return multipliers w with D(w) >= D(start).
 
-        The search ends when two conditions hold. The edge of every column is at most the level plus
-        `accuracy`. The edge of every column with a positive multiplier is at least the level minus
-        `accuracy`. The bounds on the rounds of SoftBoost and TotalBoost need only D(w) >= D(start).
+        The search ends when two conditions hold. Every edge is at most the level plus `accuracy`,
+        where the level is the largest edge that the projection allows. The edge of every column
+        with a positive multiplier is at least the level minus `accuracy`. The bounds on the rounds
+        of SoftBoost and TotalBoost need only D(w) >= D(start).
 
         Raises
         ------

@@ -62,7 +62,7 @@ class ERLPBoost(SmoothedMethod):
         return self.stopping == "smoothed"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of the weights w has no atoms."""
+        """Raise an InputError if the domain of the weights w has no atoms (vertices)."""
         super().check(game)
         check_atoms(self, game)
 
@@ -79,9 +79,10 @@ class ERLPBoostRun(Booster):
     A round first takes a step towards the new column, with the length that a line search finds.
     This step increases the smoothed margin at least as much as the step "fig1" of `Corrective`. The
     bound on the rounds of "fig1" therefore holds for ERLPBoost too. The round then takes pairwise
-    steps over the columns found so far. The steps end when the gap of the smoothed game restricted
-    to these columns is at most max(g, target)/2, where g is the gap of the whole smoothed game at
-    the start of the round. A smaller final gap would save rounds, but make the whole run longer.
+    steps, which move weight from the worst to the best of the columns found so far. The steps end
+    when the gap of the smoothed game restricted to these columns is at most max(g, target)/2, where
+    g is the gap of the whole smoothed game at the start of the round. A smaller gap would slow the
+    run down.
 
     Parameters
     ----------
@@ -109,13 +110,13 @@ class ERLPBoostRun(Booster):
         self.d = self._pairwise.d
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the weights w of a warm start, and compute d from w instead of loading d."""
+        """Start from the weights w of a warm start. The distribution d is computed from w."""
         self._pairwise.warmed(start)
         self.d = self._pairwise.d
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, and optimise the weights of all columns."""
+        """Add the column of the hypothesis `best`, and optimise the weights of all columns."""
         # The gap is measured before the step, because the step changes d.
         inner = self._pairwise
         goal = 0.5 * max(self.active.gap(inner.d, best), self._target)

@@ -13,8 +13,8 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 
 LONGEST = math.atanh(1.0 - 2.0**-53)
-"""The length of the step that replaces an infinite step. It is artanh of the largest double below
-1, which is about 18.7."""
+"""The step length that replaces an infinite step length. The number 1 − 2^-53 is the largest double
+below 1, and artanh of this number is about 18.7."""
 
 FARTHEST = 1e100
 """The largest length of a step. It is far below the largest double, which is about 1e308, so the
@@ -51,8 +51,8 @@ def artanh_edge(edge: float, column: Vector, raw: Vector) -> float:
 def shorter_step(edge: float, least: float, accuracy: float, column: Vector, raw: Vector) -> float:
     """Return artanh(γ) − artanh(ρ), the length of the step of AdaBoost* along a column.
 
-    Here γ is the edge of the column and ρ is `least` − ν. If rounding makes the difference 0 or
-    negative, the function returns 18.7.
+    Here γ is the edge of the column, and ρ is `least` minus the accuracy ν. If rounding makes the
+    difference 0 or negative, the function returns 18.7.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def line_search(edge: float, column: Vector, raw: Vector) -> float:
 
     The function minimises Σ exp(−u_i − η a_i) for the margins u_i in `raw` and the entries a_i of
     `column`. If no entry is negative, the risk has no minimiser. The function then returns 18.7, or
-    artanh of the edge if this is larger and all entries are at most 1. It returns 0 if rounding
-    hides the positive edge. No step is longer than 1e100.
+    artanh of the edge if this number is larger and all entries are at most 1. The function returns
+    0 if the edge is so small that rounding hides its sign. No step is longer than 1e100.
 
     Parameters
     ----------

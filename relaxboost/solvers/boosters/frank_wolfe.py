@@ -1,4 +1,4 @@
-"""The Frank–Wolfe steps of `Corrective` and other methods, on the smoothed relaxed margin."""
+"""A run of Frank–Wolfe steps on the smoothed relaxed margin, for `Corrective` and other methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 """The step rules of `Corrective`. The docstring of `Corrective` explains the rules."""
 
 EXCHANGING = ("away", "pairwise")
-"""The step rules that take weight from single atoms. These rules need a domain of w with atoms."""
+"""The step rules that move weight away from a single atom, which is a vertex of the domain of the
+weights w. Euclidean sets have no atoms, so these rules reject them."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
@@ -34,7 +35,7 @@ derivative at the start of the step. The number of rounds hardly depends on this
 
 
 class CorrectiveRun(Booster):
-    """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w).
+    """A run of Frank–Wolfe steps that maximise the smoothed relaxed margin D(w) of the weights w.
 
     D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
     matrix, f is the relaxation, and h is the entropy or another smoothing function. The
@@ -56,7 +57,7 @@ class CorrectiveRun(Booster):
         The object that computes the d that attains the minimum. By default this object is the
         relaxation f, and h is the entropy.
     active : ActiveSet, optional
-        The combined hypothesis that the steps change. By default `starting_point` creates it.
+        The weights w that the steps change. By default `starting_point` creates them.
     target : float
         The gap of the smoothed game at which the run ends. With 0 the run does not test this gap.
     """
@@ -64,7 +65,8 @@ class CorrectiveRun(Booster):
     inner = "smoothed"
     active: MovingHypothesis
     edges: Vector | None = None
-    """The edges of the columns found so far, for the current d. None until they are computed."""
+    """The edges of the columns found so far, for the current distribution d. The value is None if
+    these edges have not been computed for the current d."""
 
     def __init__(
         self,
@@ -89,12 +91,12 @@ class CorrectiveRun(Booster):
 
     @property
     def atoms(self) -> ActiveSet:
-        """The combined hypothesis as an `ActiveSet`. The domain of w must have atoms."""
+        """The weights w as an `ActiveSet`. The domain of w must have atoms, as an l1 ball has."""
         assert isinstance(self.active, ActiveSet)
         return self.active
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the weights w of a warm start, and compute d from w instead of loading d."""
+        """Start from the weights w of a warm start. The distribution d is computed from w."""
         if start.w is not None:
             # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
             self._round = start.rounds
@@ -103,10 +105,11 @@ class CorrectiveRun(Booster):
         return self
 
     def ask(self, game: Game) -> Best | Dense:
-        """Return the best atom for d, or the best dense w if the domain is a Euclidean set.
+        """Return the answer of the weak learner to the current distribution d.
 
-        For the step rules in `EXCHANGING`, the method also stores the edges of the columns found
-        so far, if the search for the best atom computes these edges.
+        The answer is the best atom of the domain of the weights, or dense weights if the domain is
+        a Euclidean set. For the step rules in `EXCHANGING`, the method also stores the edges of the
+        columns found so far, if the search for the best atom computes these edges.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)
@@ -114,9 +117,10 @@ class CorrectiveRun(Booster):
         return best
 
     def advance(self, best: Best | Dense) -> Booster | None:
-        """Take a step by the step rule.
+        """Change the weights w by the step rule. `best` is the answer of the weak learner.
 
-        Return None if the gap is at most the target, or if w has not changed for many rounds.
+        Return None if the gap of the smoothed game is at most the target of the run, or if w has
+        not changed for more than `PATIENCE_ROUNDS` rounds.
         """
         self._round += 1
         if self._is_idle():
@@ -136,11 +140,11 @@ class CorrectiveRun(Booster):
         return self
 
     def _is_idle(self) -> bool:
-        """Return whether w has not changed in too many consecutive rounds up to the current one.
+        """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
         The method compares the margins of w and the number of columns with weight. A round that
-        only drops a column therefore counts as a change. Columns with tiny weights are dropped one
-        at a time, and the margins change again only after all of them have been dropped.
+        only drops a column with a tiny weight therefore counts as a change. Such columns are
+        dropped one at a time, and the margins do not change until all are dropped.
         """
         now = self.active.u, self.active.used
         last = self._last
@@ -152,8 +156,9 @@ class CorrectiveRun(Booster):
     def settle(self, goal: float, clock: Clock) -> None:
         """Take pairwise steps over the columns found so far, until the gap is at most `goal`.
 
-        The gap is the gap of the smoothed game restricted to these columns. The method also ends if
-        the clock has no time left, or if the steps become too short to change w.
+        A pairwise step moves weight from the worst to the best of these columns. The gap is the gap
+        of the smoothed game restricted to these columns. The method also ends if the clock has no
+        time left, or if the steps become too short to change the weights.
         """
         active = self.atoms
         while clock.left:
@@ -167,11 +172,10 @@ class CorrectiveRun(Booster):
                 break
 
     def towards(self, best: Best | Dense) -> None:
-        """Move w towards `best`.
+        """Move the weights w towards `best`, the atom or dense w that the weak learner returned.
 
-        `best` is the atom or the dense w that the weak learner returned. The rules "fig1" and
-        "classic" state the length of the step. All other rules use a line search, which increases
-        the smoothed margin at least as much as the step of "fig1".
+        The rules "fig1" and "classic" state the length of the step. All other rules use a line
+        search, which increases the smoothed margin at least as much as the step of "fig1".
         """
         active = self.active
         v, size = active.direction(best)
@@ -194,7 +198,10 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Take a pairwise step: move weight from the worst atom with positive weight to `best`."""
+        """Take a pairwise step, which moves weight from the worst atom with weight to `best`.
+
+        The worst atom has the smallest edge for the current distribution d.
+        """
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
         slot = active.slot(best)
@@ -215,7 +222,7 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move w away from the worst atom with weight, or towards the best atom.
+        """Move the weights w away from the worst atom with weight, or towards the atom `best`.
 
         The worst atom with weight has the smallest edge among the atoms with positive weight. The
         method chooses the direction in which the smoothed margin has the larger slope.
@@ -249,8 +256,9 @@ class CorrectiveRun(Booster):
     def _worst_in_use(self) -> tuple[int | None, float, float]:
         """Return the index, the edge and the weight of the worst atom with positive weight.
 
-        The worst atom has the smallest edge <column, d>. The index is the position of this atom in
-        the active set, or None if the worst atom is the point 0, which is an atom of some domains.
+        The worst atom has the smallest edge <column, d> for the current distribution d. The index
+        is the position of this atom in the active set, or None if the worst atom is the point w =
+        0, which is an atom of some domains of the weights w.
         """
         active = self.atoms
         weights = active.weights[: len(active)]
@@ -263,13 +271,14 @@ class CorrectiveRun(Booster):
         return (None if slot < 0 else slot), edge, weight
 
     def _margins(self, found: Step, v: Vector) -> Vector:
-        """Return the margins u + ηv at the end of the step `found` along the direction v."""
+        """Return the margins at the end of the step `found` along the direction `v`."""
         return kernels.along(self.active.u, v, found.eta) if found.u is None else found.u
 
     def _finish(self, kind: str, found: Step) -> None:
-        """Store the step `found`, and set d to the distribution that attains D(w) at the new w.
+        """Store the data of the step `found`, and compute the distribution d for the new weights w.
 
-        `kind` is the kind of the step: "towards", "exchange" or "away".
+        This d attains the smoothed margin of w. `kind` is the kind of the step: "towards",
+        "exchange" or "away".
         """
         self.step = found.eta
         self.edges = None

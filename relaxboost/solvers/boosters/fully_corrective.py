@@ -1,4 +1,4 @@
-"""Fully corrective Frank–Wolfe for games over Euclidean sets, which optimises d instead of w."""
+"""Fully corrective Frank–Wolfe, a method for games over Euclidean sets such as an l2 ball."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from relaxboost.solvers.stopping import Tolerance
 class FullyCorrective(Method):
     """Fully corrective Frank–Wolfe, which optimises d over the hull of earlier distributions.
 
-    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). The worst distribution
-    for weights w is the one that attains the relaxed margin F(Aw), where A is the margin matrix. A
-    round adds the worst distribution for the current w to the hull, and then optimises d over the
-    hull. Over a Euclidean set the best w for d has weight on every column, so the method optimises
-    d and not the weights of single columns. For the hard margin the method is the minimum norm
-    point algorithm for the rows of A.
+    The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). The distribution d over
+    the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
+    where A is the margin matrix. A round adds the worst distribution for the current w to the hull,
+    and then optimises d over the hull. Over a Euclidean set the best w for d has weight on every
+    column, so the method optimises d and not the weights of single columns. For the hard margin the
+    method is the minimum norm point algorithm for the rows of A.
 
     References
     ----------
@@ -41,7 +41,7 @@ class FullyCorrective(Method):
     name = "fully-corrective"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of w is not a Euclidean set."""
+        """Raise an InputError if the domain of the weights is not a Euclidean set."""
         if not isinstance(game.over, EuclideanSet):
             raise InputError(
                 f"FullyCorrective() is for games over Euclidean sets, and this one is over "

@@ -27,21 +27,22 @@ class FullyCorrectiveRun(Booster):
     """A run that minimises f(d) + g(Aᵀd) over the convex hull of the worst distributions so far.
 
     Here f is the relaxation, A is the margin matrix, and g is the support function of the domain of
-    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of
-    <d, Aw> + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round
-    adds the worst distribution for the current w to the hull. Pairwise steps then optimise the
-    coefficients of the convex combination of the distributions in the hull. Their objective
-    replaces f(d) by the weighted mean of the values of f, which is at least f(d), as f is convex.
+    w. The worst distribution for w attains the relaxed margin F(Aw), the minimum over d of <d, Aw>
+    + f(d). The steps of Frank–Wolfe change d here, and w is the best response to d. A round adds
+    the worst distribution for the current w to the hull. Pairwise steps then optimise the
+    coefficients of the convex combination of the distributions in the hull. The objective of these
+    steps replaces f(d) by the weighted mean of the values of f, which is at least f(d) by
+    convexity.
 
     The support function g(v) = r ‖v‖ of a ball of radius r is not smooth at 0. The run replaces g
     by r sqrt(‖v‖² + δ²) with r δ = tol/2. The new function exceeds g by at most tol/2. The best w
     for the new function may lie inside the ball, which is necessary if w = 0 is optimal.
 
-    If f is strongly convex, the weighted mean of the first hulls is far above f, and the best w
+    If f is strongly convex, the weighted mean is far above f(d) in the first rounds, and the best w
     changes much from round to round. The run then moves w towards the best w by a line search on
     F(Aw). Let Φ(w) be the minimum over the hull of <d, Aw> plus the weighted mean of the values of
-    f. Φ is concave, Φ(w) is at least F(Aw), and both are equal at the current w. Φ is largest at
-    the best w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
+    f. Φ is concave, and largest at the best w. Φ(w) is at least F(Aw), and equals F(Aw) at the
+    current w. So the slope of F(Aw) towards the best w is at least the gap, and a round increases
     F(Aw) at least as much as a step of Frank–Wolfe.
     """
 
@@ -68,13 +69,16 @@ class FullyCorrectiveRun(Booster):
 
     @staticmethod
     def unfit(game: Game) -> str:
-        """Return the reason why these steps cannot solve a game, or "" if they can."""
+        """Return the reason why fully corrective steps cannot solve a game, or "" if they can."""
         if isinstance(game.over, EuclideanSet):
             return ""
         return f"they are for L2Ball and SquaredNorm, and w ranges over {game.over!r}"
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d and w of a warm start. The hull gets d and the worst distribution for w."""
+        """Start from the distribution d and the weights w of a warm start.
+
+        The convex hull gets d, and the distribution that is worst for w.
+        """
         if start.w is not None:
             self.active.load(*start.w)
             self._join(self._game.relaxation.relaxed_margin(self.active.u)[1])
@@ -85,9 +89,10 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def advance(self, best: Dense) -> Booster | None:
-        """Move w towards the best w for d, extend the hull, and optimise d over the hull.
+        """Move the weights w towards `best`, extend the hull, and optimise d over the hull.
 
-        The method returns None if neither w nor the weights of the distributions have changed.
+        `best` is the best w for the current distribution d. Return None if neither w nor the
+        weights of the distributions in the convex hull have changed.
         """
         self._clock.check()
         # `best` is the best w for g. Scaling it gives the best w for the smoothed g.
@@ -112,9 +117,9 @@ class FullyCorrectiveRun(Booster):
         return self
 
     def _towards(self, best: Dense) -> None:
-        """Move w towards `best`, and add the worst distribution for the new w to the hull.
+        """Move the weights w towards `best`, and add the worst distribution for w to the hull.
 
-        If f is strongly convex enough, a line search finds the step. Otherwise w becomes `best`.
+        A line search finds the length if f is strongly convex enough. Otherwise w becomes `best`.
         """
         active = self.active
         v, size = active.direction(best)
@@ -134,17 +139,17 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add the worst distribution for the current w to the hull."""
+        """Add `worst`, the distribution that is worst for the current weights, to the hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 
 
 def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
-    """Return a function that maps margins u to the d that minimises <d, u> + f(d), or None.
+    """Return a function that maps margins u to the distribution d that minimises <d, u> + f(d).
 
-    The result is None if the modulus of strong convexity of f is smaller than the weight of the
-    entropy that smoothed methods add for the gap `tol`. Small changes of u can then change the
-    minimiser much, and a line search would gain nothing.
+    The result is None if the modulus of strong convexity of the relaxation f is smaller than the
+    weight of the entropy that smoothed methods add for the gap `tol`. Small changes of u can then
+    change the minimiser much, and a line search would gain nothing.
     """
     curvature = game.relaxation.curvature(game.m)
     if curvature < default_beta(bounds_of(game.relaxation).entropy_range(game.m), tol):

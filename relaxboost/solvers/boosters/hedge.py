@@ -1,4 +1,4 @@
-"""Hedge (Freund & Schapire 1997, 1999), which updates d by multiplicative weights."""
+"""Hedge (Freund & Schapire 1997, 1999), an algorithm of multiplicative weights."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from relaxboost.solvers.stopping import Tolerance
 MEAN_GROWTH = 1.1
 """The factor by which the number of updates of d grows between two evaluations of the mean of d.
 
-The mean of all distributions d so far proves the upper bound. A round that evaluates the mean does
-not update d."""
+Rounds that evaluate the mean of all distributions d so far do not update d."""
 
 Temperature = Callable[[int, float], float]
 """A function of (t, squares) that returns the weight β of the entropy. t is the number of answers
@@ -35,19 +34,19 @@ the difference between the largest and the smallest margin of the answer s."""
 
 @dataclass(frozen=True)
 class Hedge(Method):
-    """Hedge, which updates d by multiplicative weights at the constant rate 1/β.
+    """Hedge, which updates the distribution d by multiplicative weights at the constant rate 1/β.
 
-    The combined hypothesis w is the mean of the answers of the weak learner (atoms, or dense
-    weights). After t answers the gap is at most the regret of d divided by t, which is at most
-    β R/t + L²/(2β). R is the range of the relative entropy over the distributions that the
-    relaxation allows. For m examples and `Capped(k)`, R is log(m/k). L is the largest absolute
-    margin that an answer can have. Over the unit l1 ball L is 1. With β = L²/tol the bound is tol
-    after 2 R (L/tol)² answers. `rb.online.ScheduledHedge` has schedules of β that do not use tol.
+    The combined hypothesis w is the mean of the answers of the weak learner. After t answers the
+    gap is at most the regret of d divided by t, which is at most β R/t + L²/(2β). R is the range of
+    the relative entropy over the distributions that the relaxation allows: log(m/k) for m examples
+    and `Capped(k)`. L is the largest absolute margin of an answer, which is 1 over the unit l1
+    ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge`
+    has schedules of β that do not use tol.
 
     References
     ----------
     Freund & Schapire (1997), Sec. 2; Freund & Schapire (1999), Adaptive game playing using
-    multiplicative weights; Xiao (2010), Dual averaging methods, for losses with a penalty f.
+    multiplicative weights; Xiao (2010), Dual averaging methods, for a penalty f.
 
     Examples
     --------
@@ -62,13 +61,13 @@ class Hedge(Method):
     cold = "cannot start from a given point, because its guarantee counts every round"
 
     def check(self, game: Game) -> None:
-        """Accept every game."""
+        """Do nothing, because Hedge accepts every game."""
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 R (L/tol)² rounded up (see `Hedge`), plus the rounds that do not update d.
+        """Return 2 R (L/tol)² rounded up, plus the rounds that do not update the distribution d.
 
-        The rounds that evaluate the mean of d do not update d, and neither does the last round,
-        which evaluates w. The result is nan if the weak learner may miss the best hypothesis.
+        R is the range of the relative entropy over the feasible d, and L is the largest absolute
+        margin of an answer. The result is nan if the weak learner may miss the best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:
@@ -83,7 +82,7 @@ class Hedge(Method):
 
 
 def rounds_with_means(answers: float) -> float:
-    """Return an upper bound on the rounds of a Hedge run that updates d `answers` times."""
+    """Return an upper bound on the rounds of Hedge with `answers` updates of the distribution."""
     # The number of answers grows by more than MEAN_GROWTH between two rounds that evaluate the
     # mean. So for n answers there are at most 1 + log(n) / log(MEAN_GROWTH) such rounds. The other
     # 1 is the last round. Doubles beyond 2^52 are integers already.
@@ -94,10 +93,9 @@ def rounds_with_means(answers: float) -> float:
 class HedgeRun(Booster):
     """A run of Hedge, whose combined hypothesis is the mean of the answers of the weak learner.
 
-    After the answers w_1, ..., w_t the next d minimises
-    <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
-    `Relaxation.distribution` minimises this objective divided by t + 1. Some rounds evaluate the
-    mean of all d so far, and the run ignores the answers of the weak learner in these rounds.
+    After the answers w_1, ..., w_t the next d minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) +
+    β_t h(d), for the game matrix A, the relaxation f and the relative entropy h.
+    `Relaxation.distribution` minimises this objective divided by t + 1.
 
     Parameters
     ----------
@@ -112,19 +110,22 @@ class HedgeRun(Booster):
     def __init__(self, game: Game, temperature: Temperature) -> None:
         self._temperature = temperature
         self.learned = 0
-        """The number t of answers that have updated d."""
+        """The number t of answers of the weak learner that have updated the distribution d."""
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
         self.account = RegretAccount(bounds_of(game.relaxation).entropy_range(game.m), self._beta)
-        """The object that computes the upper bound of the regret."""
+        """The object that computes the upper bound of the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next
         self._mean: Vector = np.zeros(game.m)
         self._due = 2
 
     def advance(self, best: Any) -> Booster:
-        """Update w and d with the answer `best`, unless this round has evaluated the mean of d."""
+        """Update the weights and the distribution with the answer `best` of the weak learner.
+
+        A round that has evaluated the mean of all distributions ignores `best`.
+        """
         # The regret does not count the answer of a round that evaluates the mean.
         if self.d is not self._next:
             self.d = self._next

@@ -24,7 +24,7 @@ class Hull:
     def __init__(self, game: Game) -> None:
         self._game = game
         self.used = 0
-        """The number of distributions in the hull. The arrays have room for more of them."""
+        """The number of distributions in the hull. The arrays may be longer than this number."""
         self.weights = np.zeros(16)
         """The weight λ of every distribution, in the order in which `include` added them.
 
@@ -49,7 +49,7 @@ class Hull:
         Parameters
         ----------
         bent : tuple of three floats
-            The numbers (top, curve, base) of the smoothed support function; see `reweigh`.
+            The numbers (top, curve, base) of the smoothed support function, as in `reweigh`.
         goal : float
             The Frank–Wolfe gap to reach.
 
@@ -62,7 +62,7 @@ class Hull:
         return steps
 
     def include(self, d: Vector) -> None:
-        """Add the distribution `d` to the hull with the weight 0, if f(d) is finite."""
+        """Add the distribution `d` to the hull with weight 0, if the relaxation is finite at d."""
         cost = self._game.relaxation.penalty(d)
         # A user-defined f may be infinite even at a distribution that f itself has repaired.
         if not math.isfinite(cost):
@@ -85,7 +85,7 @@ class Hull:
     def _make_room(self) -> None:
         """Drop every distribution of weight 0.
 
-        If more than half of the positions in the arrays are still in use, the length doubles.
+        If more than half of the array entries are still in use, the length of the arrays doubles.
         """
         # A distribution without weight is the worst one for an earlier w only.
         keep = np.flatnonzero(self.weights)

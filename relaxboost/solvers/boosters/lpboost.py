@@ -32,8 +32,8 @@ class LPBoost(Method):
 
     The weak learner returns the best column for the optimal distribution d of the restricted game.
     If the restricted game has this column already, d is also optimal for the whole game, and the
-    run ends. The linear solver HiGHS keeps the program and the basis between the rounds. A new
-    column therefore needs only a few pivots of the dual simplex method.
+    run ends. The linear solver HiGHS keeps the program and its basis between the rounds, so a new
+    column needs only a few pivots of the dual simplex method.
 
     The only known bound on the rounds is the number of columns. Warmuth, Glocer & Rätsch (2007)
     give games on which the number of rounds is proportional to the number of examples.
@@ -64,9 +64,9 @@ class LPBoost(Method):
         self.choice("program", PROGRAMS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the domain of w has no atoms.
+        """Raise an InputError if the domain of the weights has no atoms (vertices).
 
-        The method also raises InputError if `program` is "linear" and f is not polyhedral.
+        The error is also raised if `program` is "linear" and the relaxation is not polyhedral.
         """
         check_atoms(self, game)
         if self.program == "linear":
@@ -94,7 +94,7 @@ class LPBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the d, the weights w and the basis of a warm start. The first round evaluates d."""
+        """Start from the distribution d, the weights w and the simplex basis of a warm start."""
         if start.d is not None:
             self.d = start.d
         if start.w is not None:
@@ -107,9 +107,9 @@ class LPBoostRun(Booster):
         return self.program.basis() if self.program.slots else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best` to the program and solve it.
+        """Add the column of the hypothesis `best` to the restricted program and solve the program.
 
-        Return None if the program has this column already, because d is then optimal.
+        Return None if the program has this column already. The distribution d is then optimal.
         """
         program = self.program
         slot = self.active.slot(best)
@@ -131,7 +131,7 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the positions in `active` of columns of the start basis or with weight."""
+        """Return the positions in `active` of the columns with weight or in the start basis."""
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
@@ -140,7 +140,8 @@ class LPBoostRun(Booster):
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
     """Return a run of LPBoost whose first program has the columns with weight in `before`.
 
-    If `before` stores no columns, the first program has only the column of the first round.
+    `before` has the weights at the end of another run. If `before` stores no columns, the first
+    program has only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

@@ -28,10 +28,9 @@ FRANK_WOLFE_STEPS = ("short", "line-search")
 class MLPBoost(SmoothedMethod):
     """MLPBoost, in which each round computes a Frank–Wolfe step and the weights of LPBoost.
 
-    The round keeps the w with the larger smoothed margin D(w), which is the minimum over the
-    distributions d of <d, Aw> + f(d) + β h(d). Here A is the game matrix, and f is the relaxation.
-    The Frank–Wolfe step guarantees the bound on the rounds. LPBoost is the secondary algorithm of
-    the paper, and makes most of the progress.
+    The round keeps the weights w with the larger smoothed margin D(w), the minimum over the
+    distributions d of <d, Aw> + f(d) + β h(d) for the game matrix A and the relaxation f. The
+    Frank–Wolfe step guarantees the bound on the rounds, and LPBoost makes most of the progress.
 
     Parameters
     ----------
@@ -42,8 +41,8 @@ class MLPBoost(SmoothedMethod):
 
     References
     ----------
-    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831, which states
-    the rate O(log(m/k)/ε²) for the accuracy ε.
+    Mitsuboshi, Hatano & Takimoto (2022), Boosting as Frank-Wolfe, arXiv 2209.10831: O(log(m/k)/ε²)
+    rounds for m examples, `Capped(k)` and the accuracy ε.
 
     Examples
     --------
@@ -62,17 +61,17 @@ class MLPBoost(SmoothedMethod):
         self.choice("step", FRANK_WOLFE_STEPS)
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if f is not polyhedral, or if the domain of w has no atoms."""
+        """Raise an InputError if the relaxation is not polyhedral or the domain has no atoms."""
         super().check(game)
         check_atoms(self, game)
         check_polyhedral("MLPBoost()", game, 'method="auto"')
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the bound max(2, 64 R (r/tol)²), or nan if the user chose β.
+        """Return the bound max(2, 64 R (r/tol)²) on the rounds, or nan if the user chose β.
 
-        R is the range of the entropy h over the d that f allows, or over all d if h is the binary
-        entropy. r is the size of the atoms. The result is also nan if the weak learner may miss the
-        best hypothesis. docs/mathematics.md, "Stopping", has the proof.
+        R is the range of the entropy over the distributions at which the relaxation is finite, or
+        of the binary entropy over all distributions. r is the radius of the l1 ball or the size of
+        the simplex. The result is also nan if the weak learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
@@ -87,14 +86,14 @@ class MLPBoost(SmoothedMethod):
 
 
 class MLPBoostRun(Booster):
-    """A run of MLPBoost, which keeps the better of two updates of w in each round."""
+    """A run of MLPBoost, which keeps the better of two updates of the weights in each round."""
 
     inner = "smoothed"
     active: ActiveSet
 
     def __init__(self, game: Game, objective: SmoothedMargin, step: str, clock: Clock) -> None:
         self.objective = objective
-        """The smoothed margin D. The update of w with the larger D(w) wins."""
+        """The smoothed margin D. A round keeps the update of the weights w with the larger D(w)."""
         self._step_rule = step
         self._idle_rounds = 0
         self.active = active_set(game)
@@ -104,14 +103,17 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Load the w of a warm start. The first linear program has the columns with weight in w."""
+        """Start from the weights of a warm start. The first program has the columns with weight."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Update w to the better of two points; return None after many rounds without progress."""
+        """Replace the weights by the better of a Frank–Wolfe step and the weights of LPBoost.
+
+        Return None after `PATIENCE_ROUNDS` rounds without a larger smoothed margin.
+        """
         active = self.active
         before = self.value
         self._step_towards(best)
@@ -145,6 +147,6 @@ class MLPBoostRun(Booster):
         active.move(best, self.step, kernels.along(active.u, v, self.step))
 
     def _reweigh(self) -> None:
-        """Compute the smoothed margin D(w) of the current w, and the d that attains it."""
+        """Compute the smoothed margin of the weights, and the distribution d that attains it."""
         self.d = self.objective.project(self.active.u)
         self.value = self.objective.value(self.active.u, self.d)

@@ -21,11 +21,13 @@ class RegretAccount:
     range: float
     """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
-    """The weight β_{t−1} of the entropy in the problem for the d of the last answer."""
+    """The weight β_{t−1} of the entropy in the problem whose solution is the distribution d that
+    the weak learner answered last."""
     squares: float = 0.0
     """The sum of r_s² over the answers so far. 2 r_s is the range of the margins of an answer."""
     spent: float = 0.0
-    """The sum of r_s²/(2 β_{s−1}) over the answers so far, the second term of the bound."""
+    """The sum of r_s²/(2 β_{s−1}) over the answers s so far. 2 r_s is the range of the margins of
+    the answer s, and β_{s−1} is the weight of the entropy before this answer."""
 
     def add(self, margins: Vector, beta: float) -> None:
         """Add an answer of the weak learner to the sums.

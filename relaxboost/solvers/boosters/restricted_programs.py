@@ -18,7 +18,7 @@ from relaxboost.solvers.hypothesis import ActiveSet
 from relaxboost.solvers.restricted_master import ProgramError, RestrictedMaster
 
 MAX_ENTRIES = 50_000_000
-"""The largest number of entries that the columns of a restricted program may have in all.
+"""The largest number of entries that the columns of a restricted program may have in total.
 
 HiGHS takes 83 bytes for each entry, so the largest program takes 4 GB."""
 
@@ -29,9 +29,9 @@ class RestrictedProgram(ABC):
     Parameters
     ----------
     game : Game
-        A game over a set with atoms.
+        A game over a set with atoms, such as an l1 ball.
     active : ActiveSet
-        The combined hypothesis, to which `optimise` gives the optimal weights.
+        The columns found so far, to which `optimise` gives the optimal weights.
     clock : Clock
         The clock of the run, whose deadline ends the solver.
     """
@@ -41,11 +41,11 @@ class RestrictedProgram(ABC):
         self._active = active
         self._clock = clock
         self.slots: list[int] = []
-        """The position in the active set of each column, in the order of the program."""
+        """The position of each column of the program in the active set."""
 
     @property
     def keys(self) -> list[tuple[int, int]]:
-        """The index in A and the sign of each column, in the order of the program."""
+        """The index in A and the sign of each column of the program, for the margin matrix A."""
         return [self._active.keys[slot] for slot in self.slots]
 
     def basis(self) -> Basis:
@@ -81,7 +81,7 @@ class RestrictedProgram(ABC):
             new = new[share:]
 
     def optimise(self) -> Vector:
-        """Solve the program, set the weights of the active set, and return the optimal d."""
+        """Solve the program, give the weights to the active set, and return the distribution d."""
         # Columns of the active set that are not in the program get no weight.
         d, multipliers = self._solve()
         weights = np.zeros(len(self._active))
@@ -91,7 +91,7 @@ class RestrictedProgram(ABC):
 
     @abstractmethod
     def _add(self, columns: NDArray[Any]) -> None:
-        """Add the columns of the array `columns`, which include the signs, to the program."""
+        """Add columns, which are multiplied by their signs already, to the program."""
 
     @abstractmethod
     def _solve(self) -> tuple[Vector, Vector]:
@@ -110,7 +110,10 @@ class RestrictedLinearProgram(RestrictedProgram):
         self._master = RestrictedMaster(game.linear_form, game.m, active.over)
 
     def basis(self) -> Basis:
-        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active."""
+        """Return the simplex basis of HiGHS, with the columns whose edge constraints are active.
+
+        The edge constraint of a column bounds its edge by v, the largest edge of all columns.
+        """
         return self._master.basis(self.keys)
 
     def continue_from(self, basis: Basis) -> None:
@@ -130,8 +133,7 @@ class RestrictedConeProgram(RestrictedProgram):
     """The cone program of a restricted game, for any relaxation f with a cvxpy expression.
 
     The cone solver Clarabel solves the program from scratch in every round, which takes
-    milliseconds to seconds. The accuracy of the solution is about 1e-8. Methods that smooth the
-    game need many rounds for this accuracy.
+    milliseconds to seconds. The accuracy of the solution is about 1e-8.
     """
 
     def _add(self, columns: NDArray[Any]) -> None:

@@ -26,27 +26,27 @@ class SmoothBoost(Method):
 
     The game has m examples and the relaxation `Capped(k)`; `HardMargin` counts as k = 1. No example
     ever weighs more than 1/k. If the weak learner always returns an edge of at least 2γ, the run
-    ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. Fewer than k examples then have a margin of
-    at most θ = γ/(2 + γ) for the last w. The solution has the best w of all rounds.
+    ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer than k
+    examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
 
     The theorem does not say how far below θ these margins are, so the gap need not reach tol, and
-    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the soft margin of
-    the mean hypothesis is at least r (θ − m/(k T c)), where r is the size of the atoms and
-    c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
+    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the mean hypothesis
+    has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and c = −½
+    log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
 
     Parameters
     ----------
     gamma : float, optional
         The number γ in (0, 1/2], at most half of the smallest edge that the weak learner returns.
-        By default the run searches for γ. The first γ is half of the first edge. If a later edge
-        is below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts.
-        No γ is below a quarter of the value of the game. The rounds before the last restart are at
-        most sqrt(2)/3 times the bound for the last γ, plus one round for each restart.
+        By default the run searches for γ. The first γ is half of the first edge. If a later edge is
+        below 2γ, the run replaces γ by the smaller of γ/2 and half of that edge, and restarts. No γ
+        is below a quarter of the value of the game. The restarts add at most sqrt(2)/3 times the
+        bound for the last γ, plus one round for each restart.
 
     References
     ----------
     Servedio (2003), Smooth boosting and learning with malicious noise, JMLR 4, Fig. 1 and its
-    theorems. The paper states the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
+    theorems, which state the condition on the edge as ½ Σ d_i |h_i − y_i| <= ½ − γ.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class SmoothBoost(Method):
             )
 
     def check(self, game: Game) -> None:
-        """Raise an InputError unless f is `HardMargin` or `Capped` and the domain has atoms."""
+        """Raise an InputError if the method does not support the relaxation or the domain of w."""
         check_relaxation(self, game, (HardMargin, Capped), "is for HardMargin() and Capped(k)")
         check_atoms(self, game)
 
@@ -86,14 +86,14 @@ class SmoothBoost(Method):
 
 
 class SmoothBoostRun(Booster):
-    """A run of SmoothBoost. A round has four steps, for θ = γ/(2 + γ).
+    """A run of SmoothBoost, for edges of at least 2γ. A round has four steps with θ = γ/(2 + γ).
 
     1. The weak learner returns a hypothesis with the margin a_i on example i. The weights w are
        the mean of all hypotheses so far.
     2. The run adds a_i − θ to N_i, the excess of example i. The excess is 0 before the first round.
     3. The measure of example i is 1 if N_i <= 0, and (1 − γ)^(N_i/2) otherwise. The distribution d
        is proportional to the measure.
-    4. If the measures of all examples add up to less than k, the next round is the last round.
+    4. If all measures add up to less than k of `Capped(k)`, the next round is the last round.
     """
 
     inner = "measure"
@@ -106,15 +106,15 @@ class SmoothBoostRun(Booster):
         self.gamma = math.inf if gamma is None else gamma
         """The current γ, which is infinite before the first edge if the run searches for γ."""
         self.taken = 0
-        """The number of hypotheses whose mean is w."""
+        """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether the measures add up to less than k. The next round is then the last one."""
+        """Whether all measures add up to less than k of `Capped(k)`. One more round follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Any) -> Booster | None:
-        """Add the hypothesis `best` to the mean w and recompute d; return None at the end."""
+        """Update the mean hypothesis and the distribution. Return None at the end of the run."""
         if self.ended:
             self.end(f"the measures of all examples add up to less than k = {self._k:g}")
             return None

@@ -1,4 +1,4 @@
-"""The smoothed margin D, by which MLPBoost chooses one of two updates of w."""
+"""The smoothed margin, by which MLPBoost chooses one of two updates of the weights w."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from relaxboost.solvers.smoothing import Smoother
 class SmoothedMargin:
     """The smoothed margin D(u) of margins u, and the distribution d that attains it.
 
-    D(u) is the minimum over the distributions d of <d, u> + f(d) + β h(d), for a relaxation f and a
-    smoothing function h.
+    D(u) is the minimum over the distributions d of <d, u> + f(d) + β h(d), for the relaxation f and
+    the smoothing h.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class SmoothedMargin:
         self._binary = smoothing == "binary-entropy"
 
     def value(self, u: Vector, d: Vector) -> float:
-        """Return D(u). `d` must be the distribution that attains the minimum."""
+        """Return the smoothed margin of `u`. `d` must be the distribution that attains it."""
         h = float(xlogy(d, d).sum()) + math.log(d.size)
         if self._binary:
             h += float(xlog1py(1.0 - d, -d).sum())

@@ -1,4 +1,4 @@
-"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which computes d by an entropy projection."""
+"""SoftBoost (Warmuth, Glocer & Rätsch 2007), which finds distributions by entropy projection."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class SoftBoost(Method):
-    """SoftBoost, in which d is as near to the uniform distribution as small edges allow.
+    """SoftBoost, which projects the uniform distribution onto the distributions with small edges.
 
     Let Γ be the smallest edge that the weak learner has returned so far, and let ν be the accuracy.
-    The d of the next round minimises the relative entropy to the uniform distribution subject to
-    two constraints: d_i <= 1/k for every example i, and every column found so far has an edge of at
-    most Γ − ν. If no d meets these constraints, there are weights of these columns with a soft
-    margin of at least Γ − ν, and the run ends.
+    The distribution d of the next round minimises the relative entropy to the uniform distribution
+    subject to two constraints: d_i <= 1/k for every example i, and every column found so far has an
+    edge of at most Γ − ν. If no d meets these constraints, there are weights of these columns with
+    a soft margin of at least Γ − ν, and the run ends.
 
-    The paper finds w by a linear program over the columns, which it solves once, at the end. This
-    class solves the program in every round. The bracket [lower, upper] of the value is therefore as
-    narrow as the columns allow. The cap 1/k is called 1/ν in the paper, and the accuracy is called
-    δ there. The accuracy ν of this class is tol divided by the size of the atoms.
+    The paper solves a linear program for the weights w once, at the end of the run. This class
+    solves the program in every round, so the bracket [lower, upper] of the value is as narrow as
+    the columns allow. The paper writes 1/ν for the cap 1/k, and δ for the accuracy. The accuracy ν
+    of this class is tol divided by the size of the atoms.
 
     If tol is small, each of the first rounds changes d only a little, because the largest edge
     needs to decrease only by ν. A larger tol or ``method="auto"`` is then faster.
@@ -62,17 +62,18 @@ class SoftBoost(Method):
     purpose: ClassVar[str] = "is for HardMargin() and Capped(k)"
 
     def check(self, game: Game) -> None:
-        """Raise an InputError if the relaxation is not accepted, or if the domain has no atoms."""
+        """Raise an InputError if the class rejects the relaxation, or the domain has no atoms."""
         # TotalBoost rejects a cap, and its generalisation SoftBoost accepts one.
         instead = "softboost" if isinstance(game.relaxation, Capped) else "auto"
         check_relaxation(self, game, self.accepts, self.purpose, instead)
         check_atoms(self, game)
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples and the accuracy ν.
+        """Return 2 log(m/k)/ν² rounded up, plus 2, for m examples, `Capped(k)` and the accuracy ν.
 
-        In one of the two additional rounds no d meets the constraints. The other one evaluates the
-        last d. The result is nan if the weak learner may miss the best hypothesis by tol or more.
+        In one of the two additional rounds no distribution meets the constraints on the edges. The
+        other round evaluates the last distribution. The result is nan if the weak learner may miss
+        the best edge by tol or more.
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
@@ -86,7 +87,8 @@ class SoftBoost(Method):
 class SoftBoostRun(Booster):
     """A run of SoftBoost, which projects the uniform distribution onto a smaller set in each round.
 
-    The bound on the rounds follows from the dual function D of the projection (`ProjectionDual`).
+    Γ is the smallest edge so far, ν is the accuracy, and the m examples have the cap 1/k. The bound
+    on the rounds follows from the dual function D of the projection (`ProjectionDual`).
 
     1. D is at most the relative entropy of any d that meets the constraints, so D <= log(m/k).
     2. The constraints limit the edges to the level Γ − ν. At the current d the edge of a new column
@@ -105,19 +107,20 @@ class SoftBoostRun(Booster):
         self._accuracy = accuracy
         self._project = projector(game.relaxation, 1.0)
         self.least = math.inf
-        """The smallest edge Γ so far. At the next d every column must have an edge <= Γ − ν."""
+        """The smallest edge so far. For the next distribution, every edge is at most this edge
+        minus the accuracy."""
         self.multipliers = np.zeros(0)
-        """The multipliers of the last projection, one for each column of the linear program."""
+        """The multiplier of each column of the linear program in the last projection."""
         self.infeasible = False
-        """Whether no distribution meets the constraints. The next round is then the last one."""
+        """Whether no distribution meets the constraints on the edges. One more round follows."""
         self.active = active_set(game)
         self.program = RestrictedLinearProgram(game, self.active, clock)
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and compute d by the projection.
+        """Add the column `best`, solve the linear program, and project the uniform distribution.
 
-        Return None if no distribution met the constraints in the round before.
+        Return None if no distribution met the constraints on the edges in the round before.
         """
         if self.infeasible:
             self.end(

@@ -1,4 +1,4 @@
-"""The combined hypothesis that a run starts from, and checks that a method fits a game."""
+"""The weights w that a run starts from, and checks that a method fits a game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_relaxation(
     game : Game
     accepted : tuple of types
     purpose : str
-        The predicate of the message, whose subject is the method: "is for HardMargin()".
+        The words that follow the name of the method in the message: "is for HardMargin()".
     instead : str
         The name of the method that the message recommends.
     """
@@ -61,7 +61,7 @@ def check_polyhedral(caller: str, game: Game, instead: str) -> None:
 
 
 def starting_point(game: Game) -> MovingHypothesis:
-    """Return the combined hypothesis that a run starts from, for a game over any domain of w."""
+    """Return the weights w that a run starts from, for a game over any domain of w."""
     if isinstance(game.over, AtomicSet):
         return active_set(game)
     # Over a Euclidean set w is dense, and has no atoms.
@@ -70,7 +70,7 @@ def starting_point(game: Game) -> MovingHypothesis:
 
 
 def active_set(game: Game) -> ActiveSet:
-    """Return the combined hypothesis that a run starts from, for a domain of w with atoms."""
+    """Return the weights w that a run starts from, for a domain with atoms such as an l1 ball."""
     assert isinstance(game.over, AtomicSet)
     return ActiveSet(game.matrix, game.over, game.relaxation.center(game.m))
 
@@ -78,7 +78,7 @@ def active_set(game: Game) -> ActiveSet:
 class Unbegun(Booster):
     """The booster of a run whose method could not start.
 
-    The run has a single round, which evaluates the w of `starting_point` and the distribution
+    The run has a single round, which evaluates the weights of `starting_point` and the distribution
     `f.center(m)` of the relaxation f. The round gives a bracket [lower, upper] of the value of the
     game. The update at the end of the round raises the error that prevented the start.
     """

@@ -1,4 +1,4 @@
-"""The check of the game and the weights w, which AdaBoost and AdaBoost* share."""
+"""Code that AdaBoost and AdaBoost* share: the check of the game, and the weights w."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The weights w of AdaBoost grow beyond the ball. The solver therefore scales w to the l1 norm r,
-    the radius of the ball, and computes both bounds and the solution from the scaled w. A callback
-    also sees the w without scaling (`RoundState`).
+    The l1 norm of the weights w of AdaBoost exceeds the radius r of the ball. The solver therefore
+    scales w to the norm r, and computes both bounds and the solution from the scaled w. A callback
+    also sees the unscaled w (`RoundState`).
     """
 
     cold = "always starts from w = 0"
@@ -46,11 +46,11 @@ class Votes(ActiveSet):
 
     The attribute `weights` has the scaled weights r w/‖w‖_1, which are a point of the domain
     `L1Ball(r)`, and `u` has the margins of the scaled weights. The attributes `raw` and `norm` are
-    the margins and the norm of w without scaling.
+    the margins and the l1 norm of the unscaled w.
     """
 
     raw: Vector
-    """The margins A w of the unscaled weights w. Each round stores a new array here."""
+    """The margins of the unscaled weights w. Each round stores a new array here."""
     norm: float
     """The l1 norm of the unscaled weights w."""
 
@@ -63,13 +63,14 @@ class Votes(ActiveSet):
 
     @property
     def log_risk(self) -> float:
-        """The logarithm of the exponential risk (1/m) Σ exp(−(Aw)_i) of w without scaling."""
+        """The logarithm of the exponential risk (1/m) Σ exp(−u_i) of the unscaled margins u."""
         return log_sum_exp(-self.raw) - math.log(self.raw.size)
 
     def vote(self, best: Best, eta: float, column: Vector) -> None:
-        """Add `eta` to the weight of the hypothesis `best`.
+        """Add `eta` to the unscaled weight of the hypothesis `best`.
 
-        `column` is the column of the hypothesis in A, multiplied by its sign.
+        If the negative of the hypothesis has weight, that weight is reduced first. `column` has the
+        margins of the hypothesis.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))
@@ -83,10 +84,11 @@ class Votes(ActiveSet):
         self._follow(self.raw + eta * column)
 
     def reduce_potential(self, rho: float) -> None:
-        """Multiply w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − (Aw)_i)).
+        """Multiply the weights w by the s in [0, 1] that minimises Σ exp(s (ρ‖w‖_1 − u_i)).
 
-        The sum is over the m examples i, and is m for s = 0. If the search finds no smaller sum, w
-        becomes 0. AdaBoost* needs a sum of at most m at the start of a stage.
+        The sum is over the m examples i, ρ is `rho`, and u_i is the margin of example i. AdaBoost*
+        needs a sum of at most m at the start of a stage. The sum is m for s = 0, and s is 0 if the
+        search finds no smaller sum.
         """
         from scipy.optimize import minimize_scalar
 
@@ -99,7 +101,7 @@ class Votes(ActiveSet):
         self._follow(share * self.raw)
 
     def _follow(self, raw: Vector) -> None:
-        """Recompute the attributes from w and from `raw`, the margins A w."""
+        """Store the margins `raw` of the unscaled weights. Recompute `norm`, `weights` and `u`."""
         self.raw = raw
         self.norm = float(self._votes.sum())
         # If w = 0, scaling does not change w, and the divisor must not be 0.
