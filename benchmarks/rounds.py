@@ -17,7 +17,6 @@ from common import best_time, cancer, machine, table
 import relaxboost as rb
 from relaxboost.matrices import DenseMatrix, MarginMatrix, kernels, stumps
 from relaxboost.relaxations.base import projector
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers import Corrective, ERLPBoost, LPBoost
 
 TOL = 0.01
@@ -34,11 +33,7 @@ def rounds_table(matrix: rb.matrices.MarginMatrix, relaxation: rb.Relaxation) ->
         *(
             (
                 f"corrective, {step}",
-                {
-                    "method": Corrective(
-                        step=step, beta=TOL / (2 * bounds_of(game.relaxation).entropy_range(game.m))
-                    )
-                },
+                {"method": Corrective(step=step, beta=TOL / (2 * game.entropy_range))},
             )
             for step in rb.solvers.STEPS
         ),

@@ -17,7 +17,7 @@ from relaxboost.game import bounds, programs
 from relaxboost.game.domains import Domain, L1Ball
 from relaxboost.matrices import MarginMatrix, as_matrix
 from relaxboost.relaxations import HardMargin, LinearForm, Relaxation, numerical
-from relaxboost.relaxations.bounds import LEVELS, Level, level_of
+from relaxboost.relaxations.bounds import LEVELS, Level, bounds_of, level_of
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.own import resolved
@@ -121,6 +121,11 @@ class Game:
     def level(self) -> Level:
         """The level of proof of the game's brackets: the weaker one of f's and of the domain's."""
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
+
+    @property
+    def entropy_range(self) -> float:
+        """A bound on max h − min h over the d at which f is finite, h the relative entropy."""
+        return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property
     def digest(self) -> str:

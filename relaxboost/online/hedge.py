@@ -9,7 +9,6 @@ from typing import Any
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.online.schedules import Constants, Horizon, Schedule, as_schedule
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.hedge import HedgeRun, rounds_with_means
 from relaxboost.solvers.method import Method
 from relaxboost.solvers.stopping import Tolerance
@@ -95,7 +94,7 @@ class ScheduledHedge(Method):
 
 def _constants(game: Game) -> Constants:
     """Return L for half ranges of margins, and D for the entropy, whose modulus in l1 is 1."""
-    spread = bounds_of(game.relaxation).entropy_range(game.m)
+    spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), there is no regret for any β. Schedules
     # divide by the range, so a tiny number stands for 0.
     return Constants(game.over.reach(game.n), 1.0, max(spread, 1e-200))

@@ -13,7 +13,6 @@ from relaxboost._core.loop import Clock
 from relaxboost._core.names import did_you_mean
 from relaxboost._core.parameters import positive
 from relaxboost.game.game import Game
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.smoothing import (
     SMOOTHINGS,
@@ -174,7 +173,7 @@ class SmoothedMethod(Method):
         f = game.relaxation
         simplex = self._simplex_range(m)
         # If f excludes distributions, the entropy varies less than over the whole simplex.
-        spread = simplex if whole else bounds_of(f).entropy_range(m) + simplex - math.log(m)
+        spread = simplex if whole else game.entropy_range + simplex - math.log(m)
         beta = self.beta or default_beta(spread, tol)
         if self.smoothing == "binary-entropy":
             return beta, BinaryEntropySmoother(f), ", binary entropy"

@@ -11,7 +11,6 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import Dense
 from relaxboost.game.domains.euclidean import EuclideanSet
 from relaxboost.game.game import Game
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers import work
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE
 from relaxboost.solvers.boosters.hull import Hull
@@ -152,6 +151,6 @@ def _unsmoothed_projector(game: Game, tol: float) -> Projector | None:
     change the minimiser much, and a line search would gain nothing.
     """
     curvature = game.relaxation.curvature(game.m)
-    if curvature < default_beta(bounds_of(game.relaxation).entropy_range(game.m), tol):
+    if curvature < default_beta(game.entropy_range, tol):
         return None
     return Unsmoothed(game.relaxation).projector(curvature)

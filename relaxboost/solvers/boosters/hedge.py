@@ -12,7 +12,6 @@ import numpy as np
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.accuracy import ROUNDING_SHARE
 from relaxboost.solvers.boosters.regret_account import RegretAccount
 from relaxboost.solvers.boosters.starting_points import starting_point
@@ -73,8 +72,7 @@ class Hedge(Method):
         if game.matrix.slack:
             return math.nan
         ratio = game.over.reach(game.n) / (tol * (1.0 - ROUNDING_SHARE))
-        spread = bounds_of(game.relaxation).entropy_range(game.m)
-        return rounds_with_means(2.0 * spread * ratio * ratio)
+        return rounds_with_means(2.0 * game.entropy_range * ratio * ratio)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta = game.over.reach(game.n) ** 2 / (goal.tol * (1.0 - ROUNDING_SHARE))
@@ -114,7 +112,7 @@ class HedgeRun(Booster):
         self._f = game.relaxation
         self.active = starting_point(game)
         self._beta = temperature(0, 0.0)
-        self.account = RegretAccount(bounds_of(game.relaxation).entropy_range(game.m), self._beta)
+        self.account = RegretAccount(game.entropy_range, self._beta)
         """The object that computes the upper bound of the regret of Hedge."""
         self._next = self._f.distribution(np.zeros(game.m), self._beta)
         self.d = self._next

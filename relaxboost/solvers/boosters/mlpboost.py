@@ -9,7 +9,6 @@ import numpy as np
 from relaxboost._core.loop import Clock
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
 from relaxboost.solvers.boosters.smoothed_margin import SmoothedMargin
 from relaxboost.solvers.boosters.starting_points import active_set, check_atoms, check_polyhedral
@@ -75,8 +74,7 @@ class MLPBoost(SmoothedMethod):
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
             return super().rounds_bound(game, tol)
-        spread = bounds_of(game.relaxation).entropy_range(game.m)
-        return game.over.rounds_bound(spread, game.n, tol, True)
+        return game.over.rounds_bound(game.entropy_range, game.n, tol, True)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         beta, smoother, suffix = self.smoother(game, goal.tol)

@@ -13,7 +13,6 @@ from relaxboost.game.game import Game
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.relaxations.base import projector
-from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.boosters.accuracy import INNER_SHARE, count_steps, working_accuracy
 from relaxboost.solvers.boosters.entropy_projection import ProjectionDual
 from relaxboost.solvers.boosters.restricted_programs import RestrictedLinearProgram
@@ -77,7 +76,7 @@ class SoftBoost(Method):
         """
         if game.over.value(game.matrix.slack) >= tol:
             return math.nan
-        spread = bounds_of(game.relaxation).entropy_range(game.m)
+        spread = game.entropy_range
         return 2.0 + count_steps(spread, working_accuracy(game, tol))
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
