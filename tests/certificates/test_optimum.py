@@ -18,6 +18,7 @@ from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import ExactSimplex, PivotLimits
 from relaxboost.relaxations import ExactForm
 from relaxboost.relaxations.bounds import level_of
+from relaxboost.relaxations.description import Description
 from tests.certificates.exactly import as_game, check_pair
 from tests.conformance.families import FAMILIES
 from tests.twins import exact_game_value
@@ -349,7 +350,7 @@ def test_what_is_no_linear_program(monkeypatch):
         exact_value(rb.Game(A))
 
 
-class _Own(rb.Relaxation):
+class _Own(rb.Relaxation, Description):
     """Examples cost their number: f(d) = Σ i d_i / 10."""
 
     def cvxpy_penalty(self, d):

@@ -15,6 +15,7 @@ from relaxboost._core.digits import vector
 from relaxboost.certificates import check
 from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
 from relaxboost.relaxations import ExactForm, SpectralRisk, Traits
+from relaxboost.relaxations.description import Description
 from tests.certificates.judge import proves
 from tests.conformance.families import FAMILIES
 
@@ -22,7 +23,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True)
-class Transport(rb.Relaxation):
+class Transport(rb.Relaxation, Description):
     """The least cost of carrying d to the uniform distribution at |i − j|/m a unit: free z."""
 
     @property
