@@ -7,7 +7,7 @@ CORE := $(VENV)/.core
 READY := $(VENV)/.ready
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: help demo prototype test check processors release-check format claims mutants docs bench figures clean
+.PHONY: help demo prototype test check processors release-check format claims tables mutants docs bench figures clean
 
 help:
 	@echo "make demo       solve a real game with a reference solver and both boosters (half a minute)"
@@ -18,6 +18,7 @@ help:
 	@echo "make release-check  build the wheel and the sdist, and use each where nothing else is"
 	@echo "make format     mend what the formatter can mend"
 	@echo "make claims     renew docs/claims/ from the claims (two minutes); ONLY="'TEL-*'" checks those alone"
+	@echo "make tables     renew the tables of docs/relaxations.md from the families (ten seconds)"
 	@echo "make mutants    plant errors in the claims, and see that checks refute them (five minutes)"
 	@echo "make docs       build the documentation into site/"
 	@echo "make bench      compare solvers on the suite, LIMIT=60 seconds each, DATA= a folder of data"
@@ -65,6 +66,9 @@ format: $(READY)
 
 claims: $(READY)
 	$(BIN)/python -m relaxboost.claims.publishing.ledger docs $(ONLY)
+
+tables: $(READY)
+	$(BIN)/python -m docs.family_tables
 
 mutants: $(READY)
 	$(BIN)/python -m tests.claims.mutants

@@ -19,11 +19,10 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from docs import family_tables
 from relaxboost import solvers
-from relaxboost.instances.expressions import families
 from relaxboost.relaxations.bounds import level_of
 from relaxboost.solvers import METHODS
-from tests.conformance.families import FAMILIES
 
 ROOT = Path(__file__).parent.parent
 MOST_WORDS = 40_000  # of the README, CONTRIBUTING and docs, but for generated pages
@@ -220,51 +219,37 @@ def test_pages_print_what_they_show(page, monkeypatch, tmp_path):
             assert float(one) == pytest.approx(float(other), **close), code
 
 
-M = 4
-ALONE = {  # what is a family of its own, and no other name of one
-    name: kind
-    for name, kind in families().items()
-    if not any(kind is not other and issubclass(kind, other) for other in families().values())
-}
-AN_INSTANCE = {
-    name: next(f for f in (make(M) for _, make in FAMILIES) if isinstance(f, kind))
-    for name, kind in ALONE.items()
-}
-"""The first conformance instance of each family; the notes below the table are about others."""
 SYMMETRIC = ("HardMargin", "Capped", "NormBall", "ChiSquareBall", "KLPenalty", "BinaryEntropy")
 
 
-def table_rows(heading):
-    """Return the cells of the first table of a page after a heading, by the family named first."""
-    text = (ROOT / "docs" / "relaxations.md").read_text().split(f"## {heading}\n")[1]
-    rows = re.findall(r"^\| `(\w+).*$", text.split("\n## ")[0], re.MULTILINE)
-    lines = re.findall(r"^\| `\w+.*$", text.split("\n## ")[0], re.MULTILINE)
-    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
-    return {name: [cell.strip() for cell in row] for name, row in zip(rows, cells, strict=True)}
+def test_the_tables_of_relaxations_are_what_the_families_say():
+    page = family_tables.PAGE.read_text()
+    assert family_tables.render(page) == page, "run `make tables`"
+    for name in family_tables.TABLES:
+        table = page.split(f"<!--{name}-->\n\n")[1].split("\n\n<!--end-->")[0]
+        empty = [row for row in table.split("\n") if "" in family_tables.cells(row)]
+        assert not empty, f"write the empty cells of {empty}"
 
 
-@pytest.mark.parametrize("name", AN_INSTANCE)
-def test_table_of_relaxations_is_true(name):
-    f = AN_INSTANCE[name].resolve(M)
-    proved = table_rows("What is proved of them, and when to use which")
-    _, level, conditions, strongly, _ = proved[name]
-    verdicts = {"holds": "yes", "fails": "no"}
-    assert level == level_of(f)
-    assert conditions.split() == [verdicts[c.verdict] for c in rb.check_conditions(f, M)]
-    assert (level == "exact") == f.traits.polyhedral
-    assert strongly == ("yes" if f.traits.smooth else "no")
-    assert (strongly == "yes") == (f.curvature(M) > 0)
+def test_a_row_of_a_table_follows_the_family_and_keeps_what_was_written(monkeypatch):
+    page = family_tables.PAGE.read_text()
+    level = "| `HardMargin()` | set, polyhedral | exact | all | every label is right |\n"
+    assert level in page
+    wrong = level.replace("exact", "enclosed").replace("every label is right", "never")
+    assert family_tables.render(page.replace(level, wrong)) == page.replace(
+        "every label is right", "never"
+    )
+    added = family_tables.render(page.replace(level, ""))
+    assert "| `HardMargin()` | set, polyhedral | exact | all |  |\n\n<!--end-->" in added
+
+
+@pytest.mark.parametrize("name", family_tables.EXAMPLES)
+def test_traits_of_relaxations_agree(name):
+    f = family_tables.EXAMPLES[name]
+    assert (level_of(f) == "exact") == f.traits.polyhedral
+    assert f.traits.smooth == (f.curvature(family_tables.M) > 0)
     assert f.traits.symmetric or name not in SYMMETRIC
-    witness = f.witness(np.linspace(0.0, 1.0, M))
-    shown = table_rows("What they are")[name][4]
-    assert len(shown.split(",")) == len(witness)
-    assert witness._fields[0] == "gamma"
-
-
-def test_table_of_relaxations_names_every_family():
-    first, second = "What they are", "What is proved of them, and when to use which"
-    assert list(table_rows(first)) == list(table_rows(second))
-    assert sorted(table_rows(first)) == list(ALONE)
+    assert f.witness(np.linspace(0.0, 1.0, family_tables.M))._fields[0] == "gamma"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +261,7 @@ def test_table_of_relaxations_names_every_family():
     ],
 )
 def test_what_parameters_decide(f, verdicts):
-    assert [c.verdict for c in rb.check_conditions(f(), M)] == verdicts
+    assert [c.verdict for c in rb.check_conditions(f(), family_tables.M)] == verdicts
 
 
 def test_the_tutorial_includes_the_example():

@@ -33,5 +33,6 @@ from .norms import NormPenalty as NormPenalty
 from .numerical import DualWitness as DualWitness
 from .power_divergences import BallWitness as BallWitness
 from .spectral import SpectralRisk as SpectralRisk
+from .total_variation import TotalVariationBall as TotalVariationBall
 
 __all__: list[str]

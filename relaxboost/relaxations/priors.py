@@ -58,8 +58,8 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
 class OverPrior(Relaxation, Bounds, Description):
     """A relaxation of the simplex relative to π; subclasses have a field `prior`.
 
-    π is the prior divided by its exact sum, and uniform where `prior` is None. d_i = 0 wherever
-    π_i = 0.
+    π is the prior divided by its exact sum, and uniform if `prior` is None. In all of them but
+    `TotalVariationBall`, d_i = 0 wherever π_i = 0.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -127,6 +127,17 @@ class OverPrior(Relaxation, Bounds, Description):
 
     def _pi(self, m: int) -> Interval:
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
+
+    def _enclosed(self, m: int) -> Interval:
+        """π with its zeros, rigorously."""
+        pi = self._pi(m)
+        return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
+
+    def _exact(self, m: int) -> list[Fraction]:
+        """π with its zeros, in fractions."""
+        given = [Fraction(p) for p in self.prior or [1] * m]
+        total = sum(given, Fraction(0))
+        return [p / total for p in given]
 
     def _positive(self, m: int) -> int:
         return m if self._zeros is None else m - int(self._zeros.sum())

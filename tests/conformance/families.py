@@ -123,6 +123,11 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ("KLBall(prior)", lambda m: rb.KLBall(0.1, prior(m))),
     ("BinaryEntropy", lambda m: rb.BinaryEntropy(Fraction(m + 2, 3), 0.1)),
     ("BinaryEntropy(fraction)", lambda m: rb.BinaryEntropy(fraction=0.5 + 0.5 / m, weight=0.02)),
+    ("TotalVariationBall", lambda m: rb.relaxations.TotalVariationBall(0.3)),
+    (
+        "TotalVariationBall(prior)",
+        lambda m: rb.relaxations.TotalVariationBall(0.15, [0, *prior(m - 1)] if m > 1 else [1]),
+    ),
     ("c * f", lambda m: 0.5 * rb.relaxations.ChiSquarePenalty(0.3)),
     ("f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.KLPenalty(0.1)),
     ("polyhedral f + g", lambda m: rb.Capped(Fraction(m + 2, 3)) + rb.NormPenalty(math.inf, 0.5)),
