@@ -19,7 +19,7 @@ from relaxboost.matrices import MarginMatrix, as_matrix
 from relaxboost.relaxations import HardMargin, LinearForm, Relaxation, numerical
 from relaxboost.relaxations.bounds import LEVELS, Level, bounds_of, level_of
 from relaxboost.relaxations.cone_form import ConeForm
-from relaxboost.relaxations.description import description_of
+from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.own import resolved
 
 
@@ -114,8 +114,10 @@ class Game:
     @cached_property
     def cone_form(self) -> ConeForm | None:
         """f as a cone program in doubles, made once; None where cvxpy makes none of these cones."""
-        form = numerical.programs(self._relaxation, self.m).form
-        return None if form is None or form.matrix or form.power else form
+        f = self._relaxation
+        if isinstance(f, Description):
+            return f.cone_form(self.m)
+        return numerical.solver_form(f, self.m)
 
     @property
     def level(self) -> Level:

@@ -33,7 +33,8 @@ _INTERFACES = {
     "Bounds": {"witness", "near_witness", "lower_bound", "penalty_bound", "penalty_near",
                "lipschitz", "entropy_range", "is_proved"},
     "Description": {"exact_form", "linear_form", "describe", "describe_witness",
-                    "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point"},
+                    "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
+                    "cone_form", "is_exact"},
 }  # fmt: skip
 """The methods of the other two interfaces, so that a class that misses one of these is told."""
 

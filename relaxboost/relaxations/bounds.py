@@ -174,9 +174,9 @@ def bounds_of(f: Relaxation) -> Bounds:
 def level_of(f: Relaxation) -> Level:
     """Return the level of proof that the floating-point bounds of f reach.
 
-    It is numerical if f has no proved bounds, exact if f is polyhedral and has a `Description`,
-    and enclosed otherwise. A certificate by `exact_form` may be stronger.
+    It is numerical if f has no proved bounds, exact if its `Description` is exact, and enclosed
+    otherwise. A certificate by `exact_form` may be stronger.
     """
     if not bounds_of(f).is_proved:
         return "numerical"
-    return "exact" if isinstance(f, Description) and f.traits.polyhedral else "enclosed"
+    return "exact" if isinstance(f, Description) and f.is_exact else "enclosed"

@@ -7,7 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from relaxboost._core.digits import number
+from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import Relaxation
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.exact_points import Groups, within_caps
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 
@@ -19,6 +21,12 @@ class Description:
     writes `describe` and `describe_witness`, for a kind of f that the checker knows. A relaxation
     without this interface has numerical certificates only.
     """
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether certificates of f are evaluated in fractions; by default if f is polyhedral."""
+        assert isinstance(self, Relaxation)
+        return self.traits.polyhedral
 
     def exact_form(self, m: int) -> ExactForm | None:
         """Return f as a linear program in fractions, or None if f is not polyhedral.
@@ -36,6 +44,14 @@ class Description:
         """
         form = self.exact_form(m)
         return None if form is None else form.doubles()
+
+    def cone_form(self, m: int) -> ConeForm | None:
+        """Return f as a cone program in doubles, or None if solvers should use none.
+
+        By default this is cvxpy's program, unless it has cones of matrices or powers.
+        """
+        assert isinstance(self, Relaxation)
+        return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return f for m examples as certificates write it, or None if they cannot.

@@ -469,6 +469,12 @@ def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
     return known or math.isfinite(relaxation.penalty(d))
 
 
+def solver_form(relaxation: InCvxpy, m: int) -> ConeForm | None:
+    """Return cvxpy's cone program of f, or None if it has cones of matrices or powers."""
+    form = programs(relaxation, m).form
+    return None if form is None or form.matrix or form.power else form
+
+
 def check(relaxation: Any, m: int) -> None:
     """Raise an InputError unless methods that are overridden return what is asked for.
 

@@ -1,12 +1,12 @@
-"""Mixtures of soft margins: spectral risk measures of the losses."""
+"""Weighted means of the sorted margins: spectral risk measures of the losses."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -14,16 +14,24 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost._core.digits import vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.rounding import UNIT, float_up, sum_bounds, up
+from relaxboost._core.rounding import UNIT, sum_bounds, up
+from relaxboost.relaxations import spectra
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
+from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
+from relaxboost.relaxations.k_or_fraction import exact_share
 from relaxboost.relaxations.linear import ZERO, ExactForm
-from relaxboost.relaxations.vectors import enclose_vector, exact_vector, spell_vector
+from relaxboost.relaxations.vectors import exact_vector, spell_vector
+
+MAX_PROGRAM_PARTS = 32
+"""The most soft margins of which f is a linear program: it has m variables for each of them, and
+the sorting network, which takes over, has about 2 log² m times as many as one."""
 
 
 @njit()
@@ -60,17 +68,19 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
 
 @dataclass(frozen=True)
 class SpectralRisk(Relaxation, Bounds, Description):
-    """A mixture of soft margins, F(u) = Σ p_l AvgMin_{k_l}(u): a spectral risk of the losses −u.
+    """A weighted mean of the sorted margins, F(u) = Σ s_j u_(j): a spectral risk of the losses −u.
 
-    With the margins in increasing order F(u) = Σ s_j u_(j), where the spectrum
-    s_j = φ(j) − φ(j − 1) of φ(j) = Σ p_l min(1, j/k_l) does not increase. With one k the game is
-    that of `Capped(k)`.
+    u_(1) <= u_(2) <= ... are the margins in increasing order. The weights s_1 >= s_2 >= ... >= 0,
+    the spectrum, sum to one. `SpectralRisk(ks, weights)` is the mixture Σ p_l AvgMin_{k_l}(u) of
+    soft margins, which has s_j = φ(j) − φ(j − 1) with φ(j) = Σ p_l min(1, j/k_l). With one k the
+    game is that of `Capped(k)`. `from_spectrum` takes the weights themselves, and `gini`,
+    `exponential`, `extremile`, `power` and `mean_cvar` are the spectra of the literature.
 
-    f is the indicator of |d| <= Σ x_l with 0 <= x_l <= p_l/k_l and 1ᵀx_l <= p_l. These are the d
-    whose j largest entries sum to at most φ(j) in size, for every j: both sets are closed, convex
-    and depend on |d| only, and f*(θ) = Σ (p_l/k_l) · (the k_l largest |θ_i|, the last one in part)
-    = Σ s_j |θ|_(j) is the support function of both, by the greedy algorithm for the second. It is
-    smaller than the one cap Σ p_l/k_l that the parts `Capped(k_l)` have together.
+    f is the indicator of the d whose j largest entries sum to at most φ(j) = s_1 + ... + s_j in
+    size, for every j, and f*(θ) = Σ s_j |θ|_(j), the largest first. Where s is a mixture, these are
+    the d with |d| <= Σ x_l, 0 <= x_l <= p_l/k_l and 1ᵀx_l <= p_l: both sets are closed, convex and
+    depend on |d| only, and have the same support function. A spectrum that takes more than 32 soft
+    margins is not written as a linear program; certificates then hold its weights.
 
     Parameters
     ----------
@@ -89,12 +99,20 @@ class SpectralRisk(Relaxation, Bounds, Description):
     ----------
     Acerbi (2002), Spectral measures of risk; Shalev-Shwartz & Singer (2009), Sec. 4.1, for one k;
     Lim & Wright (2016), Efficient Bregman projections onto the permutahedron.
+
+    Examples
+    --------
+    >>> import relaxboost as rb
+    >>> rb.relaxations.SpectralRisk.gini().relaxed_margin([0.0, 1.0])[0]
+    0.25
     """
 
     family = "relaxboost.SpectralRisk"
 
     ks: Any
     weights: Any
+    _rule: Any = field(default=None, init=False, repr=False)
+    """What gives the spectrum where it is not a mixture; `ks` and `weights` are then empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)
@@ -116,81 +134,206 @@ class SpectralRisk(Relaxation, Bounds, Description):
         object.__setattr__(self, "ks", ks)
         object.__setattr__(self, "weights", weights)
 
+    @classmethod
+    def _of(cls, rule: spectra.Rule) -> SpectralRisk:
+        """Return the risk whose spectrum this rule gives."""
+        made = object.__new__(cls)
+        for name, value in (("ks", ()), ("weights", ()), ("_rule", rule)):
+            object.__setattr__(made, name, value)
+        return made
+
+    @classmethod
+    def from_spectrum(cls, sigma: Any) -> SpectralRisk:
+        """Return the risk with the given spectrum.
+
+        Parameters
+        ----------
+        sigma : sequence of int, float or Fraction, or callable
+            The weights s_1 >= ... >= s_m >= 0 of the sorted margins, the worst example's first.
+            They sum to one within 1e-9, are kept exactly and are divided by their exact sum. Or
+            the *integrated* spectrum φ, a concave function on [0, 1] with φ(0) = 0 and φ(1) = 1
+            (each within 1e-9): φ(t) is the weight of the worst share t of the examples. For a
+            game with m examples it is called with the fractions j/m, and
+            s_j = φ(j/m) − φ((j − 1)/m) is exact where φ returns fractions. Floats are taken as the
+            fractions that they are; where their roundings let s_j increase, by 2^-50 at most, s_j
+            is lowered to s_{j−1}, and the weights are divided by their exact sum.
+
+        Raises
+        ------
+        InputError
+            If a weight increases or is negative, the sum is not one, or the length is not m.
+
+        Examples
+        --------
+        >>> import relaxboost as rb
+        >>> f = rb.relaxations.SpectralRisk.from_spectrum(lambda t: 1 - (1 - t) ** 2)
+        >>> f.resolve(10) == rb.relaxations.SpectralRisk.gini().resolve(10)
+        True
+        """
+        if callable(sigma):
+            return cls._of(spectra.Rule.named("from_spectrum", sigma))
+        values = exact_vector("SpectralRisk.from_spectrum", "sigma", sigma)
+        shown = f"from_spectrum({spell_vector(values)})"
+        return cls._of(spectra.Rule.only(spectra.of_weights(values), shown))
+
+    @classmethod
+    def gini(cls) -> SpectralRisk:
+        """Return the mean less half of Gini's mean difference, exactly.
+
+        F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²), which is the mean of min(u_i, u_j) over all pairs
+        i and j: s_j = (2(m − j) + 1)/m² (Yitzhaki 1982).
+        """
+        return cls._of(spectra.Rule.named("gini"))
+
+    @classmethod
+    def exponential(cls, c: Any) -> SpectralRisk:
+        """Return the exponential spectral risk with absolute risk aversion c > 0.
+
+        φ(t) = (1 − e^(−ct)) / (1 − e^(−c)); it tends to the mean as c tends to 0 (Dowd, Cotter &
+        Sorwar 2008). The weights are rounded down to multiples of 2^-80 of the largest, and are
+        divided by their sum.
+        """
+        remedy = "a c near 0 is nearly the mean, a large one nearly the worst example"
+        least = Fraction(1, spectra.LARGEST)
+        c = spectra.check_range("exponential(c)", "c", c, least, spectra.LARGEST, remedy)
+        return cls._of(spectra.Rule.named("exponential", c))
+
+    @classmethod
+    def extremile(cls, r: Any) -> SpectralRisk:
+        """Return the extremile of order r >= 1: for whole r the mean least of r draws.
+
+        φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with r = log(1/2)/log(1 − τ)). The
+        weights are exact for whole r, as long as m^r has at most 4096 bits. Otherwise they are
+        rounded down to multiples of 2^-80 of the largest, and are divided by their sum.
+        """
+        remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
+        r = spectra.check_range("extremile(r)", "r", r, 1, spectra.LARGEST, remedy)
+        return cls._of(spectra.Rule.named("extremile", r))
+
+    @classmethod
+    def power(cls, r: Any) -> SpectralRisk:
+        """Return the proportional hazard transform with exponent r, 0 < r <= 1.
+
+        φ(t) = t^r; r = 1 is the mean (Wang 1995, whose ρ is 1/r). The weights are rounded down to
+        multiples of 2^-80 of the largest, and are divided by their sum.
+        """
+        remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
+        least = Fraction(1, spectra.LARGEST)
+        r = spectra.check_range("power(r)", "r", r, least, 1, remedy)
+        return cls._of(spectra.Rule.named("power", r))
+
+    @classmethod
+    def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
+        """Return (1 − weight) · mean + weight · (the mean of the worst `fraction` of the margins).
+
+        Both are exact; a float `fraction` is the decimal that it prints as, like that of `Capped`.
+        """
+        both = "mean_cvar(weight, fraction)"
+        share = "it is the share of the worst examples that the mean is taken over"
+        weight = spectra.check_range(both, "weight", weight, 0, 1, "0 is the mean, and 1 the CVaR")
+        least = Fraction(1, spectra.LARGEST)
+        spectra.check_range(both, "fraction", fraction, least, 1, share)
+        return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
+
     def __repr__(self) -> str:
+        if self._rule is not None:
+            return f"SpectralRisk.{self._rule.shown}"
         return f"SpectralRisk({spell_vector(self.ks)}, {spell_vector(self.weights)})"
 
-    def resolve(self, m: int) -> SpectralRisk:
-        """Return itself, if no k exceeds m."""
-        if max(self.ks) > m:
-            raise InputError(
-                f"{self!r} needs 1 <= k <= m for every k, and this game has m = {m} examples"
-            )
-        return self
+    def key(self) -> str:
+        if self._rule is not None:
+            return f"{self.family}({self._rule.key()})"
+        spelled = (f"[{', '.join(map(str, values))}]" for values in (self.ks, self.weights))
+        return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
     @property
-    def _mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """The pairs (k, p) with p > 0, Σ p = 1."""
+    def _fixed_m(self) -> int | None:
+        """The number of weights, where they are given one by one."""
+        return None if self._rule is None else self._rule.m
+
+    def resolve(self, m: int) -> SpectralRisk:
+        """Return the risk with the spectrum of m examples, itself if it is a mixture."""
+        spectrum = self._spectrum(m)
+        if self._rule is None or self._rule.m is not None:
+            return self
+        return self._of(spectra.Rule.only(spectrum, self._rule.shown))
+
+    @cached_property
+    def _spectra(self) -> dict[int, spectra.Spectrum]:
+        """The spectra by the number of examples."""
+        return {}
+
+    def _spectrum(self, m: int) -> spectra.Spectrum:
+        """Return the weights of m sorted margins, made once; raises InputError if none fit."""
+        known = self._spectra
+        if m not in known:
+            if self._rule is not None:
+                known[m] = self._rule.at(m)
+            elif max(self.ks) > m:
+                raise InputError(
+                    f"{self!r} needs 1 <= k <= m for every k, and this game has m = {m} examples"
+                )
+            else:
+                known[m] = spectra.of_mixture(m, zip(self.ks, self.weights, strict=True))
+        return known[m]
+
+    def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
+        """Return the pairs (k, p) with p > 0, Σ p = 1."""
+        if self._rule is not None:
+            return self._spectrum(m).mixture()
         total = sum(self.weights, ZERO)
         return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
 
-    @lru_cache(maxsize=64)  # noqa: B019  # every F asks for it, and it is short
-    def _spectrum(self, m: int) -> list[tuple[Fraction, int]]:
-        """Return s_1 >= ... >= s_m as runs (value, length)."""
-        ends = {math.floor(k) for k, _ in self._mixture} | {math.ceil(k) for k, _ in self._mixture}
-        stops = [*sorted(j for j in ends if j < m), m]
-        return [
-            (self._bound(stop) - self._bound(stop - 1), stop - start)
-            for start, stop in zip([0, *stops], stops, strict=False)
-        ]
+    def _is_program(self, m: int) -> bool:
+        """Return whether f is mixed of few enough soft margins to be a linear program."""
+        parts = self._spectrum(m).tops if self._rule is not None else self.ks
+        return len(parts) <= MAX_PROGRAM_PARTS
 
-    def _bound(self, j: int) -> Fraction:
-        """Return φ(j)."""
-        return sum((p * min(Fraction(1), j / k) for k, p in self._mixture), ZERO)
-
-    def _enclosed(self, m: int) -> Interval:
-        """Enclose the spectrum, length m."""
-        values, counts = zip(*self._spectrum(m), strict=True)
-        runs = enclose_vector(values)
-        return Interval(np.repeat(runs.lower, counts), np.repeat(runs.upper, counts))
-
-    def _near(self, m: int) -> Vector:
-        """Return the spectrum in doubles."""
-        values, counts = zip(*self._spectrum(m), strict=True)
-        return np.repeat([float(x) for x in values], counts)
+    @property
+    def is_exact(self) -> bool:
+        return True  # the checker sorts, if f is no linear program
 
     @property
     def traits(self) -> Traits:
+        # A rule that fits every m has as many soft margins as there are examples.
+        few = self._rule is None or self._rule.m is not None
         return Traits(
-            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+            polyhedral=few and self._is_program(self._fixed_m or 0),
+            monotone=True,
+            symmetric=True,
+            zero_minimum=True,
+            zero_in_core=True,
         )
 
     def penalty(self, d: Vector) -> float:
         """Return 0 if no j largest entries exceed φ(j) by more than their roundings, else inf."""
         m = len(d)
-        sums, bound = np.cumsum(np.sort(np.abs(d))[::-1]), np.cumsum(self._near(m))
-        return 0.0 if (sums <= bound * (1.0 + (8.0 + 2.0 * m) * UNIT)).all() else math.inf
+        sums = np.cumsum(np.sort(np.abs(d))[::-1])
+        near = sums <= self._spectrum(m).sums * (1.0 + (8.0 + 2.0 * m) * UNIT)
+        return 0.0 if near.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
         """Return Σ s_j |θ|_(j), the largest first."""
-        return math.fsum((np.sort(np.abs(theta))[::-1] * self._near(len(theta))).tolist())
+        s = self._spectrum(len(theta)).near
+        return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
         u = as_margins(u, self)
         d = np.empty(u.size)
-        d[np.argsort(u, kind="stable")] = self.resolve(u.size)._near(u.size)
+        d[np.argsort(u, kind="stable")] = self._spectrum(u.size).near
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d: one sort, and one pass that pools."""
         order, d = np.argsort(u, kind="stable"), np.empty(u.size)
-        d[order] = _pooled(u[order], self.resolve(u.size)._near(u.size), beta)
+        d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)
         return d
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ, the ceil(k)-th smallest margin for the largest k."""
+        """Return γ, the largest of the margins that have weight."""
         u = as_margins(u, self)
-        rank = math.ceil(max(k for k, _ in self.resolve(u.size)._mixture)) - 1
+        rank = np.count_nonzero(self._spectrum(u.size).near) - 1
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
@@ -200,28 +343,43 @@ class SpectralRisk(Relaxation, Bounds, Description):
         u = np.sort(np.asarray(u, dtype=np.float64))
         with np.errstate(over="ignore", invalid="ignore"):
             hinge = (Interval(witness.gamma) - Interval(u)).positive()
-            below = (Interval(witness.gamma) - (hinge * self._enclosed(u.size)).sum()).down
+            cost = (hinge * self._spectrum(u.size).enclosed).sum()
+            below = (Interval(witness.gamma) - cost).down
         return -math.inf if math.isnan(below) else below
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
-        parts = [
-            (float(p), float(p / k), cp.Variable(d.shape[0], nonneg=True)) for k, p in self._mixture
-        ]
+        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l.
+
+        A spectrum of many parts has |d| <= x for a mean x of its permutations instead.
+        """
+        m = d.shape[0]
         size = d if d.is_nonneg() else cp.abs(d)
+        if not self._is_program(m):
+            x = cp.Variable(m)
+            return 0.0, [size <= x, *spectra.majorised(x, self._spectrum(m))]
+        parts = [(float(p), float(p / k), cp.Variable(m, nonneg=True)) for k, p in self._mixture(m)]
         limits = [c for p, cap, x in parts for c in (x <= cap, cp.sum(x) <= p)]
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]₊, to be minimised over t >= 0."""
-        t, total = cp.Variable(len(self._mixture), nonneg=True), 0.0
-        for level, (k, p) in zip(t, self._mixture, strict=True):
+        m = x.shape[0]
+        if not self._is_program(m):
+            return super().cvxpy_conjugate(x)
+        mixture, total = self._mixture(m), 0.0
+        t = cp.Variable(len(mixture), nonneg=True)
+        for level, (k, p) in zip(t, mixture, strict=True):
             total += float(p) * level + float(p / k) * cp.sum(cp.pos(cp.abs(x) - level))
         return total, []
 
-    def exact_form(self, m: int) -> ExactForm:
-        """Return d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l, without cost; z is x_1, x_2, ..."""
-        parts, one = self.resolve(m)._mixture, Fraction(1)
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l, without cost; z is x_1, x_2, ...
+
+        None for a spectrum of more parts, whose programs would have m² variables.
+        """
+        if not self._is_program(m):
+            return None
+        parts, one = self._mixture(m), Fraction(1)
         starts = [m * (j + 1) for j in range(len(parts))]
         free = ExactForm.free(m, m * len(parts))
         minus, caps = -one, [cap for k, p in parts for cap in [p / k] * m]
@@ -233,13 +391,22 @@ class SpectralRisk(Relaxation, Bounds, Description):
             row_upper=[*[ZERO] * m, *(p for _, p in parts)],
         )
 
+    def cone_form(self, m: int) -> ConeForm | None:
+        """Return None where there is no linear program: sorting networks make slow programs."""
+        return super().cone_form(m) if self._is_program(m) else None
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the linear program of few soft margins, or the weights, kind ``spectral``."""
+        weights = {"kind": "spectral", "spectrum": vector(self._spectrum(m).fractions())}
+        return super().describe(m) or weights
+
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
         """Return γ and −[γ − u]₊ for the rows of d, −t_l for those of x_l.
 
         t_l is the ceil(k_l)-th largest of [γ − u]₊, at which p_l t_l + (p_l/k_l) Σ [· − t_l]₊ is
         least.
         """
-        ranks = [math.ceil(k) - 1 for k, _ in self._mixture]
+        ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
         ordered = sorted(u)
         gamma = ordered[max(ranks)]
         return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
@@ -251,8 +418,9 @@ class SpectralRisk(Relaxation, Bounds, Description):
         entry takes at most one unit of each r_l, of the largest first and down to a common level,
         which leaves the most for all that follow.
         """
-        caps = [p / k for k, p in self._mixture]
-        left = [k for k, _ in self._mixture]
+        mixture = self._mixture(len(d))
+        caps = [p / k for k, p in mixture]
+        left = [k for k, _ in mixture]
         parts = [[ZERO] * len(d) for _ in caps]
         for i in sorted(range(len(d)), key=d.__getitem__, reverse=True):
             level = _level(left, caps, d[i])
@@ -266,10 +434,10 @@ class SpectralRisk(Relaxation, Bounds, Description):
 
         Sums of the largest entries and φ are both concave in j, and so is the smaller of the two.
         """
-        point, m = within_caps(d, []), len(d)
-        order = sorted(range(m), key=point.__getitem__, reverse=True)
+        point = within_caps(d, [])
+        order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
         sums = accumulate(point[i] for i in order)
-        bounds = accumulate(s for s, count in self._spectrum(m) for _ in range(count))
+        bounds = accumulate(self._spectrum(len(d)).fractions())
         before = ZERO
         for i, both in zip(order, zip(sums, bounds, strict=True), strict=True):
             point[i], before = min(both) - before, min(both)
@@ -277,7 +445,7 @@ class SpectralRisk(Relaxation, Bounds, Description):
 
     def entropy_range(self, m: int) -> float:
         """Return log m + Σ s log s: Σ d log d is Schur-convex, and d is majorised by s."""
-        s = self._near(m)
+        s = self._spectrum(m).near
         s = s[s > 0.0]
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
@@ -287,7 +455,7 @@ class SpectralRisk(Relaxation, Bounds, Description):
         if math.isfinite(self.penalty(d)):
             return d
         order = np.argsort(-d, kind="stable")
-        sums = np.minimum(np.cumsum(d[order]), np.cumsum(self._near(d.size)))
+        sums = np.minimum(np.cumsum(d[order]), self._spectrum(d.size).sums)
         d[order] = np.maximum(np.diff(sums, prepend=0.0), 0.0)
         return d
 
@@ -298,18 +466,22 @@ class SpectralRisk(Relaxation, Bounds, Description):
         sum of the j largest entries.
         """
         m = d.size
+        spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
-        bound = np.cumsum(self._near(m)) * (total[0] * (1.0 - (8.0 + 4.0 * m) * UNIT))
+        bound = spectrum.sums * (total[0] * (1.0 - (8.0 + 4.0 * m) * UNIT))
         if (np.cumsum(ordered)[:-1] <= bound[:-1]).all():
             return 0.0, 0.0
-        exact = [Fraction(x) for x in ordered.tolist()]
-        whole, share = sum(exact, ZERO), ZERO
-        allowed = accumulate(s for s, count in self._spectrum(m) for _ in range(count))
-        for j, (part, most) in enumerate(zip(accumulate(exact), allowed, strict=True), 1):
-            if part > most * whole:
-                share = max(share, (part - most * whole) / (part - Fraction(j, m) * whole))
+        # Integers decide where the floats are too near to each other: d may be a vertex.
+        entries = spectra.integers([Fraction(x) for x in ordered.tolist()])
+        whole = sum(entries)
+        share = 0.0
+        sums = zip(accumulate(entries), accumulate(spectrum.integers()), strict=True)
+        for j, (part, most) in enumerate(sums, 1):
+            over = part * spectrum.below - most * whole
+            if over > 0:
+                share = max(share, up(over * m / ((part * m - j * whole) * spectrum.below)))
         apart = up(sum_bounds(np.abs(d / total[0] - 1.0 / m))[1] + 16.0 * UNIT)
-        return 0.0, up(float_up(share) * apart)
+        return 0.0, up(share * apart)
 
 
 def _level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations._projections import capped_distribution, caps_distribution
 from relaxboost.relaxations.balls import Ball
-from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
+from relaxboost.relaxations.base import Traits, as_margins
+from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
@@ -59,7 +60,6 @@ class TotalVariationBall(Ball, OverPrior):
     """
 
     family = "relaxboost.TotalVariationBall"
-    level: ClassVar[Level] = "exact"
 
     radius: Any
     prior: Any = None

@@ -15,6 +15,7 @@ import cvxpy as cp
 import numpy as np
 
 import relaxboost as rb
+from relaxboost.relaxations import SpectralRisk
 
 SIZES = (1, 2, 3, 17, 200)
 
@@ -40,6 +41,12 @@ def groups(m: int) -> list[int]:
     """Return labels of about √m interleaved groups."""
     count = max(1, math.isqrt(m))
     return [i % count for i in range(m)]
+
+
+def steep(m: int) -> list[Fraction]:
+    """Return a spectrum whose second half is 0."""
+    total = sum(range(1, m // 2 + 2))
+    return [Fraction(max(0, m // 2 + 1 - i), total) for i in range(m)]
 
 
 def skew(m: int) -> np.ndarray:
@@ -81,9 +88,15 @@ FAMILIES: list[tuple[str, Callable[[int], rb.Relaxation]]] = [
     ),
     (
         "SpectralRisk",
-        lambda m: rb.relaxations.SpectralRisk([1, Fraction(m + 2, 3)], [Fraction(1, 3), 2 / 3]),
+        lambda m: SpectralRisk([1, Fraction(m + 2, 3)], [Fraction(1, 3), 2 / 3]),
     ),
-    ("SpectralRisk(one k)", lambda m: rb.relaxations.SpectralRisk([min(2.5, m)], [1])),
+    ("SpectralRisk.from_spectrum", lambda m: SpectralRisk.from_spectrum(steep(m))),
+    ("SpectralRisk.gini", lambda m: SpectralRisk.gini()),
+    ("SpectralRisk.exponential", lambda m: SpectralRisk.exponential(5)),
+    ("SpectralRisk.extremile", lambda m: SpectralRisk.extremile(2.5)),
+    ("SpectralRisk.power", lambda m: SpectralRisk.power(Fraction(1, 3))),
+    ("SpectralRisk.mean_cvar", lambda m: SpectralRisk.mean_cvar(0.25, 0.1)),
+    ("SpectralRisk(one k)", lambda m: SpectralRisk([min(2.5, m)], [1])),
     ("NormBall(1.5)", lambda m: rb.NormBall(1.5, 1.2 * m ** (1 / 1.5 - 1))),
     ("NormBall(2)", lambda m: rb.NormBall(2, 1.3 * m**-0.5)),
     ("NormBall(2, weights)", lambda m: rb.NormBall(2, 1.2 * least(m, 2), weights(m))),

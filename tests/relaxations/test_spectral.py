@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import relaxboost as rb
+from relaxboost.certificates import check
 from relaxboost.relaxations import SpectralRisk
 from relaxboost.testing import check_relaxation
 
@@ -77,7 +83,7 @@ def test_membership_and_the_parts_of_a_point(rng):
         point = f.exact_point(np.abs(d).tolist())
         assert min(point) >= 0
         assert sum(point) == 1
-        mixture, parts = f._mixture, np.reshape(f.exact_auxiliaries(point), (-1, m))
+        mixture, parts = f._mixture(m), np.reshape(f.exact_auxiliaries(point), (-1, m))
         assert (parts.sum(axis=0) == point).all()
         for (k, p), part in zip(mixture, parts, strict=True):
             assert min(part) >= 0
@@ -125,3 +131,196 @@ def test_wrong_parameters():
             SpectralRisk(ks, weights)
     with pytest.raises(rb.InputError, match="m = 3 examples"):
         rb.Game(np.eye(3), SpectralRisk([1, 4], [0.5, 0.5]))
+
+
+def spectra(m):
+    """Return a risk of every constructor, with its spectrum by the definition in fractions."""
+    shares = [Fraction(j, m) for j in range(m + 1)]
+    integrals = {
+        SpectralRisk.gini(): lambda t: 1 - (1 - t) ** 2,
+        SpectralRisk.from_spectrum(lambda t: 1 - (1 - t) ** 2): lambda t: 1 - (1 - t) ** 2,
+        SpectralRisk.extremile(3): lambda t: 1 - (1 - t) ** 3,
+        SpectralRisk.extremile(2.5): lambda t: 1 - (1 - float(t)) ** 2.5,
+        SpectralRisk.power(0.3): lambda t: float(t) ** 0.3,
+        SpectralRisk.power(1): lambda t: t,
+        SpectralRisk.exponential(4): lambda t: math.expm1(-4 * float(t)) / math.expm1(-4),
+        SpectralRisk.exponential(1e-6): lambda t: t * (1 + 5e-7 * (1 - t)),
+        SpectralRisk.mean_cvar(0.25, 0.3): lambda t: 0.75 * t + min(1, t / Fraction(3, 10)) / 4,
+    }
+    for f, phi in integrals.items():
+        yield f, [float(phi(b) - phi(a)) for a, b in pairwise(shares)]
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 40])
+def test_named_spectra_are_those_of_the_literature(m, rng):
+    u = rng.normal(size=m)
+    for f, weights in spectra(m):
+        assert f.relaxed_margin(u)[0] == pytest.approx(float(np.sort(u) @ weights), abs=1e-12)
+        exact = f._spectrum(m).fractions()
+        assert [float(s) for s in exact] == pytest.approx(weights, abs=1e-12)
+        assert sum(exact) == 1
+        assert all(a >= b >= 0 for a, b in pairwise([*exact, 0]))
+        assert f.resolve(m).resolve(m) == f.resolve(m)
+        assert repr(f.resolve(m)) == repr(f)
+
+
+def test_identities(rng):
+    u = rng.normal(size=6)
+    draws = [min(t) for t in itertools.product(u.tolist(), repeat=3)]
+    assert SpectralRisk.extremile(3).relaxed_margin(u)[0] == pytest.approx(np.mean(draws))
+    apart = np.abs(u[:, None] - u[None, :]).mean()
+    gini = SpectralRisk.gini()
+    assert gini.relaxed_margin(u)[0] == pytest.approx(u.mean() - apart / 2)
+    assert gini.resolve(6) == SpectralRisk.extremile(2).resolve(6)
+    assert gini.resolve(6).key() == SpectralRisk.extremile(2).resolve(6).key()
+    weights = [Fraction(11 - 2 * j, 36) for j in range(6)]
+    assert gini.resolve(6).key() == SpectralRisk.from_spectrum(weights).key()
+    assert gini.resolve(6).key() != gini.resolve(7).key()
+    assert SpectralRisk.exponential(1e9).relaxed_margin(u)[0] == u.min()
+    assert SpectralRisk.extremile(1e9).relaxed_margin(u)[0] == u.min()
+    assert SpectralRisk.power(1).resolve(6) == SpectralRisk.extremile(1).resolve(6)
+    cvar = SpectralRisk.mean_cvar(1, Fraction(1, 3)).relaxed_margin(u)[0]
+    assert cvar == pytest.approx(rb.Capped(2).relaxed_margin(u)[0])
+    # A mixture and its own weights are one function, although their keys differ.
+    mixture = SpectralRisk([2, 6], [0.5, 0.5])
+    assert mixture._spectrum(6) == SpectralRisk.mean_cvar(0.5, Fraction(1, 3))._spectrum(6)
+    assert mixture.key() == "relaxboost.SpectralRisk(ks=[2, 6], weights=[1/2, 1/2])"
+
+
+def test_by_hand():
+    """Gini on two examples has the weights 3/4 and 1/4, and two hypotheses that mirror each other
+    are best in equal parts."""
+    game = rb.Game([[1, -1], [-1, 1]], SpectralRisk.gini(), over=rb.Simplex())
+    solution = rb.solve(game, tol=1e-9)
+    assert solution.lower <= 0 <= solution.upper
+    assert SpectralRisk.gini().relaxed_margin([1.0, -1.0])[0] == -0.5
+    assert np.allclose(SpectralRisk.gini().relaxed_margin([1.0, -1.0])[1], [0.25, 0.75])
+    assert rb.exact_value(game) == 0
+    skewed = rb.Game([[1, 0], [-1, 1]], SpectralRisk.gini(), over=rb.Simplex())
+    assert rb.exact_value(skewed) == Fraction(1, 3)  # where both margins are equal
+
+
+def program(A, spectrum):
+    """Return max over w in the simplex of Σ s_j (Aw)_(j), with each prefix of the sorted margins a
+    linear program of its own: mean_k(u) = max over t of t − Σ [t − u]₊ / k."""
+    m, n = A.shape
+    drops = [k * (s - after) for k, (s, after) in enumerate(pairwise([*spectrum, 0]), 1)]
+    used = [(k, float(p)) for k, p in enumerate(drops, 1) if p > 0]
+    size = n + len(used) * (m + 1)
+    cost, rows = np.zeros(size), []
+    for place, (k, p) in enumerate(used):
+        start = n + place * (m + 1)
+        cost[start] = -p
+        cost[start + 1 : start + 1 + m] = p / k
+        block = np.zeros((m, size))
+        block[:, :n], block[:, start] = -A, 1.0
+        block[:, start + 1 : start + 1 + m] = -np.eye(m)
+        rows.append(block)
+    ones = np.zeros((1, size))
+    ones[0, :n] = 1.0
+    free = [(0, None)] * n + ([(None, None)] + [(0, None)] * m) * len(used)
+    found = linprog(cost, np.vstack(rows), np.zeros(len(used) * m), ones, [1.0], bounds=free)
+    return -found.fun
+
+
+@pytest.mark.parametrize("m", [9, 40])  # 40 is no linear program to the package, and 9 is one
+def test_games_of_named_spectra(m, rng):
+    A = rng.uniform(-1, 1, size=(m, 5)).round(3)
+    for f, _ in spectra(m):
+        game = rb.Game(A, f, over=rb.Simplex())
+        solution = rb.solve(game, tol=1e-6)
+        assert solution.status == "optimal"
+        value = program(A, game.relaxation._spectrum(m).fractions())
+        # HiGHS leaves 1e-7 open in each row.
+        assert solution.lower - 2e-6 <= value <= solution.upper + 2e-6
+        certificate = rb.certify(solution)
+        assert certificate.level == "exact"
+        assert certificate.check()
+        assert certificate.lower - 2e-6 <= value <= certificate.upper + 2e-6
+
+
+def test_a_full_spectrum_has_certificates_with_its_weights(tmp_path, rng):
+    """The checker, which stands alone, accepts them, and rejects spectra that increase."""
+    game = rb.Game(rng.uniform(-1, 1, size=(300, 4)), SpectralRisk.gini(), over=rb.Simplex())
+    certificate = rb.certify(rb.solve(game, tol=1e-3))
+    document = json.loads(json.dumps(certificate.document))
+    weights = document["game"]["relaxation"]
+    assert weights["kind"] == "spectral"
+    assert len(weights["spectrum"]["numerators"]) == 300
+    assert check.check(document) == ("exact", certificate.lower, certificate.upper)
+    with pytest.raises(rb.InputError, match="no place for 'spectral'"):
+        certificate.export("vipr")
+    numerators = weights["spectrum"]["numerators"]
+    for spoil, reason in (
+        (numerators.reverse, "negative or increases"),
+        (lambda: numerators.__setitem__(-1, "-1"), "negative or increases"),
+        (lambda: numerators.__setitem__(0, "700"), "the lower bound is above"),
+        (lambda: numerators.__setitem__(slice(20, None), ["0"] * 280), "d exceeds the spectrum"),
+    ):
+        kept = list(numerators)
+        spoil()
+        content = {k: v for k, v in document.items() if k not in ("digest", "comments")}
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        document["digest"] = hashlib.sha256(text.encode()).hexdigest()
+        with pytest.raises(check.Rejected, match=reason):
+            check.check(document)
+        numerators[:] = kept
+
+
+def test_a_sum_with_a_divergence(rng):
+    """A χ²-penalised spectral set: the sum is solved and certified, below each of its terms."""
+    m = 40
+    A = rng.uniform(-1, 1, size=(m, 5))
+    spectral, curved = SpectralRisk.gini(), rb.relaxations.ChiSquarePenalty(0.2)
+    game = rb.Game(A, spectral + curved, over=rb.Simplex())
+    solution = rb.solve(game, tol=1e-6)
+    assert solution.status == "optimal"
+    d, w = cp.Variable(m, nonneg=True), cp.Variable()
+    weights = game.relaxation.first._spectrum(m).near
+    sums = [cp.sum_largest(d, j) <= s for j, s in enumerate(np.cumsum(weights)[:-1], 1)]
+    penalty = 0.2 * (cp.sum_squares(d) * m - 1)
+    constraints = [A.T @ d <= w, cp.sum(d) == 1, *sums]
+    found = solved(cp.Problem(cp.Minimize(w + penalty), constraints))
+    assert solution.lower - 1e-6 <= found <= solution.upper + 1e-6
+    certificate = rb.certify(solution)
+    assert certificate.level == "enclosed"
+    assert certificate.check()
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: SpectralRisk.from_spectrum([0.25, 0.75]), r"sigma\[1\] = 0.75 exceeds.*sorted"),
+        (lambda: SpectralRisk.from_spectrum([1.5, -0.5]), "weights >= 0"),
+        (lambda: SpectralRisk.from_spectrum([0.5, 0.4]), "sum to 0.9; divide"),
+        (lambda: SpectralRisk.from_spectrum([]), "an entry"),
+        (lambda: SpectralRisk.from_spectrum([[1.0]]), "finite real number|vector"),
+        (lambda: SpectralRisk.from_spectrum(np.eye(2)), "vector"),
+        (lambda: SpectralRisk.from_spectrum("gini"), "vector"),
+        (lambda: SpectralRisk.from_spectrum([1, math.nan]), "finite"),
+        (lambda: SpectralRisk.from_spectrum([0.5, 0.5]).resolve(3), "2 weights.*m = 3.*gini"),
+        (lambda: SpectralRisk.from_spectrum(lambda t: 2 * (1 - t)).resolve(3), "a density"),
+        (lambda: SpectralRisk.from_spectrum(lambda t: t * t).resolve(3), "concave.*weight 1"),
+        (lambda: SpectralRisk.from_spectrum(lambda t: 4 * t - 3 * t * t).resolve(9), "decrease"),
+        (lambda: SpectralRisk.from_spectrum(lambda t: None).resolve(3), r"phi\(0/3\).*finite"),
+        (lambda: SpectralRisk.exponential(0), "1e-09 <= c"),
+        (lambda: SpectralRisk.exponential("1"), "finite real number"),
+        (lambda: SpectralRisk.extremile(0.5), "1 <= r"),
+        (lambda: SpectralRisk.power(1.5), "r <= 1.*mean"),
+        (lambda: SpectralRisk.power(0), "1e-09 <= r"),
+        (lambda: SpectralRisk.mean_cvar(1.5, 0.1), "weight <= 1"),
+        (lambda: SpectralRisk.mean_cvar(0.5, 0), "fraction <= 1"),
+    ],
+)
+def test_wrong_spectra(make, reason):
+    with pytest.raises(rb.InputError, match=reason):
+        make()
+
+
+def test_roundings_of_a_function_are_no_increase():
+    """The differences of j/m in floats are not equal, although those of the function are."""
+    f = SpectralRisk.from_spectrum(float).resolve(49)
+    weights = f._spectrum(49).fractions()
+    assert sum(weights) == 1
+    assert all(a >= b for a, b in pairwise(weights))
+    assert float(weights[0] - weights[-1]) < 1e-15
