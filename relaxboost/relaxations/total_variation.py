@@ -31,8 +31,8 @@ class TotalVariationBall(Ball, OverPrior):
     The worst distribution takes the mass r = `radius` from the largest margins and gives it to the
     smallest one: F(u) is r · min u plus 1 − r times the mean of the smallest margins that hold the
     share 1 − r of π. An example whose prior is zero may gain weight. f*(θ) = <π, θ> + 2r ‖θ‖_inf.
-    Condition (iii) fails if m > 1: let d exceed π by 2r at one example with π_i < 1. Then setting
-    another coordinate to zero makes f infinite (or this one, if no other has a prior).
+    Condition (iii) fails if m > 1: take an example with π_i < 1, and let d exceed π there by 2r and
+    be equal to π elsewhere. If another entry of d, with a prior, becomes zero, f becomes infinite.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class TotalVariationBall(Ball, OverPrior):
 
     def __post_init__(self) -> None:
         name, radius = type(self).__name__, exact(type(self).__name__, "radius", self.radius)
-        if not Fraction(1, 10**9) <= radius <= 1:  # less is within the roundings of π in doubles
+        if not Fraction(1, 10**9) <= radius <= 1:  # a smaller one drowns in roundings of π
             raise InputError(f"{name} needs 1e-9 <= radius <= 1, got {spell(radius)}")
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "prior", check_prior(name, self.prior))
@@ -98,9 +98,10 @@ class TotalVariationBall(Ball, OverPrior):
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return max{x e, min{π, y e}} with e = exp(−u/β): those below π lose r, those above gain.
+        """Return max{x e, min{π, y e}} with e = exp(−u/β), x and y such that the mass r moves.
 
-        Michelot's iteration finds who gains: it starts from all and drops who would be below π.
+        The iteration of Michelot (1986) finds the examples that gain mass. It starts from all
+        examples and drops those whose weight would be below π.
         """
         prior, r, d = self.center(u.size), float(self.radius), capped_distribution(u, beta, 1.0)
         if r == 1.0 or np.maximum(prior - d, 0.0).sum() <= r:  # the ball does not bind
@@ -115,7 +116,7 @@ class TotalVariationBall(Ball, OverPrior):
         return d
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ midway between the least margin and b, the largest that keeps some mass."""
+        """Return γ midway between the least margin and b, the largest margin that keeps mass."""
         u = as_margins(u, self)
         kept = self.relaxed_margin(u)[1] > 0.0
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
@@ -142,7 +143,7 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ, then min{u, b} − min u for each d_i and (min u − b)/2; b is as in `witness`."""
+        """Return γ, then min{u, b} − min u for every d_i and (min u − b)/2; see `witness` for b."""
         order, low = sorted(range(len(u)), key=u.__getitem__, reverse=True), min(u)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))
         b = next((u[i] for i, above in zip(order, mass, strict=True) if above > self.radius), low)
