@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations.power_divergences import (
@@ -70,6 +74,12 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
     """
 
     family = "relaxboost.ChiSquareBall"
+
+    def conjugate(self, theta: Vector) -> float:
+        """Return <θ, π> + sqrt(r Σ π θ²)."""
+        theta = np.asarray(theta, dtype=np.float64)
+        pi = self.center(theta.size)
+        return float(pi @ theta) + math.sqrt(float(self.radius) * float(pi @ np.square(theta)))
 
 
 class HellingerPenalty(_Hellinger, DivergencePenalty):

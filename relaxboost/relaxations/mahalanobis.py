@@ -239,8 +239,8 @@ class Mahalanobis(WithNorm):
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))
-        tolerance = 1e-10 * max(1.0, float(np.max(np.abs(theta))))
-        return float(np.linalg.norm(v)) if miss <= tolerance else math.inf
+        largest = float(np.max(np.abs(theta)))
+        return float(np.linalg.norm(v)) if miss <= 1e-12 * largest else math.inf
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
@@ -320,7 +320,8 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         square, limit = sum(x * x for x in v), self.weight
         if square <= limit * limit:
             return v
-        unit = 2**120  # a root finer than that of the bound in doubles
+        # A root finer than that of the bound in doubles, also for weights far below one.
+        unit = 2 ** (120 + max(0, limit.denominator.bit_length() - limit.numerator.bit_length()))
         norm = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
         return [x * limit / norm for x in v]
 

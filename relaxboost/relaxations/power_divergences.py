@@ -122,31 +122,31 @@ class PowerDivergence(OverPrior):
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
         """Enclose Σ π c φ*(x / c) with c > 0 and the supremum in φ* over t >= 0 only."""
         s = x / c
-        base = s * Interval(self.alpha - 1) + 1.0
-        exponent = self.alpha / (self.alpha - 1)
-        if self.alpha > 1:
-            value = base.positive().power(exponent)
-        else:
-            if not (base.lower > 0.0).all():
+        if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
+            s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
+            grown = s * (s + 2.0)
+        else:  # (1 + (α − 1) s)^{α / (α − 1)} − 1, which would cancel for a large c
+            base = s * Interval(self.alpha - 1)
+            if self.alpha < 1 and not (base.lower > -1.0).all():
                 return Interval(-math.inf, math.inf)
-            value = 1.0 / base.power(-exponent)
-        total = (self._pi(s.lower.size) * (value - 1.0)).sum() if s.lower.ndim else value - 1.0
+            grown = (base.log1p() * Interval(self.alpha / (self.alpha - 1))).expm1()
+        total = (self._pi(s.lower.size) * grown).sum() if s.lower.ndim else grown
         return c * total / Interval(self.alpha)
 
     def _conjugate(self, theta: Vector, c: float) -> float:
         """Return Σ π c φ*(θ / c), for α = 2 over all of R^m."""
-        theta = np.asarray(theta, dtype=np.float64)
-        a = float(self.alpha)
-        base = 1.0 + (a - 1.0) * theta / c
-        if self.alpha == 2:
-            powers = np.square(base)
-        elif a > 1.0:
-            powers = np.power(np.maximum(base, 0.0), a / (a - 1.0))
-        elif (base <= 0.0).any():
-            return math.inf
-        else:
-            powers = np.power(base, a / (a - 1.0))
-        return c * float(self.center(theta.size) @ (powers - 1.0)) / a
+        s, a = np.asarray(theta, dtype=np.float64) / c, float(self.alpha)
+        base = (a - 1.0) * s
+        with np.errstate(over="ignore", divide="ignore"):
+            if self.alpha == 2:
+                grown = s * (s + 2.0)
+            elif a > 1.0:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(np.maximum(base, -1.0)))
+            elif (base <= -1.0).any():
+                return math.inf
+            else:
+                grown = np.expm1(a / (a - 1.0) * np.log1p(base))
+            return c * float(self.center(s.size) @ grown) / a
 
     def _floor(self, c: Fraction) -> dict[str, str]:
         """Return the x below which c φ*(x/c) falls again: for α = 2, where φ is finite below 0."""
@@ -295,15 +295,6 @@ class DivergenceBall(Ball, PowerDivergence):
         """The logarithm of what Σ π^{1−α} d^α may be; −inf where D <= r always."""
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
-
-    def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ); <θ, π> + sqrt(2 r Σ π θ² / s) for χ²."""
-        if self.alpha != 2:
-            return super().conjugate(theta)
-        theta = np.asarray(theta, dtype=np.float64)
-        pi = self.center(theta.size)
-        size = 2.0 * float(self.radius / self.scale) * float(pi @ np.square(theta))
-        return float(pi @ theta) + math.sqrt(size)
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
         kappa, q = self._kappa(u.size), self._q
