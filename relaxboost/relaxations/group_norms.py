@@ -29,7 +29,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
-from relaxboost.relaxations._projections.group_norm import Spreading, group_norms
+from relaxboost.relaxations._projections.group_norm import LEAST_BETA, Spreading, group_norms
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations.balls import fit
 from relaxboost.relaxations.base import Level, Traits, Witness, as_margins
@@ -151,13 +151,18 @@ class GroupNorm(WithNorm):
         ends = np.cumsum([len(group) for group in self.members])
         return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
 
+    @staticmethod
+    def usable(u: Vector, beta: float) -> float:
+        """Return β, or the least that doubles can tell apart from 0 for these margins."""
+        return max(beta, LEAST_BETA * float(np.ptp(u)))
+
     def spreading(self, u: Vector, beta: float) -> Spreading:
         """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
         return Spreading(u, beta, *self._order, self._a, float(self.p - 1))
 
-    def levels(self, u: Vector) -> Levels:
+    def levels(self, u: Vector, weight: float = 0.0) -> Levels:
         """Return the groups' relaxed margins without smoothing, level by level."""
-        return Levels(u, *self._order, self._a, float(self.p - 1))
+        return Levels(u, *self._order, self._a, float(self.p - 1), weight)
 
     def place(self, g: int, part: Vector) -> Vector:
         """Return `part` as a distribution over all examples."""
@@ -208,18 +213,18 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) = min_g V_g and a minimiser on one group."""
-        levels, log_c = self.levels(as_margins(u, self)), math.log(float(self.weight))
+        levels = self.levels(as_margins(u, self), float(self.weight))
 
         def miss(x: float) -> tuple[float, float]:
             highest = levels.look(x)
-            return log_c - highest.dual, -highest.dual_slope
+            return levels.log_weight - highest.dual, -highest.dual_slope
 
         x = decreasing_root(miss, levels.start, 2.0, 1e-15)
-        return levels.low + math.exp(x), levels.distribution(x)
+        return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d, two scalar roots a group."""
-        spreading = self.spreading(u, beta)
+        spreading = self.spreading(u, self.usable(u, beta))
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
@@ -278,7 +283,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
                 outside = x
             return highest.size - log_r, highest.size_slope
 
-        gamma = levels.low + math.exp(decreasing_root(excess, levels.start, 2.0, 1e-15))
+        gamma = levels.threshold(decreasing_root(excess, levels.start, 2.0, 1e-15))
         point = levels.distribution(inside) if inside < math.inf else self.center(u.size)
         if math.isnan(outside):
             return gamma, point
@@ -292,6 +297,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + β Σ d log d in the ball."""
+        beta = self.usable(u, beta)
         free = capped_distribution(u, beta)
         r = float(self.radius)
         if self.size(free) <= r:

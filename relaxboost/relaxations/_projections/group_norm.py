@@ -21,6 +21,9 @@ from relaxboost.relaxations._projections.wright import add, entries, omegas
 
 _CLOSE = 1e-7
 """Steps of log p that may be taken to second order only."""
+LEAST_BETA = 2.0**-40
+"""The least β for margins with a spread of one. Log p has the roundings of the margins divided by
+β, which then are below 2^-12; at 2^-46 Newton's method fails for high norms."""
 
 
 @njit(error_model="numpy")
@@ -207,7 +210,7 @@ class Spreading:
         q: float,
     ) -> None:
         self._order, self._starts, self._a, self._q, self._beta = order, starts, a, q, beta
-        self._u = u[order]
+        self._u = u[order] - u.min()
         self._y, self._p = np.zeros(u.size), np.empty(u.size)
         self._states = np.full((a.size, 5), np.inf)
         self._shares, self._log_c = np.empty(0), np.empty(0)

@@ -9,6 +9,7 @@ another group takes over.
 from __future__ import annotations
 
 import math
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -66,28 +67,52 @@ def _highest(
 
 
 class Levels:
-    """Margins u less their minimum, group by group, for one level after another."""
+    """Margins u less their minimum, group by group, for one level after another.
+
+    They are divided by a power of two near their mean or near `weight`, whichever is larger, which
+    loses no bit: the squares of the smallest doubles are zero.
+    """
 
     def __init__(
-        self, u: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], a: Vector, q: float
+        self,
+        u: Vector,
+        order: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        a: Vector,
+        q: float,
+        weight: float = 0.0,
     ) -> None:
         self.low = float(u.min())
         self._order, self._starts, self._a, self._q = order, starts, a, q
-        self._v = u[order] - self.low
+        v = u[order] - self.low
+        spread = float(v.mean())
+        self._exponent = math.frexp(max(spread, weight))[1]
+        self._v = np.ldexp(v, -self._exponent)
         self._least = np.minimum.reduceat(self._v, starts[:-1])
-        spread = float(self._v.mean())
+        self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
+        """The logarithm of the weight in the same unit."""
+        spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
     def look(self, x: float) -> Highest:
-        """Return what the level γ = min u + e^x leads to."""
-        s = math.exp(x)
+        """Return what the level that is e^x units above min u leads to."""
+        s = self._distance(x)
         return Highest(*_highest(self._v, self._starts, self._least, self._a, s, self._q))
+
+    def threshold(self, x: float) -> float:
+        """Return the γ that is e^x units above min u."""
+        return self.low + math.ldexp(self._distance(x), self._exponent)
+
+    @staticmethod
+    def _distance(x: float) -> float:
+        """Return e^x, or the least normal double if that is larger: e^x = 0 is above no margin."""
+        return max(math.exp(x), sys.float_info.min)
 
     def distribution(self, x: float) -> Vector:
         """Return the d on the group that is highest at this level."""
         g = self.look(x).group
         part = slice(self._starts[g], self._starts[g + 1])
-        hinges = np.maximum(math.exp(x) - self._v[part], 0.0)
+        hinges = np.maximum(self._distance(x) - self._v[part], 0.0)
         t = np.power(hinges / hinges.max(), 1.0 / self._q)
         d = np.zeros(self._v.size)
         d[self._order[part]] = t / t.sum()
