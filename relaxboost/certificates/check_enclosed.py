@@ -149,7 +149,9 @@ def binary_entropy(spec, m, real, check):
         return real(c / k) * (sum(terms, real(ZERO)) + m * real(Fraction(2)).log())
 
     def conjugate(x, w):
-        return real(c / k) * sum(((1 + real(y / c).exp()) / 2).log() for y in x)
+        # log (1 + e^t) = [t]+ + log (1 + e^-|t|), where no exponential is beyond all numbers.
+        losses = [real(max(y, ZERO) / c) + ((1 + real(-abs(y) / c).exp()) / 2).log() for y in x]
+        return real(c / k) * sum(losses)
 
     return penalty, conjugate
 

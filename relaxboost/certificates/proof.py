@@ -419,8 +419,8 @@ def _accepted(
     """
     best: tuple[Fraction, dict[str, Any], Any] | None = None
     reason = ""
-    for step in (Fraction(0), *(Fraction(2) ** e for e in range(-60, 8))):
-        given = _lowered(found, step, u) if step else found
+    for share, unit in _steps(found, u):
+        given = _lowered(found, share, unit, u) if share else found
         try:
             proved = bound(u, check.Fields(given, "witness"))
             value = _below(proved)
@@ -435,16 +435,45 @@ def _accepted(
     return best[1:]
 
 
-def _lowered(witness: dict[str, Any], by: Fraction, u: Sequence[Fraction]) -> dict[str, Any]:
-    """Return the witness with every threshold lowered; an x of its own is shrunk, at most to 0."""
+def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """Return how far thresholds are lowered, in turn: shares of a unit.
+
+    The units are the largest threshold and the largest margin, whose roundings differ in size.
+    """
+    sizes = {_power_above(max(map(abs, thresholds))) for thresholds in (_thresholds(witness), u)}
+    shares = [(Fraction(2) ** e, size) for size in sizes for e in range(-60, 8)]
+    return [(check.ZERO, check.ONE), *sorted(shares, key=lambda step: step[0] * step[1])]
+
+
+def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
+    """Return every threshold of a witness, and 0."""
+    found = [check.ZERO]
+    if "gamma" in witness:
+        found.append(check.fraction(witness["gamma"], "gamma"))
+    for name in ("first", "second"):
+        found += _thresholds(witness[name]) if name in witness else []
+    return found
+
+
+def _power_above(x: Fraction) -> Fraction:
+    """Return a power of two above x >= 0 and near it; 1 for 0."""
+    exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
+    return Fraction(2) ** exponent if x else check.ONE
+
+
+def _lowered(
+    witness: dict[str, Any], share: Fraction, unit: Fraction, u: Sequence[Fraction]
+) -> dict[str, Any]:
+    """Return the witness with every threshold lowered by a share of `unit`; an x of its own is
+    shrunk by that share, at most to 0."""
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
-        x = [(1 - min(by, Fraction(1))) * y for y in fields.vector("x", len(u))]
+        x = [(1 - min(share, check.ONE)) * y for y in fields.vector("x", len(u))]
         gamma = min(a + b for a, b in zip(u, x, strict=True))
         return {**witness, "gamma": number(gamma), "x": vector(x)}
     return {
-        name: number(check.fraction(value, name) - by) if name == "gamma"
-        else _lowered(value, by, u) if name in ("first", "second") else value
+        name: number(check.fraction(value, name) - share * unit) if name == "gamma"
+        else _lowered(value, share, unit, u) if name in ("first", "second") else value
         for name, value in witness.items()
     }  # fmt: skip
 
@@ -466,7 +495,8 @@ def _short(x: Fraction, digits: int) -> Fraction:
     """Return x, or a number just below it with no more than so many digits."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
-    return Fraction(math.floor(x * 2**200), 2**200)
+    bits = 200 + max(0, x.denominator.bit_length() - abs(x.numerator).bit_length())
+    return Fraction(math.floor(x * 2**bits), 2**bits)
 
 
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:

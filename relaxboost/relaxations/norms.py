@@ -13,6 +13,7 @@ each enters itself in `kinds`, from which the calls here choose.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -159,6 +160,12 @@ class PenaltyOfNorm(WithNorm):
         least, largest = self.extremes(len(u))
         worth = min((spare * least).down, (spare * largest).down)
         return (Interval(witness.gamma) + worth).down
+
+    def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the bound that γ proves, which is a threshold as well: ‖[F(u) − u]₊‖_* = c."""
+        below = self.lower_bound(np.array([float(x) for x in u]), found)
+        gamma = below if math.isfinite(below) else found.gamma
+        return super().describe_witness(Witness(gamma), u)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         return float(self.weight) * self.cvxpy_norm(d), []
