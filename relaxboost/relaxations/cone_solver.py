@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import seconds_left
 
@@ -25,7 +27,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     """
     for variable in problem.variables():
         variable.value = None  # of which cvxpy would make starts, and fails at all of sum_largest
-    with warnings.catch_warnings():
+    # cvxpy evaluates f at a solver's point, where powers may overflow or have no value.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
             left = seconds_left()

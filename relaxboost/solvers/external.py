@@ -141,7 +141,10 @@ def ask(
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            OwnThread()(problem.solve, solver=solver, **{**defaults, **options})
+            # cvxpy evaluates f at the solver's point, where powers may overflow. NumPy's settings
+            # are those of a thread.
+            solve = np.errstate(all="ignore")(problem.solve)
+            OwnThread()(solve, solver=solver, **{**defaults, **options})
         except (TypeError, AttributeError, KeyError) as error:
             if not options:
                 raise

@@ -82,7 +82,8 @@ class Barrier:
 
         Slacks move along `dslack`, multipliers move along `dmult`, and none becomes negative.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        # A quotient by a tiny change is infinite, which is no limit to the step.
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return _step_to_boundary(self.slack, dslack), _step_to_boundary(self.mult, dmult)
 
     def move(self, slack: Array, dual_step: float, dmult: Array) -> None:
