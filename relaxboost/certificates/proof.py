@@ -33,7 +33,7 @@ Penalty = Callable[[list[Fraction]], tuple[dict[str, Any], Any]]
 """From d to the auxiliaries of f(d), and f(d)."""
 
 PRECISION = 192
-"""Bits of the balls of an enclosed certificate."""
+"""Bits of the balls of an enclosed certificate whose weights are at most 2^64."""
 
 INLINE = 200_000
 """Entries of A up to which it is written into the certificate."""
@@ -110,12 +110,14 @@ def certify(
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
-    document["game"] = _describe(game, level, inline)
+    described = _describe(game, level, inline)
+    document["game"] = described
     if level == "numerical":
         return _numerical(document, game, source.d, source.w)
+    precision = _precision(described["relaxation"])
     if level == "enclosed":
-        document["precision"] = PRECISION
-    with precisely(level, PRECISION) as real:
+        document["precision"] = precision
+    with precisely(level, precision) as real:
         given = d is not None or w is not None or not isinstance(solution, Solution)
         simple = None if given or level != "exact" else source.simple()
         with suppress(check.Rejected, InputError, _Refused):  # then they are not feasible
@@ -208,6 +210,21 @@ class _Source(NamedTuple):
                     "d=solution.d, w=(solution.support, solution.coefficients))"
                 )
         return found
+
+
+def _precision(described: dict[str, Any]) -> int:
+    """Return the bits of the balls for f: `PRECISION`, and those by which weights exceed 2^64.
+
+    A penalty with a weight c is c times a difference that vanishes, so that its balls are c times
+    as wide as their precision.
+    """
+
+    def size(part: dict[str, Any]) -> Fraction:
+        inner = [size(part[name]) for name in ("of", "first", "second") if name in part]
+        own = next((part[name] for name in ("weight", "factor") if name in part), "1")
+        return check.fraction(own, "weight") * max(inner, default=check.ONE)
+
+    return PRECISION + max(0, math.floor(size(described)).bit_length() - 64)
 
 
 def checkable(game: Game, level: str | None = None) -> str:

@@ -164,10 +164,16 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the bound that γ proves, which is a threshold as well: ‖[F(u) − u]₊‖_* = c."""
-        below = self.lower_bound(np.array([float(x) for x in u]), found)
-        gamma = below if math.isfinite(below) else found.gamma
-        return super().describe_witness(Witness(gamma), u)
+        """Return the largest threshold γ with ‖[γ − u]₊‖_* <= c for certain, by bisection.
+
+        It lies between that of `found` and the bound which that one proves.
+        """
+        margins, weight = np.array([float(x) for x in u]), Interval(self.weight).down
+        low, high = self.lower_bound(margins, found), found.gamma
+        while low < (middle := 0.5 * (low + high)) < high:
+            inside = self.dual_of(hinge(middle, margins)).up <= weight
+            low, high = (middle, high) if inside else (low, middle)
+        return super().describe_witness(Witness(low) if math.isfinite(low) else found, u)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         return float(self.weight) * self.cvxpy_norm(d), []

@@ -117,8 +117,15 @@ class PowerDivergence(OverPrior):
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
-        powers = (pi * (d / pi).power(self.alpha)).sum()
-        return ((powers - 1.0) / Interval(self._curve)).positive()
+        t, powers = d / pi, (d / pi).power(self.alpha)
+        whole = ((pi * powers).sum() - 1.0) / Interval(self._curve)
+        # By Taylor's theorem φ(t) is (t − 1)² / 2 times a power of a number between 1 and t. That
+        # does not cancel near π, where a large weight makes the roundings of the sum count.
+        with np.errstate(all="ignore"):
+            bend = powers / t.square()
+            hull = Interval(np.minimum(bend.lower, 1.0), np.maximum(bend.upper, 1.0))
+            near = (pi * ((d - pi) / pi).square() * hull).sum() * Interval(self.scale / 2)
+        return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
         """Enclose Σ π c φ*(x / c) with c > 0 and the supremum in φ* over t >= 0 only."""
