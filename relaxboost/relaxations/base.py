@@ -272,9 +272,8 @@ class Relaxation(ABC):
 
     def believed(self, witness: Any, d: Vector) -> str:
         """Return what of a bracket by this witness and d is a solver's word; "" for nothing."""
-        alone = isinstance(witness, DualWitness) and witness.proof is None
-        if alone and type(self).lower_bound is Relaxation.lower_bound:
-            return numerical.BELIEVED
+        if isinstance(witness, DualWitness) and witness.gamma == -math.inf:
+            return numerical.UNPROVED
         evaluated = type(self).penalty is Relaxation.penalty
         return numerical.programs(self, d.size).unmet(d) if evaluated else ""
 
@@ -323,7 +322,7 @@ class Relaxation(ABC):
     def cone_form(self, m: int) -> ConeForm | None:
         """Return f as cvxpy's cone program, None where that has cones of matrices or powers."""
         form = numerical.programs(self, m).form
-        return None if form is None or form.matrix or form.power else form
+        return None if form is None or form.matrix else form
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return f for m examples as certificates write it, or None if they cannot.

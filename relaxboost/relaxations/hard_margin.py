@@ -14,7 +14,7 @@ from relaxboost._core.digits import number
 from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
-from relaxboost.relaxations.own import changes
+from relaxboost.relaxations.own import has_own_class
 
 
 def _least(u: Vector) -> float:
@@ -105,4 +105,4 @@ class HardMargin(Relaxation):
 
     def plus(self, other: Relaxation) -> Relaxation | None:
         """Return `other`: 0 + f = f."""
-        return None if changes(self) else other
+        return None if has_own_class(self) else other

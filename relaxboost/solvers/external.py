@@ -140,6 +140,10 @@ def ask(
     with warnings.catch_warnings():
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)
+        # For HiGHS cvxpy derives bounds of expressions, and multiplies zeros by infinite ones.
+        # `np.errstate` does not reach the thread of the solver.
+        matmul = "invalid value encountered in matmul"
+        warnings.filterwarnings("ignore", matmul, RuntimeWarning)
         try:
             OwnThread()(problem.solve, solver=solver, **{**defaults, **options})
         except (TypeError, AttributeError, KeyError) as error:
