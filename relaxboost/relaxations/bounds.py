@@ -160,8 +160,8 @@ class NumericalBounds(Bounds):
         return numerical.programs(self._f, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        if isinstance(witness, DualWitness) and witness.proof is None:
-            return numerical.BELIEVED
+        if isinstance(witness, DualWitness) and witness.gamma == -math.inf:
+            return numerical.UNPROVED
         evaluated = type(self._f).penalty is Relaxation.penalty
         return numerical.programs(self._f, d.size).unmet(d) if evaluated else ""
 

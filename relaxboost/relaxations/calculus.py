@@ -33,7 +33,7 @@ from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.hard_margin import HardMargin
 from relaxboost.relaxations.kl import KLPenalty
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.own import changes, check_returns, resolved
+from relaxboost.relaxations.own import check_returns, has_own_class, resolved
 from relaxboost.relaxations.splitting import split
 
 _ROUNDINGS = 1e-12
@@ -69,7 +69,7 @@ def times(f: Relaxation, c: object) -> Relaxation:
     positive_size("c * f", "c", c)
     if isinstance(f, Scaled):
         return times(f.f, factor * f.c)
-    zero = isinstance(f, HardMargin) and not changes(f)
+    zero = isinstance(f, HardMargin) and not has_own_class(f)
     return f if factor == 1 or zero else Scaled(f, factor)
 
 
@@ -232,7 +232,7 @@ def _entropy(f: Relaxation) -> float:
     c may be smaller than the weight of a `KLPenalty`, but not larger.
     """
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
-    plain = not changes(of)
+    plain = not has_own_class(of)
     weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
     return float(weight) if weight <= 1e100 else 0.0
 

@@ -34,7 +34,7 @@ from relaxboost.relaxations.base import (
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
-from relaxboost.relaxations.own import changes
+from relaxboost.relaxations.own import has_own_class
 
 
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
@@ -234,7 +234,7 @@ class Capped(WithK, BinaryDistribution):
         return 0.0 if (box_around(d, total, distance).upper <= cap).all() else math.inf
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        if not isinstance(other, Capped) or changes(self) or changes(other):
+        if not isinstance(other, Capped) or has_own_class(self) or has_own_class(other):
             return None
         if self.k is None or other.k is None:
             return None

@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import TimeUp, seconds_left
 from relaxboost._core.rounding import UNIT, price
-from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 _LEFT = 1e-12
-"""What may be left of q_z, relative to its terms."""
+"""What may be left of q_z, relative to its terms; a rounding of the largest term, too."""
+_LEFT_OF_STEP = 1e-13
+"""What a step to zero may leave of a multiplier, relative to it; ten times the ridge of 1e-14."""
 _REACH = 16.0
 """How many times its value, or one, an auxiliary variable may be where the rest is charged."""
 _TIGHT = {
@@ -41,8 +43,11 @@ _SIDE = 12
 """The largest side of a matrix that is moved in all directions."""
 _LONG = 20.0
 """How many entries columns may have, on average over the entries, whose products are summed."""
-_INSIDE, _STEPS = 1e-15, 3
-"""How far multipliers are taken inside before they move, and how often they do."""
+_INSIDE = (1e-15, 1e-11, 1e-9, 1e-8, 1e-7, 1e-6)
+"""How far multipliers are taken inside before they move, relative to their size; the first that
+leaves them room is used, since room costs as much of the bound."""
+_STEPS = 6
+"""How often they move."""
 
 
 class ConeProof(NamedTuple):
@@ -62,6 +67,47 @@ class ConeAnswer(NamedTuple):
     proof: ConeProof
     loose: bool
     """Whether the bound is well below what the solver found."""
+
+
+class _Found(NamedTuple):
+    """What a solver returns: (d, z), the multipliers and slacks of the form's rows, the optimum."""
+
+    x: Vector
+    y: Vector
+    slack: Vector
+    value: float
+    is_solved: bool
+    is_near: bool
+    """Whether the solver met its reduced tolerances at least."""
+
+
+class _Sides(NamedTuple):
+    """What d has to meet beside f: rows @ d = right in the first `equal`, <= in the others."""
+
+    rows: Any
+    right: Vector
+    equal: int
+
+
+def _simplex(m: int) -> _Sides:
+    from scipy import sparse
+
+    rows = sparse.vstack([np.ones((1, m)), -sparse.eye_array(m)], format="csr")
+    return _Sides(rows, np.append(1.0, np.zeros(m)), 1)
+
+
+def _box(m: int) -> _Sides:
+    from scipy import sparse
+
+    eye = sparse.eye_array(m)
+    rows = sparse.vstack([-eye, eye], format="csr")
+    return _Sides(rows, np.repeat([0.0, 1.0], m), 0)
+
+
+def _fixed(d: Vector) -> _Sides:
+    from scipy import sparse
+
+    return _Sides(sparse.eye_array(d.size, format="csr"), d, d.size)
 
 
 class ConeBounds:
@@ -84,16 +130,7 @@ class ConeBounds:
         self._roundings = 2.0 * UNIT * (per_row + 8.0)
         # The third entry of an exponential cone is raised where the second holds auxiliaries.
         alone = np.diff(sparse.csr_array(form.rows[:, m:]).indptr) == 0
-        first = form.zero + form.half + sum(form.second)
-        self._triangles = []
-        for side in form.matrix:
-            self._triangles.append((slice(first, first + side * (side + 1) // 2), side))
-            first += side * (side + 1) // 2
-        self._exponential = slice(first, first + 3 * form.exponential)
-        self._power = slice(self._exponential.stop, form.right.size)
-        self._third = (alone[self._exponential][2::3]) & ~alone[self._exponential][1::3]
-        self._alone = alone[self._power].reshape(-1, 3)
-        self._exponents = np.array(form.power)
+        self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
@@ -108,7 +145,7 @@ class ConeBounds:
         q, size = self._reduced(u, y, point)
         error = self._roundings * size
         left = np.abs(q[m:]) + error[m:]
-        if (left > _LEFT * size[m:] + error[m:]).any() or not math.isfinite(2.0 * size.sum()):
+        if not (math.isfinite(2.0 * size.sum()) and self._is_zero(q, size)):
             return -math.inf
         low = q[:m] - error[:m]
         first = math.fsum(np.minimum(low, 0.0)) if box else float(low.min())
@@ -135,16 +172,14 @@ class ConeBounds:
         """Return y raised into the dual cones, by so much of its size more."""
         form = self._form
         half = slice(form.zero, form.zero + form.half)
-        y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half])
+        y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half]).max(initial=0.0)
         for rows, size in form.second_order():
             y[rows] = self._within(y[rows].reshape(-1, size), inside).ravel()
-        for rows, side in self._triangles:
-            y[rows] = positive(y[rows], side, inside)
+        for rows, side in form.matrices():
+            y[rows] = _positive(y[rows], side, inside)
         if form.exponential:
-            rows = self._exponential
+            rows = form.exponentials
             y[rows] = self._below_exponential(y[rows].reshape(-1, 3), inside).ravel()
-        if form.power:
-            y[self._power] = self._below_power(y[self._power].reshape(-1, 3), inside).ravel()
         return y
 
     @staticmethod
@@ -168,45 +203,6 @@ class ConeBounds:
         b = np.maximum(b, np.where(flat, 0.0, np.where(self._third & (b > least), b, least)))
         return np.stack([np.where(flat, 0.0, a), b, c], axis=1)
 
-    def _below_power(self, y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
-        """Return (a, b, c) with a, b >= 0 and |c| <= (a/α)^α (b/(1 − α))^{1 − α}.
-
-        What is in rows without auxiliaries is moved, if there is such an entry.
-        """
-        alpha, alone = self._exponents, self._alone.T
-        a, b = np.maximum(y[:, :2], 0.0).T
-        c = y[:, 2].copy()
-        over = self._over_power(y) + inside
-        over = np.where((c == 0.0) | np.isnan(over), 0.0, np.maximum(over, 0.0))
-        with np.errstate(all="ignore"):
-            c = np.where(alone[2] & (over > 0.0), c * np.exp(-over), c)
-            over = np.where(alone[2], 0.0, np.minimum(over, 600.0))
-            more_b = np.where(alone[1], over / (1.0 - alpha), np.where(alone[0], 0.0, over))
-            more_a = np.where(alone[1], 0.0, np.where(alone[0], over / alpha, over))
-            return np.stack([a * np.exp(more_a), b * np.exp(more_b), c], axis=1)
-
-    def _over_power(self, y: NDArray[np.float64]) -> Vector:
-        """Return log |c| − log (a/α)^α (b/(1 − α))^{1 − α}, rounded upwards."""
-        a, b, alpha = *np.maximum(y[:, :2], 0.0).T, self._exponents
-        with np.errstate(all="ignore"):
-            reach = alpha * np.log(a / alpha) + (1.0 - alpha) * np.log(b / (1.0 - alpha))
-            over = np.log(np.abs(y[:, 2])) - reach + 1e-13 * (1.0 + np.abs(reach))
-        return np.asarray(over)
-
-    def _along_power(self, y: Vector) -> Any:
-        """Return the directions in which |c| and (a/α)^α (b/(1 − α))^{1 − α} change alike."""
-        from scipy import sparse
-
-        part, alpha = y[self._power].reshape(-1, 3), self._exponents
-        first = self._power.start + 3 * np.arange(len(part))
-        column = 2 * np.arange(len(part))
-        at = np.concatenate([first, first + 2, first + 1, first + 2])
-        to = np.concatenate([column, column, column + 1, column + 1])
-        # Where c is next to nothing it is not worth moving a, which others share.
-        a, b, c = part.T * (1e-9 + np.abs(part[:, 2]) / np.abs(part[:, 2]).max(initial=1e-300))
-        moves = np.concatenate([a, alpha * c, b, (1.0 - alpha) * c])
-        return sparse.csr_array((moves, (at, to)), (y.size, 2 * len(part)))
-
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
         """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
 
@@ -214,17 +210,27 @@ class ConeBounds:
         was, and d as it is.
         """
         best: ConeAnswer | None = None
-        turn = self._turn
+        turn, sides = self._turn, _box(self._m) if box else _simplex(self._m)
         for unit in (1.0 if box else 1.0 / self._m, 1.0):
-            found = self._ask(u, box, turn, _TIGHT, unit)
+            found = self._ask(u, sides, turn, _TIGHT, unit)
             if found is None:
                 continue
-            if found[0].below > (-math.inf if best is None else best.below):
-                best = found[0]
-            if found[1] and not found[0].loose:
+            answer = self._answer(u, found, box)
+            if best is None or answer.below > best.below:
+                best = answer
+            if found.is_solved and not answer.loose:
                 break
-            turn = self._turned(found[2])
+            turn = self._turned(found.slack)
         return best
+
+    def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
+        """Return what the multipliers that were found prove, repaired."""
+        proof = self.feasible(ConeProof(found.y, found.x))
+        gamma, slope = self.tangent(u, proof)
+        below = self.below(u, proof, box=box)
+        near = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
+        d = np.maximum(found.x[: self._m], 0.0)
+        return ConeAnswer(below, d, gamma, slope, proof, not near)
 
     @cached_property
     def _turn(self) -> Any:
@@ -232,8 +238,9 @@ class ConeBounds:
         turn = self._turned(np.zeros(0))
         if 3 in self._form.second:
             size = 1.0 / max(self._m, 1)
-            found = self._ask(np.zeros(self._m), self._m == 0, turn, _ROUGH, size)
-            turn = turn if found is None else self._turned(found[2])
+            sides = _simplex(self._m) if self._m else _box(0)
+            found = self._ask(np.zeros(self._m), sides, turn, _ROUGH, size)
+            turn = turn if found is None else self._turned(found.slack)
         return turn
 
     def _turned(self, slack: Vector) -> Any:
@@ -257,9 +264,9 @@ class ConeBounds:
         return sparse.csr_array(plain + sparse.csr_array((entries, (i, j)), (size, size)))
 
     def _ask(
-        self, u: Vector, box: bool, turn: Any, settings: dict[str, Any], size: float
-    ) -> tuple[ConeAnswer, bool, Vector] | None:
-        """Return what is found, whether the solver was content, and the slacks of the rows.
+        self, u: Vector, sides: _Sides, turn: Any, settings: dict[str, Any], size: float
+    ) -> _Found | None:
+        """Return what Clarabel finds for d within `sides`, None if nothing is usable.
 
         It sees d in units of `size`, and costs in one of their own, so that entries are about one.
         """
@@ -271,14 +278,13 @@ class ConeBounds:
         scaled = sparse.diags_array(unit)
         cost = form.cost + np.concatenate([u, np.zeros(n - m)])
         rows, right = sparse.csr_array(turn @ form.rows @ scaled), turn @ form.right
-        whole = sparse.csr_array(np.concatenate([unit[:m], np.zeros(n - m)])[None, :])[int(box) :]
-        sides = sparse.eye_array(m, n, format="csr")
-        half = sparse.vstack([-sides, sides] if box else [-sides])
-        zero, kept = form.zero, whole.shape[0]
-        A = sparse.csc_array(sparse.vstack([whole, rows[:zero], half, rows[zero:]]))
-        ends = np.repeat([0.0, 1.0], m)[: half.shape[0]]
-        b = np.concatenate([np.ones(kept), right[:zero], ends, right[zero:]])
-        cones = self._kinds(kept, ends.size)
+        of_z = sparse.csr_array((sides.right.size, n - m))
+        of_d = sparse.csr_array(sparse.hstack([size * sides.rows, of_z]))
+        equal, zero = slice(0, sides.equal), form.zero
+        other = slice(sides.equal, sides.right.size)
+        A = sparse.csc_array(sparse.vstack([of_d[equal], rows[:zero], of_d[other], rows[zero:]]))
+        b = np.concatenate([sides.right[equal], right[:zero], sides.right[other], right[zero:]])
+        cones = self._kinds(sides.equal, sides.right.size - sides.equal)
         square = sparse.csc_array(sparse.triu(scaled @ form.quadratic @ scaled))
         largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
         unit_cost = price(float(largest))
@@ -296,22 +302,22 @@ class ConeBounds:
             raise TimeUp
         if str(answer.status) not in _USABLE:
             return None
-        mine = np.r_[kept : kept + zero, kept + zero + ends.size : b.size]
+        first = zero + sides.right.size
+        mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
         x, slack = unit * np.array(answer.x), np.array(answer.s)[mine]
-        z = unit_cost * np.array(answer.z)[mine]
-        proof = self.feasible(ConeProof(turn.T @ z, x))
-        gamma, slope = self.tangent(u, proof)
-        solved = str(answer.status) == "Solved"
+        y = turn.T @ (unit_cost * np.array(answer.z)[mine])
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
-        below = self.below(u, proof, box=box)
         with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
-            found = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
-        near = math.isfinite(found) and found - below <= _LOOSE * (1.0 + abs(found))
-        return (
-            ConeAnswer(below, np.maximum(x[:m], 0.0), gamma, slope, proof, not near),
-            solved,
-            back,
-        )
+            value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
+        status = str(answer.status)
+        return _Found(x, y, back, value, status == "Solved", status in _USABLE[:2])
+
+    def at(self, d: Vector) -> tuple[float, Vector] | None:
+        """Return f(d) and (d, z), as good as the solver says; None if it finds f infinite."""
+        found = self._ask(np.zeros(d.size), _fixed(d), self._turn, _TIGHT, 1.0)
+        if found is None or not (found.is_near and math.isfinite(found.value)):
+            return None
+        return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
         """Return Clarabel's cones, with so many more rows of the first two kinds."""
@@ -324,7 +330,6 @@ class ConeBounds:
             *(clarabel.SecondOrderConeT(size) for size in form.second),
             *(clarabel.PSDTriangleConeT(side) for side in form.matrix),
             *(clarabel.ExponentialConeT() for _ in range(form.exponential)),
-            *(clarabel.PowerConeT(alpha) for alpha in form.power),
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
@@ -337,35 +342,56 @@ class ConeBounds:
 
         They move in the metric of the cones' barriers, so that they stay inside.
         """
+
+        if self._form.cost.size == self._m:
+            return proof
+        for inside in _INSIDE:
+            found = self._repaired(proof, inside)
+            if self._is_zero(*self._reduced(np.zeros(self._m), *found)):
+                break
+        return found
+
+    def _is_zero(self, q: Vector, size: Vector) -> bool:
+        """Return whether q_z is zero, up to so little that it may be charged."""
+        allowed = _LEFT * size[self._m :] + UNIT * size.max(initial=0.0)
+        return bool((np.abs(q[self._m :]) <= allowed).all())
+
+    def _repaired(self, proof: ConeProof, inside: float) -> ConeProof:
+        """Return multipliers with q_z = 0, if they find it from this far inside the cones."""
         from scipy import sparse
 
         form, m = self._form, self._m
-        if form.cost.size == m:
-            return proof
-        y, point = self._into(proof.y.copy(), _INSIDE), proof.point.copy()
+        y, point = self._into(proof.y.copy(), inside), proof.point.copy()
         for _ in range(_STEPS):
             q, size = (part[m:] for part in self._reduced(np.zeros(m), y, point))
             if (np.abs(q) <= self._roundings[m:] * size).all():
                 break
-            metric = self._metric(y)
+            metric = self._metric(y, float(np.abs(q).max()))
             free = sparse.diags_array(1.0 + np.abs(point))
             spread = sparse.hstack([self._up[m:] @ metric, form.quadratic.tocsr()[m:] @ free])
             try:
                 step = -shortest(sparse.csc_array(spread), q)
             except RuntimeError:  # it is singular: some z is in no row
                 break
-            y = y + metric @ step[: metric.shape[1]]
+            moved = y + metric @ step[: metric.shape[1]]
+            # What a step leaves of a multiplier that has to be zero would be all of its q_z.
+            y = np.where(np.abs(moved) <= _LEFT_OF_STEP * np.abs(y), 0.0, moved)
             point = point + free @ step[metric.shape[1] :]
             y = self._into(y)
         return ConeProof(y, point)
 
-    def _metric(self, y: Vector) -> Any:
-        """Return R with R Rᵀ about the inverse Hessian of the barrier at y."""
+    def _metric(self, y: Vector, wanted: float) -> Any:
+        """Return R with R Rᵀ about the inverse Hessian of the barrier at y.
+
+        Multipliers of equations are free, and move by the size of others or of what is wanted.
+        """
         from scipy import sparse
 
         form = self._form
-        size = np.abs(y) + 1e-12 * np.abs(y).max(initial=1e-12)
-        size[: form.zero] += np.abs(y).max(initial=1.0)
+        # Between the size of each and of all: an entry next to nothing can still become zero.
+        largest = float(np.abs(y).max(initial=1e-12))
+        size = np.sqrt((np.abs(y) + 1e-12 * largest) * largest)
+        size[: form.zero] += max(largest, wanted)
         rays, column, number = [], [], 0
         for rows, k in form.second_order():
             part = y[rows].reshape(-1, k)
@@ -377,19 +403,12 @@ class ConeBounds:
             column.append(number + np.repeat(np.arange(len(part)), k))
             number += len(part)
         blocks = []
-        for rows, side in self._triangles:
-            given = congruences(y[rows], side)
+        for rows, side in form.matrices():
+            given = _congruences(y[rows], side)
             size[rows] = 1e-150
             above = sparse.csr_array((rows.start, given.shape[1]))
             under = sparse.csr_array((y.size - rows.stop, given.shape[1]))
             blocks.append(sparse.vstack([above, given, under]))
-        if self._power.start < self._power.stop:
-            blocks.append(self._along_power(y))
-            part = y[self._power].reshape(-1, 3)
-            with np.errstate(all="ignore"):  # c alone may move as far as it is inside
-                spare = np.abs(part[:, 2]) * np.clip(np.expm1(-self._over_power(part)), 0.0, 1.0)
-            size[self._power] = 1e-150
-            size[self._power][2::3] += np.nan_to_num(spare)
         own = sparse.hstack([sparse.diags_array(size), *blocks])
         if not rays:
             return sparse.csr_array(own)
@@ -418,35 +437,23 @@ def shortest(spread: Any, q: Vector) -> Vector:
     return np.asarray(splu(sparse.csc_array(system)).solve(right)[:size])
 
 
-def _square(triangle: Vector, side: int) -> NDArray[np.float64]:
-    """Return the symmetric matrix whose upper triangle is given by columns, scaled."""
-    square = np.zeros((side, side))
-    square.T[np.tril_indices(side)] = triangle
-    square *= np.where(np.eye(side, dtype=bool), 1.0, math.sqrt(0.5))
-    square += np.triu(square, 1).T
-    return square
-
-
-def _triangle(square: NDArray[np.float64]) -> Vector:
-    """Return the upper triangle by columns, off the diagonal times √2."""
-    scaled = square * np.where(np.eye(len(square), dtype=bool), 1.0, math.sqrt(2.0))
-    return np.asarray(scaled.T[np.tril_indices(len(square))])
-
-
-def positive(triangle: Vector, side: int, inside: float = 0.0) -> Vector:
+def _positive(triangle: Vector, side: int, inside: float = 0.0) -> Vector:
     """Return a triangle near the one given whose matrix has no negative eigenvalue."""
-    square = _square(triangle, side)
-    values = np.linalg.eigvalsh(square)
+    of = square_map(side)
+    values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = (8.0 * side * UNIT + inside) * np.abs(values).max(initial=0.0)
-    short = least - float(values.min())
-    return triangle if short <= 0.0 else _triangle(square + short * np.eye(side))
+    short = max(least - float(values.min()), 0.0)
+    return triangle + short * (of.T @ np.eye(side).ravel())
 
 
-def congruences(triangle: Vector, side: int) -> NDArray[np.float64]:
-    """Return the columns (L E Lᵀ for all symmetric E) that keep a matrix L Lᵀ positive."""
-    values, vectors = np.linalg.eigh(_square(triangle, side))
+def _congruences(triangle: Vector, side: int) -> NDArray[np.float64]:
+    """Return the columns L E Lᵀ for symmetric E, along which a matrix L Lᵀ stays positive.
+
+    For large matrices E is the identity only.
+    """
+    of = square_map(side)
+    values, vectors = np.linalg.eigh((of @ triangle).reshape(side, side))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     if side > _SIDE:
-        return _triangle(root @ root.T)[:, None]
-    units = np.eye(triangle.size)
-    return np.stack([_triangle(root @ _square(e, side) @ root.T) for e in units], axis=1)
+        return (of.T @ (root @ root.T).ravel())[:, None]
+    return np.asarray(of.T @ (of.T @ np.kron(root, root).T).T)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost.relaxations.linear import LinearForm
 
@@ -22,8 +25,7 @@ class ConeForm:
     subject to rows @ x + s = right with s zero in the first `zero` entries, then >= 0 in `half`
     entries, then in second-order cones of the sizes `second`, then in cones of positive matrices of
     the sides `matrix` (upper triangles by columns, off the diagonal times √2), then in
-    `exponential` cones of three entries each, then in cones |s_3| <= s_1^α s_2^{1 − α} with the α
-    in `power`, plus a constant.
+    `exponential` cones of three entries each, plus a constant.
     """
 
     cost: Vector
@@ -36,7 +38,6 @@ class ConeForm:
     exponential: int
     constant: float
     matrix: tuple[int, ...] = ()
-    power: tuple[float, ...] = ()
 
     @property
     def multiplications(self) -> int:
@@ -52,12 +53,25 @@ class ConeForm:
             yield slice(first, first + size * number), size
             first += size * number
 
+    def matrices(self) -> Iterator[tuple[slice, int]]:
+        """Yield the rows of each cone of matrices, and its side."""
+        first = self.zero + self.half + sum(self.second)
+        for side in self.matrix:
+            size = side * (side + 1) // 2
+            yield slice(first, first + size), side
+            first += size
+
+    @property
+    def exponentials(self) -> slice:
+        """The rows of the exponential cones."""
+        return slice(self.right.size - 3 * self.exponential, self.right.size)
+
     def linear(self, m: int) -> LinearForm | None:
         """Return it without its constant as a linear program; None where it has other cones.
 
         The rows are the same ones, and so are their multipliers.
         """
-        if self.second or self.matrix or self.exponential or self.power or self.quadratic.nnz:
+        if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
         size = self.cost.size
         lower = np.where(np.arange(size) < m, 0.0, -np.inf)
@@ -72,20 +86,28 @@ class ConeForm:
         return replace(self, cost=cost)
 
 
-def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm | None:
-    """Return f as the cone program that cvxpy makes of `penalty`, None where it has other cones."""
+class NoConeForm(InputError):
+    """The reason why an f has no cone program here; only its own bounds can prove anything."""
+
+
+def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
+    """Return f as the cone program that cvxpy makes of `penalty`.
+
+    Raises
+    ------
+    NoConeForm
+        If the program has power cones, or is of another f, since cvxpy rounds an exponent.
+    """
     from scipy import sparse
 
     variable = cp.Variable(m)
     value, constraints = penalty(variable)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
     with warnings.catch_warnings():
-        # Of powers that take many cones, or a rational near by: bounds are proved by f itself.
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
         data, _, back = problem.get_problem_data(solver="CLARABEL")
     dims, size = data["dims"], data["A"].shape[1]
-    if dims.pnd:
-        return None
+    _refuse_powers(problem, bool(dims.p3d or dims.pnd))
     first = data["param_prob"].var_id_to_col[variable.id]
     order = np.r_[first : first + m, np.delete(np.arange(size), np.s_[first : first + m])]
     quadratic = data.get("P")
@@ -103,5 +125,44 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
         dims.exp,
         float(back[-1]["offset"]),
         tuple(dims.psd),
-        tuple(map(float, dims.p3d)),
     )
+
+
+def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
+    """Raise an error that names the atom if an exponent is rounded or kept in a power cone."""
+    remedy = (
+        ", or write a subclass of Relaxation with the methods witness and lower_bound of its own"
+    )
+    todo = [problem.objective.expr, *(a for c in problem.constraints for a in c.args)]
+    while todo:
+        atom = todo.pop()
+        todo.extend(atom.args)
+        used = getattr(atom, "p_used", None)
+        if used is not None and float(used) != float(atom.p.value):
+            raise NoConeForm(
+                f"cvxpy rounds the exponent {float(atom.p.value):.10g} of {type(atom).__name__} to "
+                f"{used}, and bounds would be those of another f; give the fraction {used} as the "
+                f"exponent{remedy}"
+            )
+    if has_power_cones:
+        raise NoConeForm(
+            "f needs power cones, as cp.power(..., approx=False) and cp.PowCone3D do, and no lower "
+            "bound is proved in these; give a fraction as the exponent with approx=True, which "
+            f"makes second-order cones{remedy}"
+        )
+
+
+@cache
+def square_map(side: int) -> Any:
+    """Return the isometry from upper triangles, as in a cone of matrices, to flat squares.
+
+    Its transpose maps symmetric squares back.
+    """
+    from scipy import sparse
+
+    column, row = np.tril_indices(side)
+    entry = np.arange(row.size)
+    weight = np.where(row == column, 0.5, math.sqrt(0.5))
+    places = np.concatenate([row * side + column, column * side + row])
+    ends = (side * side, row.size)
+    return sparse.csr_array((np.tile(weight, 2), (places, np.tile(entry, 2))), ends)

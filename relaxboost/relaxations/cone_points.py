@@ -1,26 +1,40 @@
-"""Upper bounds on f at points that its cone program allows, without a solver.
+"""Upper bounds on f at points that its cone program allows.
 
 f(d) = min over z of cost·x + x·P x/2 + constant, x = (d, z), subject to rows @ x + s = right with s
-in cones. Whatever z is, f(d) is at most the objective at (d, z) if the slacks lie in the cones. An
-interior point method ends with such a z; only its equations are met up to the roundings of many
-steps, and a correction in proportion to the entries takes these out.
+in cones. Whatever z is, f(d) is at most the objective at (d, z) if the slacks lie in the cones. A
+solver's point breaks rows by its tolerance. It is moved onto the equations, entries in proportion
+to their size, and then towards a point with room in all cones, until it breaks none. Inequalities
+that leave each other no room, such as d_1 <= 0 and sums that add up to one, hold as equations.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
-from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.cone_form import ConeForm, square_map
+from relaxboost.relaxations.cone_solver import solves
 
 _ROUNDINGS = 8.0 * UNIT
 """By how much of the size of its terms an inequality may be broken."""
 _EQUAL = 1e-13
 """By how much of one and the size of its terms an equation may be broken."""
 _CORRECTIONS = 3
+"""How many steps onto the equations are taken; each leaves about 1e-10 of the distance."""
+_PRICES = (1.0, 1e4, math.inf)
+"""What a unit of room in the cones is worth, in units of f; at last f counts nothing."""
+_NO_ROOM = 1e-7
+"""Room that a solver finds where there is none."""
+_SMALLEST_SHARE = 1e-16
+"""The first share of the way to the point with room that is tried."""
+_BISECTIONS = 8
+"""How often the share is bisected, between one that breaks a cone and one that does not."""
 
 
 class ConePoints:
@@ -29,44 +43,88 @@ class ConePoints:
     Parameters
     ----------
     form : ConeForm
-        Without matrix and power cones.
     m : int
         How many of its variables are d.
+    simplex : bool
+        Whether d has to lie in the simplex.
     """
 
-    def __init__(self, form: ConeForm, m: int) -> None:
+    def __init__(self, form: ConeForm, m: int, *, simplex: bool = True) -> None:
+        self._form = form
+        self._m = m
+        self._simplex = simplex
+        self._sizes = abs(form.rows).tocsr()
+        self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
+
+    def _tie(self, is_equation: Any, is_free: Any) -> None:
+        """Let these rows hold as equations, and be these entries of d the only ones above zero."""
         from scipy import sparse
 
-        self._form, self._m = form, m
-        self._sizes = abs(form.rows).tocsr()
-        whole = sparse.csr_array((np.arange(form.cost.size) < m)[None, :] * 1.0)
-        self._equations = sparse.csr_array(sparse.vstack([whole, form.rows[: form.zero]]))
-        self._equal = np.append(1.0, form.right[: form.zero])
+        form = self._form
+        self._is_equation = is_equation
+        self._is_free = is_free
+        whole = sparse.csr_array((np.arange(form.cost.size) < self._m)[None, :] * 1.0)
+        rows = sparse.vstack([whole, form.rows[is_equation]][1 - self._simplex :])
+        self._equations = sparse.csr_array(rows)
+        self._equal = np.append(1.0, form.right[is_equation])[1 - self._simplex :]
 
-    def near(self, point: Vector) -> tuple[Vector, float] | None:
-        """Return a d of the simplex near that of `point` and a number not below f(d).
+    def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
+        """Return a d near that of `point` and a number not below f(d), None if none is found.
 
-        None if the point breaks a constraint by more than roundings.
+        Without `move` the point is only moved onto the equations.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
-        x = self._corrected(point)
-        if x is None or not self._holds(x):
-            return None
+        x = self._onto(point)
+        if not self._holds(x):
+            if not move or self.inside is None:
+                return None
+            # By now some inequalities may be known to hold as equations.
+            x = self._towards(self._onto(point), self.inside)
         form = self._form
         bent = form.quadratic @ x
         terms = [*(form.cost * x).tolist(), *(0.5 * bent * x).tolist(), form.constant]
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
-    def _corrected(self, x: Vector) -> Vector | None:
-        """Return x moved onto the equations, entries in proportion to their size."""
+    def _towards(self, x: Vector, inside: Vector) -> Vector:
+        """Return x moved towards a point with room, by about the least share that it takes."""
+        if self._holds(x):
+            return x
+        share = _SMALLEST_SHARE
+        while share < 1.0 and not self._holds(self._onto(x + share * (inside - x))):
+            share *= 10.0
+        if share >= 1.0:
+            return inside
+        low = 0.1 * share
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + share)
+            is_enough = self._holds(self._onto(x + middle * (inside - x)))
+            low, share = (low, middle) if is_enough else (middle, share)
+        return self._onto(x + share * (inside - x))
+
+    def _onto(self, x: Vector) -> Vector:
+        """Return x moved onto the equations."""
+        d = x[: self._m]
+        if self._simplex:
+            d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
+            d = d / max(math.fsum(d.tolist()), UNIT)
+        return self._corrected(np.append(d, x[self._m :]), self._equations, self._equal)
+
+    def onto_domain(self, d: Vector) -> Vector:
+        """Return d moved onto the equations that have no other variables."""
+        is_alone = np.diff(self._equations[:, self._m :].tocsr().indptr) == 0
+        x = np.append(d, np.zeros(self._form.cost.size - self._m))
+        return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
+
+    def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
+        """Return x moved to where rows @ x = right, entries in proportion to their size."""
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
-        x = np.append(np.maximum(x[: self._m], 0.0), x[self._m :])
+        if not right.size:
+            return x
         sizes = np.abs(x)
-        sizes[self._m :] += 1.0
-        rows = self._equations
+        sizes[self._m if self._simplex else 0 :] += 1.0
         moves = rows @ sparse.diags_array(sizes) @ rows.T
         ridge = sparse.diags_array(_EQUAL * moves.diagonal() + 1e-300)
         try:
@@ -74,27 +132,120 @@ class ConePoints:
                 sparse.csc_array(moves + ridge), "MMD_AT_PLUS_A", options={"SymmetricMode": True}
             )
         except RuntimeError:  # SciPy's: an equation has no entry that may move
-            return None
+            return x
         for _ in range(_CORRECTIONS):
-            x = x + sizes * (rows.T @ factor.solve(self._equal - rows @ x))
-        return x if x[: self._m].min() >= 0.0 else None
+            x = x + sizes * (rows.T @ factor.solve(right - rows @ x))
+        return x
 
     def _holds(self, x: Vector) -> bool:
         """Return whether the slacks lie in their cones, up to roundings of their terms."""
         form = self._form
-        slack, size = form.right - form.rows @ x, np.abs(form.right) + self._sizes @ np.abs(x)
-        zero, half = form.zero, form.zero + form.half
-        if (np.abs(slack[:zero]) > _EQUAL * (1.0 + size[:zero])).any():
+        if self._simplex and x[: self._m].min() < 0.0:
             return False
-        if (slack[zero:half] < -_ROUNDINGS * size[zero:half]).any():
+        slack = form.right - form.rows @ x
+        size = np.abs(form.right) + self._sizes @ np.abs(x)
+        is_equation = self._is_equation
+        if (np.abs(slack[is_equation]) > _EQUAL * (1.0 + size[is_equation])).any():
+            return False
+        half = slice(0, form.zero + form.half)
+        is_short = slack[half] < -_ROUNDINGS * size[half]
+        if (is_short & ~is_equation[half]).any():
             return False
         for rows, k in form.second_order():
-            s, large = slack[rows].reshape(-1, k), size[rows].reshape(-1, k).max(axis=1)
+            s = slack[rows].reshape(-1, k)
+            large = size[rows].reshape(-1, k).max(axis=1)
             if (np.linalg.norm(s[:, 1:], axis=1) > s[:, 0] + _ROUNDINGS * large).any():
                 return False
-        first = half + sum(form.second)
-        a, b, c = slack[first : first + 3 * form.exponential].reshape(-1, 3).T
-        large = size[first : first + 3 * form.exponential].reshape(-1, 3).max(axis=1, initial=0.0)
+        for rows, side in form.matrices():
+            square = (square_map(side) @ slack[rows]).reshape(side, side)
+            if np.linalg.eigvalsh(square)[0] < -side * _ROUNDINGS * size[rows].max(initial=0.0):
+                return False
+        a, b, c = slack[form.exponentials].reshape(-1, 3).T
+        large = size[form.exponentials].reshape(-1, 3).max(axis=1, initial=0.0)
+        steep = np.where(b > 0.0, b, 1.0)
         with np.errstate(all="ignore"):
-            over = np.where(b > 0.0, b * np.exp(a / b) - c, np.inf)
+            at_end = np.maximum(np.maximum(a, -c), -b)
+            over = np.where(b > 0.0, b * np.exp(a / steep) - c, at_end)
         return not (over > _ROUNDINGS * large).any()
+
+    @cached_property
+    def inside(self) -> Vector | None:
+        """A point with room in all cones, at which f is low; None if there is none."""
+        found, has_room = self._with_most_room()
+        if has_room:
+            return found
+        before = self._is_equation, self._is_free
+        tied = self._tight()
+        if tied is None:
+            return found
+        self._tie(*tied)
+        again, _ = self._with_most_room()
+        if again is None:  # what is tight leaves no point as equations: only roundings are room
+            self._tie(*before)
+        return found if again is None else again
+
+    def _with_most_room(self) -> tuple[Vector | None, bool]:
+        """Return a point of the cones, None if none is found, and whether it has room in them."""
+        form, x, room = self._form, cp.Variable(self._form.cost.size), cp.Variable()
+        limits = [*self._limits(x, room), room <= 1.0]
+        if self._simplex:
+            limits.append(x[: self._m] >= room / self._m * self._is_free)
+        inside = None
+        for price_of_room in _PRICES:
+            goal = -room
+            if math.isfinite(price_of_room):
+                bent = cp.quad_form(x, form.quadratic, assume_PSD=True)
+                goal = form.cost @ x + 0.5 * bent - price_of_room * room
+            if not solves(cp.Problem(cp.Minimize(goal), limits)):
+                continue
+            moved = self._onto(np.asarray(x.value))
+            if not self._holds(moved):
+                continue
+            if float(room.value) > _NO_ROOM:
+                return moved, True
+            inside = moved if inside is None else inside
+        return inside, False
+
+    def _limits(self, x: Any, room: Any) -> list[Any]:
+        """Return the constraints on x, with so much room in each cone, in units of its rows."""
+        form = self._form
+        unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
+        unit[unit == 0.0] = 1.0
+        slack = form.right - form.rows @ x
+        rows, right = self._equations, self._equal
+        half = np.flatnonzero(~self._is_equation[: form.zero + form.half])
+        limits = [rows @ x == right] if right.size else []
+        limits += [slack[half] >= cp.multiply(room, unit[half])] if half.size else []
+        for cones, k in form.second_order():
+            s = cp.reshape(slack[cones], ((cones.stop - cones.start) // k, k), order="C")
+            large = unit[cones].reshape(-1, k).max(axis=1)
+            limits.append(cp.SOC(s[:, 0] - room * large, s[:, 1:].T, axis=0))
+        for cone, side in form.matrices():
+            square = cp.reshape(square_map(side) @ slack[cone], (side, side), order="C")
+            limits.append(square - room * unit[cone].max() * np.eye(side) >> 0)
+        if form.exponential:
+            a, b, c = (slack[form.exponentials][i::3] for i in range(3))
+            limits.append(cp.ExpCone(a + room, b - room, c - room))
+        return limits
+
+    def _tight(self) -> tuple[Any, Any] | None:
+        """Return which rows are equations if those without room are, and which d_i may be positive.
+
+        None if all inequalities have room, or no solver answers.
+        """
+        form, x = self._form, cp.Variable(self._form.cost.size)
+        half = np.arange(form.zero, form.zero + form.half)
+        spare = form.right[half] - form.rows[half] @ x
+        spare = cp.hstack([spare, x[: self._m]]) if self._simplex else spare
+        rooms = cp.Variable(spare.size)
+        limits = [*self._limits(x, 0.0), rooms <= spare, rooms <= 1.0]
+        # A root is steep at zero, so that whatever can have room has some.
+        problem = cp.Problem(cp.Maximize(cp.sum(cp.sqrt(rooms))), limits)
+        with np.errstate(invalid="ignore"):  # of roots of what is below zero by a rounding
+            if not spare.size or not solves(problem):
+                return None
+        is_tight = np.asarray(rooms.value) <= _NO_ROOM
+        is_equation = self._is_equation.copy()
+        is_equation[half] = is_tight[: half.size]
+        is_free = ~is_tight[half.size :] if self._simplex else self._is_free
+        return (is_equation, is_free) if is_tight.any() else None

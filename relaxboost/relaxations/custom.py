@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm, LinearForm
 from relaxboost.relaxations.numerical import DualWitness
-from relaxboost.relaxations.own import changes, looked_at
 
 
 class Custom(Relaxation, Bounds, Description):
@@ -153,15 +151,13 @@ class Custom(Relaxation, Bounds, Description):
         """
         bound = self._bind(m)
         if m not in bound._feasible:
-            given = bound if bound._mirror is None else bound._mirror
-            if not numerical.programs(given, m).faithful(alone=bound is given):
-                raise InputError(
-                    f"{self!r} has an exponent that cvxpy rounds when it solves, and bounds would "
-                    "be those of another f; give the fraction that it rounds to, or "
-                    "cp.power(..., approx=False)"
-                )
             try:
-                numerical.programs(bound, m).margin(np.zeros(m))
+                programs = numerical.programs(bound, m)
+                if bound._mirror is None:
+                    programs.require()
+                else:
+                    numerical.programs(bound._mirror, m).require_form()
+                    programs.margin(np.zeros(m))
             except InputError:
                 raise
             except ValueError as error:  # such as cvxpy's on the support of an empty set
@@ -179,9 +175,6 @@ class Custom(Relaxation, Bounds, Description):
         bound._forms = self._forms
         vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
         bound._checked(m)
-        if changes(bound):
-            with suppress(NotImplementedError):  # as in `check_returns`
-                looked_at(bound, "penalty", np.full(m, 1.0 / m))
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
@@ -224,9 +217,17 @@ class Custom(Relaxation, Bounds, Description):
         if self._mirror is None:
             return numerical_bounds.evaluated_bound(d, total)
         value, distance = numerical_bounds.penalty_bound(d, total)
-        if math.isfinite(value) and distance == 0.0:
-            value = numerical.programs(self._mirror, d.size).free_conjugate_above(d)
-        return value, distance
+        if not math.isfinite(value) or distance > 0.0:
+            return value, distance
+        programs = numerical.programs(self._mirror, d.size)
+        # At a d that is outside dom f by a rounding f is infinite, and nearby it is not.
+        for share in (0.0, 1e-15, 1e-12, 1e-9, 1e-6):
+            moved = d + share * (self.center(d.size) - d)
+            value = programs.free_conjugate_above(moved)
+            if math.isfinite(value):
+                apart = math.fsum(np.abs(moved - d).tolist())
+                return value, apart + 8.0 * UNIT if apart else 0.0
+        return value, 0.0
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
         """Return what `NumericalBounds.lower_bound` does; for f* as given, min (u + x) − f*(x) near
@@ -238,29 +239,15 @@ class Custom(Relaxation, Bounds, Description):
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
-        found_below = NumericalBounds(self).lower_bound(u, witness)
-        if math.isfinite(found_below) or not math.isfinite(witness.gamma):
-            return found_below
-        least, of_zero = float(np.min(u)), self._least(len(u))  # F(u) >= F(0) + min u
-        return least + of_zero - 4.0 * UNIT * (abs(least) + abs(of_zero))
-
-    def _least(self, m: int) -> float:
-        """Return what `lower_bound` proves of F(0), the minimum of f."""
-        programs, zero = numerical.programs(self, m), np.zeros(m)
-        found: float | None = programs.known("least", zero)
-        if found is None:
-            found = NumericalBounds(self).lower_bound(zero, self.witness(zero))
-            programs.keep("least", zero, found)
-        return found
+        return NumericalBounds(self).lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
         """Return what `Bounds.reservation` does; for f* as given both bounds are by f* alone."""
         if self._mirror is None:
-            alone = witness.proof is None
-            return numerical.BELIEVED if alone else numerical.programs(self, d.size).unmet(d)
-        programs = numerical.programs(self._mirror, d.size)
-        proved = programs.form is not None and programs.near(witness.x) is not None
-        return "" if proved else numerical.BELIEVED
+            said = NumericalBounds(self).reservation(witness, d)
+            return said or numerical.programs(self, d.size).unmet(d)
+        is_proved = numerical.programs(self._mirror, d.size).near(witness.x) is not None
+        return "" if is_proved else numerical.UNPROVED
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()

@@ -235,6 +235,9 @@ class _Table(Programs):
         d, gamma = self._least(u, self._slope)
         return float(d @ u) + self._relaxation.penalty(d), d, gamma, gamma - u
 
+    def require(self) -> None:
+        """Ask for nothing: bounds are by tangents of φ, which need no cone program."""
+
     def distribution(self, u: Vector, beta: float) -> Vector:
         return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
 

@@ -16,7 +16,7 @@ from relaxboost.relaxations.base import BinaryDistribution, Relaxation, Traits, 
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm
-from relaxboost.relaxations.own import changes
+from relaxboost.relaxations.own import has_own_class
 
 
 def _least(u: Vector) -> float:
@@ -107,4 +107,4 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
         """Return `other`: 0 + f = f."""
-        return None if changes(self) else other
+        return None if has_own_class(self) else other

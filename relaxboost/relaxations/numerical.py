@@ -1,13 +1,14 @@
-"""What cvxpy derives from f alone: the relaxed margin, distributions, the conjugate.
+"""What cvxpy derives from f alone: the relaxed margin, distributions, the conjugate, bounds.
 
-These are the defaults of `Relaxation`. Each is a parametrised problem that is compiled once
-for each m and then only re-solved; they are slow, and good to the accuracy of the solver.
+These are the defaults of `Relaxation`. Each is a problem that is compiled once for each m and then
+only re-solved; they are slow, and good to the accuracy of the solver. Bounds are proved by the
+cone program of f: lower bounds by its multipliers, upper bounds by points that it allows.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,26 +18,25 @@ from relaxboost._core.errors import InputError, SolverError
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
-from relaxboost.relaxations.cone_form import ConeForm, cone_form
+from relaxboost.relaxations.cone_form import ConeForm, NoConeForm, cone_form
 from relaxboost.relaxations.cone_points import ConePoints
-from relaxboost.relaxations.cone_solver import SOLVED, solve_problem, solves
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.dcp import plain
-from relaxboost.relaxations.own import check_returns, looked_at
-from relaxboost.relaxations.pointwise import Pointwise, TangentProof, outside, violation
+from relaxboost.relaxations.pointwise import Pointwise
 
-_TRUST = 1e-8
-"""The relative error that a solver which met its tolerances may have."""
-BELIEVED = "a cone solver is believed to 1e-8, since nothing proves what it says of this f"
-"""What is said of a lower bound that has no proof."""
+UNPROVED = (
+    "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
+    "that the lower bound is -inf; scale f and its variables to sizes near one, or write a "
+    "subclass of Relaxation with the methods witness and lower_bound of its own"
+)
+"""The reason why a lower bound on F(u) is −inf."""
 UNMET = (
     "no point was found inside the constraints of this f: the upper bound holds if breaking "
     "them by 1e-9 costs nothing"
 )
 """What is said of an upper bound at such a point."""
-_LOOSE = 1e-7
-"""The relative distance from a solver's optimum beyond which a bound is loose."""
-_INWARD = (0.0, 1e-15, 1e-12, 1e-9, 1e-6)
-"""How far a solver's point is moved inside for a tangent; at an end f may be infinitely steep."""
+_SHARES = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)
+"""By how much d is moved towards a point inside, if a solver finds no variables of f at d."""
 _SAME = 1e-14
 """How far apart, relatively, arguments are that count as the same."""
 _LARGE = 1e5
@@ -57,21 +57,19 @@ class InCvxpy(Protocol):
 
 
 class DualWitness(NamedTuple):
-    """A threshold γ and a vector x: F(u) >= γ − f*(x) wherever x >= γ − u; a proof of its own."""
+    """A threshold γ and a vector x: F(u) >= γ − f*(x) if x >= γ − u; `proof` bounds F by itself."""
 
     gamma: float
     x: Vector
-    proof: ConeProof | TangentProof | None = None
+    proof: ConeProof | None = None
 
 
 class _Program(NamedTuple):
     problem: Any
     d: Any
     parameters: tuple[Any, ...]
-    simplex: Any
-    """The constraint Σd = 1, whose multiplier is γ; None where there is none."""
-    domain: tuple[Any, ...] = ()
-    """Where the atoms of the penalty are convex functions with finite values."""
+    simplex: Any = None
+    """The constraint Σd = 1, whose multiplier is γ; None if there is none."""
 
 
 class Programs:
@@ -87,64 +85,31 @@ class Programs:
         self._last: dict[str, tuple[Vector, Any]] = {}
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u."""
+        """Return F(u), the d that attains it, and (γ, x) with F(u) = γ − f*(x), x >= γ − u.
+
+        If multipliers prove no bound on F(u), γ is −inf, and the rest is what a solver says.
+        """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
             return found
         met = None if self._cones is None else self._cones.solve(u)
-        answer: tuple[float, Vector, float, Vector] | None = None
-        proof: ConeProof | TangentProof | None = None
-        if met is None or met.loose:
-            answer, proof = self._unproved(u)
-        if met is not None and (answer is None or met.below > answer[0]):
-            answer, proof = (met.below, met.d, met.gamma, met.slope), met.proof
-        self.keep("proof", u, proof)
-        return self.keep("margin", u, answer)
+        if met is None or met.below == -math.inf:
+            value, d, _, x = self.solved_margin(u)
+            self.keep("proof", u, None)
+            return self.keep("margin", u, (value, d, -math.inf, x))
+        self.keep("proof", u, met.proof)
+        return self.keep("margin", u, (met.below, met.d, met.gamma, met.slope))
 
-    def _unproved(
-        self, u: Vector
-    ) -> tuple[tuple[float, Vector, float, Vector], TangentProof | None]:
-        """Return what `margin` does by a solver, and the tangent that proves it.
+    def require_form(self) -> None:
+        """Raise an InputError, with the reason, unless bounds are proved in the cones of f."""
+        if self._refusal is not None:
+            raise InputError(f"{self._name()}: {self._refusal}")
 
-        Where no tangent is near, a solver that met its tolerances is believed: no proof then.
-        """
-        solved = self.solved_margin(u)
-        worth, proof = self._tangent(u, solved[1], "margin")
-        if not self._tight(worth, solved[0]) and self._trusted("margin"):
-            return solved, None
-        return (worth, *solved[1:]), proof
-
-    @staticmethod
-    def _tight(below: float, value: float) -> bool:
-        return value - below <= _LOOSE * (1.0 + abs(value))
-
-    def faithful(self, alone: bool) -> bool:
-        """Whether cone programs are those of f; where bounds are `alone` f's, tangents do too."""
-        of = self._pointwise
-        return not of.approximate or (alone and of.explicit)
-
-    def _trusted(self, name: str) -> bool:
-        """Whether the solver met its tolerances when it was last asked, and for f itself."""
-        problem = self._get(name).problem
-        return str(problem.status) == "optimal" and not self._pointwise.approximate
-
-    def _tangent(
-        self, u: Vector, d: Vector, name: str, box: bool = False
-    ) -> tuple[float, TangentProof | None]:
-        """Return the best that a tangent near a solver's d proves, and the proof."""
-        pointwise = self._pointwise
-        best: tuple[float, TangentProof | None] = (-math.inf, None)
-        if not pointwise.explicit:
-            return best
-        # The first two are those of d alone.
-        duals = [c.dual_value for c in self._get(name).problem.constraints[2:]]
-        d = np.maximum(d, 0.0)
-        for share in _INWARD:
-            proof = pointwise.proof(d + share * (1.0 / d.size - d), duals)
-            worth = pointwise.below(u, proof, box=box)
-            if worth > best[0]:
-                best = worth, proof
-        return best
+    def require(self) -> None:
+        """Raise an InputError, with the reason, unless F is bounded from below at margins of 0."""
+        self.require_form()
+        if self.margin(np.zeros(self._m))[2] == -math.inf:
+            raise InputError(f"{self._name()} cannot be played: {UNPROVED}")
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return what `margin` does, as good as the cone solver says: nothing proves it."""
@@ -158,15 +123,24 @@ class Programs:
         return value, d, gamma, gamma - u + slack
 
     @cached_property
+    def _form(self) -> ConeForm | NoConeForm:
+        try:
+            return cone_form(self._relaxation.cvxpy_penalty, self._m)
+        except NoConeForm as reason:
+            return reason
+
+    @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, None where it has other cones than those known here."""
-        return cone_form(self._relaxation.cvxpy_penalty, self._m)
+        """The cone program of f, None if it is not one of those in which bounds are proved."""
+        return self._form if isinstance(self._form, ConeForm) else None
+
+    @property
+    def _refusal(self) -> NoConeForm | None:
+        return self._form if isinstance(self._form, NoConeForm) else None
 
     @cached_property
     def _cones(self) -> ConeBounds | None:
-        if self.form is None or self._pointwise.approximate:
-            return None
-        return ConeBounds(self.form, self._m)
+        return None if self.form is None else ConeBounds(self.form, self._m)
 
     @cached_property
     def _points(self) -> ConePoints:
@@ -174,21 +148,21 @@ class Programs:
         return ConePoints(self.form, self._m)
 
     @cached_property
-    def _pointwise(self) -> Pointwise:
-        return Pointwise(*self._parts(), solves)
+    def _free_points(self) -> ConePoints:
+        assert self.form is not None
+        return ConePoints(self.form, self._m, simplex=False)
 
     @cached_property
-    def _anywhere(self) -> Pointwise:
-        of = self._pointwise
-        return Pointwise(of.d, of.value, of.constraints, solves, simplex=False)
+    def _pointwise(self) -> Pointwise:
+        return Pointwise(*self._parts())
 
-    def proof(self, u: Vector) -> ConeProof | TangentProof | None:
-        """Return what proves F(u), None where the solver is believed."""
-        found: ConeProof | TangentProof | None = self.known("proof", u)
+    def proof(self, u: Vector) -> ConeProof | None:
+        """Return the multipliers that prove F(u), None if there are none."""
+        found: ConeProof | None = self.known("proof", u)
         return found
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return what multipliers of the cone form prove; None where it is not that of f."""
+        """Return what multipliers of the cone form prove; None if f has no such form."""
         if self._cones is None:
             return None
         proof = self.known("multipliers", given.y)
@@ -199,75 +173,87 @@ class Programs:
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
         """Return a d near the point of a proof and a number not below f(d), without a solver.
 
-        `above` then knows this d. None if f has no variables but d, so that it is evaluated, or if
-        the point breaks a constraint.
+        `above` then knows this d. None if f is evaluated without a solver anyway, or if the point
+        breaks a constraint.
         """
-        if self._cones is None or not self._pointwise.own:
+        if self.form is None or self._pointwise.explicit:
             return None
-        found = self._points.near(given.point)
+        found = self._points.near(given.point, move=False)
         if found is not None:
             self.keep("point", *found)
         return found
 
-    def below(self, u: Vector, proof: ConeProof | TangentProof) -> float:
+    def below(self, u: Vector, proof: ConeProof) -> float:
         """Return what the proof is worth at u."""
-        if isinstance(proof, TangentProof):
-            return self._pointwise.below(u, proof)
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
-        """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1.
-
-        It is proved by the cone program of f, or by a tangent of it. Where that proves little, it
-        is as good as a solver that met its tolerances.
-        """
+        """Return a number not below the supremum of <d, θ> − f(d) over 0 <= d <= 1."""
         found = None if self._cones is None else self._cones.solve(-theta, box=True)
-        above = math.inf if found is None else -found.below
-        if found is None or found.loose:
-            value = self.conjugate(theta, everywhere=False)
-            d = self._get("boxed conjugate").d.value
-            if d is not None:
-                above = min(above, -self._tangent(-theta, d, "boxed conjugate", box=True)[0])
-            if not self._tight(-above, -value) and self._trusted("boxed conjugate"):
-                return min(above, value + _TRUST * (1.0 + abs(value)))
-        return above
+        return math.inf if found is None else -found.below
+
+    def free_conjugate_above(self, theta: Vector) -> float:
+        """Return a number not below f*(θ), the supremum over all d."""
+        if self.form is None:
+            return math.inf
+        found = ConeBounds(self.form.tilted(theta), 0).solve(np.zeros(0), box=True)
+        return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
         """Return (value, distance) with f(d') <= value at that distance from d, in the simplex.
 
-        d' breaks no constraint of f, nor do the variables that f has. Where no such point is
-        found, the value is as good as the solver, and `unmet` says so.
+        d' breaks no constraint of f, nor do the variables that f has. If no such point is found,
+        the value is as good as the solver, and `unmet` says so.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
+        found: tuple[Vector, float] | None = None
+        near, value = d, math.inf
         # An early iterate of a run proves a value far above f(d), and a solver may know better.
-        if settled is not None and (solved is None or settled <= solved[0]):
-            return self._settled(d, settled)
-        pointwise, value, near = self._pointwise, self.penalty(d), d
-        if not math.isfinite(value):
-            near = self._relaxation.repair(d)
-            value = self.penalty(near)
+        if settled is None or (solved is not None and solved[0] < settled):
+            value = self.penalty(d)
+            if not math.isfinite(value):
+                near = self._relaxation.repair(d)
+                value = self.penalty(near)
+            found = self._allowed(near) if math.isfinite(value) else (near, value)
+        if found is None and settled is not None:
+            found = self._last["point"][0], settled
+        self.keep("unmet", d, UNMET if found is None else "")
+        near, value = (near, value) if found is None else found
         apart = math.fsum(np.abs(near - d).tolist())
-        if math.isfinite(value):
-            given = pointwise.joint(near)
-            found = pointwise.allowed(given)
-            # What is proved, however loosely, counts more than the word of a solver.
-            if found is None and settled is not None:
-                return self._settled(d, settled)
-            self.keep("unmet", d, "" if found is not None else UNMET)
-            if found is not None:
-                value = pointwise.above(found)
-                apart = math.fsum(np.abs(found[: d.size] - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
 
-    def _settled(self, d: Vector, value: float) -> tuple[float, float]:
-        """Return what `above` does at the point that `near_point` found for d."""
-        self.keep("unmet", d, "")
-        moved = np.abs(self._last["point"][0] - d)
-        return value, math.fsum(moved.tolist()) + 8.0 * UNIT
+    def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
+        """Return a d' near d and a number not below f(d'); d' breaks no constraint of f."""
+        f = self._pointwise
+        if f.explicit and f.is_allowed(d):
+            return d, f.above(d)
+        if self._cones is None:
+            return None
+        found = None
+        # At a d that is outside by a rounding a solver may find no z, and at one nearby it does.
+        for share in _SHARES:
+            near = d
+            if share > 0.0 and self._points.inside is not None:
+                near = self._points.onto_domain(d)
+                near = near + share * (self._points.inside[: self._m] - near)
+            solved = self._solved_point(near)
+            found = None if solved is None else self._points.near(solved[1])
+            if found is not None or self._points.inside is None:
+                break
+        return (found[0], f.above(found[0])) if found is not None and f.explicit else found
+
+    def _solved_point(self, d: Vector) -> tuple[float, Vector] | None:
+        """Return f(d) and (d, z) as a solver finds them; None if it finds f infinite."""
+        found: tuple[float, Vector] | None = self.known("penalty", d)
+        if found is None and self._cones is not None:
+            found = self._cones.at(d)
+            if found is not None:
+                self.keep("penalty", d, found)
+        return found
 
     def unmet(self, d: Vector) -> str:
-        """Return what has to be said of `above` at d: "" where no constraint is broken."""
+        """Return what has to be said of `above` at d: "" if no constraint is broken."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
@@ -275,25 +261,16 @@ class Programs:
     def near(self, x: Vector) -> tuple[float, Vector] | None:
         """Return (value, x') with f(x') <= value at an x' near x, not only of the simplex.
 
-        None where no point is found that breaks no constraint of f.
+        None if no point is found that breaks no constraint of f.
         """
-        of = self._anywhere
-        if of.own and not math.isfinite(self.penalty(x)):
+        f = self._pointwise
+        if f.explicit and f.is_allowed(x):
+            return f.above(x), x
+        solved = self._solved_point(x)
+        found = None if solved is None else self._free_points.near(solved[1])
+        if found is None:
             return None
-        found = of.allowed(of.joint(x))
-        return None if found is None else (of.above(found), found[: x.size])
-
-    def free_conjugate_above(self, theta: Vector) -> float:
-        """Return a number not below f*(θ), proved by the cone program of f, or by no more than a
-        solver where that proves little."""
-        value = self.conjugate(theta)
-        above = math.inf
-        if self.form is not None and math.isfinite(value):
-            found = ConeBounds(self.form.tilted(theta), 0).solve(np.zeros(0), box=True)
-            above = math.inf if found is None else -found.below
-        if self._tight(-above, -value):
-            return above
-        return min(above, value + _TRUST * (1.0 + abs(value)))
+        return f.above(found[0]) if f.explicit else found[1], found[0]
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
@@ -320,32 +297,12 @@ class Programs:
         raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), inf where a constraint is violated by more than 1e-9 or an atom undefined.
-
-        cvxpy would evaluate 1/x, say, at negative x too, where the convex function is infinite.
-        """
-        program = self._get("penalty")
-        variable, goal = program.d, program.problem.objective.expr
-        if program.parameters:  # f has variables of its own, to be minimised over
-            found: tuple[float, Vector] | None = self.known("penalty", d)
-            if found is not None:
-                self._pointwise.put(found[1])
-                return found[0]
-            program.parameters[0].value = d
-            status, value = solve_problem(program.problem)
-            if status not in SOLVED:
-                return math.inf
-            self.keep("penalty", d, (value, self._pointwise.joint(d)))
-            return value
-        variable.value = d
-        if any(np.max(violation(c), initial=0.0) > 1e-9 for c in program.problem.constraints):
-            return math.inf
-        if any(np.max(outside(c), initial=0.0) > 0.0 for c in program.domain):
-            return math.inf
-        with np.errstate(all="ignore"):  # log(0) is -inf
-            value = goal.value if hasattr(goal, "value") else goal
-        number = float(np.asarray(value).item())
-        return math.inf if math.isnan(number) else number
+        """Return f(d), inf if a constraint is violated by more than 1e-9 or an atom undefined."""
+        if self._pointwise.explicit:
+            return self._pointwise.at(d)
+        self.require_form()
+        found = self._solved_point(d)
+        return math.inf if found is None else found[0]
 
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside dom f, nearly; the first is furthest from its ends.
@@ -363,11 +320,11 @@ class Programs:
     def interior(self) -> Vector:
         """Return the uniform distribution, or where f is infinite there one of `inside`."""
         if self._interior is None:
-            d, penalty = self._even, partial(looked_at, self._relaxation, "penalty")
-            if not math.isfinite(penalty(d)):
-                inside = [x for x in self.inside() if math.isfinite(penalty(x))]
-                if not inside and self._pointwise.inside is not None:
-                    inside = [self._pointwise.inside[: self._m]]
+            d = self._even
+            if not math.isfinite(self._relaxation.penalty(d)):
+                inside = [x for x in self.inside() if math.isfinite(self._relaxation.penalty(x))]
+                if not inside and self.form is not None and self._points.inside is not None:
+                    inside = [self._points.inside[: self._m]]
                 if not inside:
                     raise InputError(
                         f"{self._name()} is finite nowhere on the simplex for m = {self._m}, "
@@ -416,32 +373,24 @@ class Programs:
         d, value, constraints = self._parts()
         u, beta = cp.Parameter(self._m), cp.Parameter(nonneg=True)
         goal = cp.Minimize(u @ d + value - beta * cp.sum(cp.entr(d)))
-        return _Program(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta), None)
+        return _Program(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta))
 
     def _make_conjugate(self, boxed: bool = False) -> _Program:
         d, value, constraints = self._parts()
-        theta, box = cp.Parameter(self._m), [d >= 0, d <= 1] if boxed else []
+        theta = cp.Parameter(self._m)
+        box = [d >= 0, d <= 1] if boxed else []
         goal = cp.Maximize(theta @ d - value)
-        return _Program(cp.Problem(goal, [*box, *constraints]), d, (theta,), None)
+        return _Program(cp.Problem(goal, [*box, *constraints]), d, (theta,))
 
     def _make_boxed_conjugate(self) -> _Program:
         return self._make_conjugate(boxed=True)
-
-    def _make_penalty(self) -> _Program:
-        of = self._pointwise
-        if not of.own:
-            problem = cp.Problem(cp.Minimize(of.value), of.constraints)
-            return _Program(problem, of.d, (), None, tuple(of.domain))
-        where = cp.Parameter(self._m)
-        problem = cp.Problem(cp.Minimize(of.value), [*of.constraints, of.d == where])
-        return _Program(problem, of.d, (where,), None)
 
     def _solve(self, program: _Program, what: str) -> float:
         status, value = solve_problem(program.problem)
         if status in SOLVED and program.d.value is not None:
             return value
         name, large = self._name(), max(np.abs(p.value).max() for p in program.parameters) > _LARGE
-        bounded = not self._pointwise.own and math.isfinite(self.penalty(self._even))
+        bounded = self._pointwise.explicit and math.isfinite(self.penalty(self._even))
         if large or bounded:  # a closed f that is finite there has a minimum
             status += " (f or margins are too large to scale)"
         elif "infeasible" in status:
@@ -470,15 +419,16 @@ def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
 
 
 def solver_form(relaxation: InCvxpy, m: int) -> ConeForm | None:
-    """Return cvxpy's cone program of f, or None if it has cones of matrices or powers."""
+    """Return cvxpy's cone program of f, or None if it has cones of matrices."""
     form = programs(relaxation, m).form
-    return None if form is None or form.matrix or form.power else form
+    return None if form is None or form.matrix else form
 
 
 def check(relaxation: Any, m: int) -> None:
-    """Raise an InputError unless methods that are overridden return what is asked for.
+    """Raise an InputError unless the bounds that f needs can be proved.
 
-    If its bounds are not proved, `cvxpy_penalty` must return a convex function and constraints.
+    If its bounds are not proved, `cvxpy_penalty` must return a convex function and constraints. If
+    f has no `lower_bound` of its own, they must make a cone program in which bounds are proved.
     """
     from relaxboost.relaxations import dcp
 
@@ -495,4 +445,5 @@ def check(relaxation: Any, m: int) -> None:
 
     if not getattr(relaxation, "is_proved", False):
         dcp.parts(pair, m, owner)
-    check_returns(relaxation, m)  # before `resolve` of a family asks them
+        if not hasattr(relaxation, "lower_bound"):
+            programs(relaxation, m).require()

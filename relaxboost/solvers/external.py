@@ -136,6 +136,10 @@ def ask(
     with warnings.catch_warnings():
         # "Solution may be inaccurate": the bracket measures how inaccurate.
         warnings.simplefilter("ignore", UserWarning)
+        # For HiGHS cvxpy derives bounds of expressions, and multiplies zeros by infinite ones.
+        # `np.errstate` does not reach the thread of the solver.
+        matmul = "invalid value encountered in matmul"
+        warnings.filterwarnings("ignore", matmul, RuntimeWarning)
         try:
             # cvxpy evaluates f at the solver's point, where powers may overflow. NumPy's settings
             # are those of a thread.
