@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,11 +18,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
 from relaxboost.matrices.kernels import within
-from relaxboost.relaxations._projections import (
-    CappedFollower,
-    MeanFollower,
-    binary_capped_distribution,
-)
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     Level,
     Relaxation,
@@ -158,19 +154,7 @@ class Capped(WithK):
         k = self.double_k
         if k > u.size:
             self.resolve(u.size)  # which says what is wrong
-        return CappedFollower(beta, k)(u)
-
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
-        made = type(self).distribution, type(self)._distribution
-        own = made == (Relaxation.distribution, Capped._distribution)
-        return CappedFollower(beta, self.double_k) if own else super().projector(beta)
-
-    _own_margin = relaxed_margin
-
-    def valuer(self) -> Callable[[Vector], float]:
-        if type(self).relaxed_margin is not Capped._own_margin:
-            return super().valuer()
-        return MeanFollower(self.double_k, self._rank)
+        return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""

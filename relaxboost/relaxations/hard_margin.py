@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,14 +11,10 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import Level, Relaxation, Traits, Witness, as_margins
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import changes
-
-
-def _least(u: Vector) -> float:
-    return float(u.min())
 
 
 @dataclass(frozen=True)
@@ -60,18 +56,7 @@ class HardMargin(Relaxation):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
-        return CappedFollower(beta, 1.0)(u)
-
-    def projector(self, beta: float) -> Callable[[Vector], Vector]:
-        made = type(self).distribution, type(self)._distribution
-        own = made == (Relaxation.distribution, HardMargin._distribution)
-        return CappedFollower(beta, 1.0) if own else super().projector(beta)
-
-    _own_margin = relaxed_margin
-
-    def valuer(self) -> Callable[[Vector], float]:
-        own = type(self).relaxed_margin is HardMargin._own_margin
-        return _least if own else super().valuer()
+        return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         return binary_capped_distribution(u, beta)
