@@ -21,8 +21,8 @@ from relaxboost.relaxations.own import changes
 class HardMargin(Relaxation):
     """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
 
-    The value of the game is the largest l1 margin, and by Thm 4 the edge that every distribution
-    leaves some hypothesis. f* is 0 at the origin and infinite elsewhere.
+    The value of the game is the largest l1 margin. By Thm 4 it is also the largest edge that some
+    hypothesis has for every distribution. f* is 0 at the origin and infinite elsewhere.
 
     References
     ----------
@@ -47,7 +47,7 @@ class HardMargin(Relaxation):
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i u_i and the unit vector at its first minimiser."""
+        """Return min_i u_i and the unit vector of the first index that attains it."""
         u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)
@@ -55,7 +55,7 @@ class HardMargin(Relaxation):
         return float(u[i]), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
+        """Return the weights d_i proportional to exp(−u_i/β)."""
         return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
@@ -89,5 +89,5 @@ class HardMargin(Relaxation):
         return 0.0
 
     def plus(self, other: Relaxation) -> Relaxation | None:
-        """Return `other`: 0 + f = f."""
+        """Return `other`, since 0 + f = f."""
         return None if changes(self) else other

@@ -1,4 +1,4 @@
-"""What relaxations relative to a prior distribution π share."""
+"""The base of relaxations relative to a prior distribution π over the examples."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import float_down, float_up, sum_bounds
 from relaxboost.relaxations.base import Level, Relaxation, onto_simplex
 
-_TOLERANCE = 1e-9
-
 
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     """Return `prior` as a tuple of floats and Fractions, kept exactly; None stays None.
@@ -28,7 +26,7 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     Raises
     ------
     InputError
-        If it is not a vector of finite numbers >= 0, or does not sum to one within 1e-9.
+        If `prior` is not a vector of finite numbers >= 0 that sum to one within 1e-9.
     """
     if prior is None:
         return None
@@ -46,18 +44,18 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     if negative is not None:
         raise InputError(f"{owner} needs prior[{negative}] >= 0, got {float(kept[negative])}")
     total = math.fsum(map(float, kept))
-    if not abs(total - 1.0) <= _TOLERANCE:
+    if not abs(total - 1.0) <= 1e-9:
         raise InputError(
-            f"{owner}: priors must sum to one within {_TOLERANCE:g}, and these sum to {total:.12g}"
+            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}"
         )
     return kept
 
 
 class OverPrior(Relaxation):
-    """A relaxation of the simplex relative to π; subclasses have a field `prior`.
+    """A relaxation relative to a prior distribution π. Subclasses have a field `prior`.
 
-    π is the prior divided by its exact sum, and uniform where `prior` is None. d_i = 0 wherever
-    π_i = 0.
+    π is `prior` divided by its exact sum, or the uniform distribution if `prior` is None. If
+    π_i = 0, then d_i = 0.
     """
 
     level: ClassVar[Level] = "enclosed"
@@ -69,7 +67,11 @@ class OverPrior(Relaxation):
         return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, zero where π is, normalised, and moved to π as far as f asks."""
+        """Return a point near `d` where f is finite.
+
+        `d` is clipped, set to zero where π is zero, and normalised. If f is infinite there, it is
+        moved towards π.
+        """
         d = np.array(d, dtype=np.float64)
         if self._zeros is not None and np.isfinite(d).all():
             d[self._zeros] = 0.0
@@ -88,13 +90,13 @@ class OverPrior(Relaxation):
 
     @cached_property
     def _prior(self) -> Vector:
-        """π rounded to nearest, up to its sum."""
+        """π in doubles, with a relative error of a few roundings."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 
     @cached_property
     def _zeros(self) -> NDArray[np.bool_] | None:
-        """Where π is zero; None if nowhere."""
+        """Whether each π_i is zero, or None if no π_i is."""
         if self.prior is None:
             return None
         zeros = np.array([p == 0 for p in self.prior])
@@ -102,10 +104,10 @@ class OverPrior(Relaxation):
 
     @cached_property
     def _log_prior(self) -> Vector | None:
-        """Log π where it is positive; None for the uniform π."""
+        """log π where π is positive, or None for the uniform π."""
         if self.prior is None:
             return None
-        # Entry by entry for Fractions that are too small for a double.
+        # A positive Fraction may be too small for a double, but its logarithm is not.
         logs = [
             math.log(p) if isinstance(p, float) else math.log(p.numerator) - math.log(p.denominator)
             for p in self.prior
@@ -115,7 +117,7 @@ class OverPrior(Relaxation):
 
     @cached_property
     def _enclosed_prior(self) -> Interval:
-        """π where it is positive, rigorously."""
+        """Rigorous bounds of π where it is positive."""
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):
             values = np.array(positive)
@@ -125,9 +127,11 @@ class OverPrior(Relaxation):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
+        """Return bounds of the positive π_i, or one interval for the uniform π."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _positive(self, m: int) -> int:
+        """Return the number of positive π_i."""
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
@@ -136,10 +140,11 @@ class OverPrior(Relaxation):
         return u if self._zeros is None else u[~self._zeros]
 
     def _outside_is_zero(self, d: Vector) -> bool:
+        """Return whether d is zero where π is."""
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Undo `_inside`, with zeros elsewhere."""
+        """Return the vector that `_inside` maps to `inside`, with zeros where π is zero."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)
