@@ -191,12 +191,6 @@ class Relaxation(ABC):
         own = kind.distribution, kind._distribution
         return own == (Relaxation.distribution, Relaxation._distribution)
 
-    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
-        return partial(self._distribution, beta=beta)
-
-    def _margin_function(self) -> Callable[[Vector], float]:
-        return lambda u: self.relaxed_margin(u)[0]
-
     def _plus(self, other: Relaxation) -> Relaxation | None:
         """Return self + other in closed form, or None where no such rule is known."""
         return None
@@ -350,17 +344,11 @@ class BinaryDistribution(ABC):
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
     """Return `f.distribution` at β as a function of finite margins, for use in every round.
 
-    The function checks nothing and may start from its last result. It may have a method
-    `along(u, v, η)`, which returns u + ηv, its distribution d, <d, v> and <d, u + ηv>.
+    The function does not check the margins.
     """
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
-    return f._projector(beta)
-
-
-def margin_function(f: Relaxation) -> Callable[[Vector], float]:
-    """Return F as a function of finite margins, which may start from its last result."""
-    return f._margin_function()
+    return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:

@@ -1,9 +1,9 @@
-"""Capped distributions and the soft margin AvgMin_k."""
+"""The cap 1/k on every weight, whose relaxed margin is the soft margin AvgMin_k; and CVaR."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,11 +18,7 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
 from relaxboost._core.rounding import UNIT, float_down, float_up, rounded_sum, sum_bounds, up
 from relaxboost.matrices.kernels import within
-from relaxboost.relaxations._projections import (
-    CappedFollower,
-    MeanFollower,
-    binary_capped_distribution,
-)
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import (
     BinaryDistribution,
     Relaxation,
@@ -38,58 +34,67 @@ from relaxboost.relaxations.own import has_own_class
 
 
 def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
-    """Return AvgMin_k(u) and its minimising d, `gamma` being the ceil(k)-th smallest margin."""
+    """Return AvgMin_k(u) and its minimiser d; `gamma` is the ceil(k)-th smallest margin."""
     below = u < gamma
     d = np.where(below, 1.0 / k, 0.0)
-    rest = k - int(np.count_nonzero(below))  # in units of the cap; ties share it, in their order
+    # The rest of the weight, in units of the cap, fills the tied margins in their order.
+    rest = k - int(np.count_nonzero(below))
     ties = np.flatnonzero(u == gamma)[: math.ceil(rest)]
     d[ties] = np.minimum(1.0, rest - np.arange(ties.size)) / k
     return gamma - float((gamma - u[below]).sum()) / k, d
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Return the `d` of the simplex cut at the caps, in place, the cut mass spread over the
-    headroom that the other entries leave, in proportion to it."""
+    """Cut the distribution d at the caps, in place, and return it.
+
+    The mass that is cut is spread over the room below the caps of the other entries, in proportion
+    to this room.
+    """
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
-    headroom = np.minimum(caps, 1.0) - d
-    room = rounded_sum(headroom)
-    if room > 0.0:
+    room = np.minimum(caps, 1.0) - d
+    total_room = rounded_sum(room)
+    if total_room > 0.0:
         missing = max(0.0, 1.0 - rounded_sum(d))
-        np.minimum(d + min(1.0, missing / room) * headroom, caps, out=d)
+        np.minimum(d + min(1.0, missing / total_room) * room, caps, out=d)
     return d
+
+
+def describe_threshold(found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+    """Return the witness γ as the margin nearest to it, in the form that certificates store."""
+    return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
 
 @dataclass(frozen=True)
 class Capped(WithK, BinaryDistribution):
-    """The indicator of ‖d‖_inf <= 1/k: no example may weigh more than 1/k.
+    """The indicator of ‖d‖_inf <= 1/k: no example may have a weight above 1/k.
 
     Its relaxed margin is the soft margin
 
         F(u) = AvgMin_k(u) = max over γ of γ − (1/k) Σ [γ − u_i]_+,
 
-    the mean of the k smallest margins; for a k that is not an integer the ceil(k)-th smallest
-    counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k. `Capped(1)` is the hard
-    margin, `Capped(m)` leaves the uniform distribution only.
+    the mean of the k smallest margins. If k is not an integer, the ceil(k)-th smallest margin
+    counts with the fraction k − floor(k). f*(θ) = ‖θ‖_1 / k, and ν = 1/k is the cap. `Capped(1)` is
+    the hard margin, and `Capped(m)` allows only the uniform distribution.
 
-    Where many margins equal the last one that counts they share what is left one after the other,
-    so that no weight exceeds the cap. `CVaR` is the same family by its level.
+    If several margins are equal to the last margin that counts, the minimiser gives them the rest
+    of the weight in their order, up to the cap. `CVaR` is the same family, given by its level.
 
     Parameters
     ----------
     k : int, float or Fraction, optional
         1 <= k <= m, kept exactly.
     fraction : int, float or Fraction, optional
-        In place of k: k = fraction · m once the game gives m. A float means the decimal it
-        prints as (0.1 is one tenth, so that m = 569 gives 56.9 exactly), and a k within 1e-12 of
-        a whole number, relatively, is that number (1/3 and m = 3 give 1).
+        An alternative to k: a game with m examples sets k = fraction · m. A float means the
+        decimal that it prints as: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k within a
+        relative distance of 1e-12 of an integer is this integer, so 1/3 and m = 3 give 1.
 
     Raises
     ------
     InputError
-        If not exactly one of the two is given, or it is out of range: k < 1, k > m (when the
-        game is declared), fraction outside (0, 1].
+        If both or none of the two are given, if k < 1, or if fraction is outside (0, 1]. A game
+        raises it if k > m.
 
     References
     ----------
@@ -123,18 +128,18 @@ class Capped(WithK, BinaryDistribution):
         return float(1 / self.exact_k)
 
     @cached_property
-    def _most(self) -> float:
-        """The largest weight that counts as one within the cap."""
+    def _cap_with_rounding(self) -> float:
+        """The largest weight that satisfies the cap up to rounding."""
         return self.cap * (1.0 + 8.0 * UNIT)
 
     @cached_property
     def _rank(self) -> int:
-        """The number, from 0, of the last margin in order that counts."""
+        """The index in increasing order, from 0, of the last margin that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
         d = np.asarray(d, dtype=np.float64)
-        return 0.0 if within(d, self._most) else math.inf
+        return 0.0 if within(d, self._cap_with_rounding) else math.inf
 
     @property
     def traits(self) -> Traits:
@@ -146,7 +151,7 @@ class Capped(WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser; among ties the lowest index gets weight first."""
+        """Return AvgMin_k(u) and its minimiser. Among ties the lowest index gets weight first."""
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
@@ -154,20 +159,9 @@ class Capped(WithK, BinaryDistribution):
         """Return the entropic projection of SS09 Fig. 2 at (u, β)."""
         k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # which says what is wrong
-        return CappedFollower(beta, k)(u)
-
-    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
-        made = type(self).distribution, type(self)._distribution
-        own = made == (Relaxation.distribution, Capped._distribution)
-        return CappedFollower(beta, self.double_k) if own else super()._projector(beta)
-
-    _own_margin = relaxed_margin
-
-    def _margin_function(self) -> Callable[[Vector], float]:
-        if type(self).relaxed_margin is not Capped._own_margin:
-            return super()._margin_function()
-        return MeanFollower(self.double_k, self._rank)
+            # `resolve` raises the error that explains it.
+            self.resolve(u.size)
+        return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
@@ -176,18 +170,20 @@ class Capped(WithK, BinaryDistribution):
     def witness(self, u: Vector) -> Witness:
         u = as_margins(u, self)
         if self._rank >= u.size:
-            self.resolve(u.size)  # which says what is wrong
+            # `resolve` raises the error that explains it.
+            self.resolve(u.size)
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards; valid for every γ."""
+        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
         hinge = np.maximum(gamma - np.asarray(u, dtype=np.float64), 0.0)
-        # Each difference carries one rounding, relative to itself.
+        # A γ far beyond all margins proves no useful bound, and its sum may overflow.
         if not np.isfinite(hinge).all() or hinge.max() > 1e300 / hinge.size:
-            return -math.inf  # a γ beyond all margins proves nothing worth computing
+            return -math.inf
+        # Each difference has a relative error of one rounding.
         total = up(sum_bounds(hinge)[1] * (1.0 + 4.0 * UNIT)) if hinge.any() else 0.0
         return float_down(Fraction(gamma) - Fraction(total) / self.exact_k)
 
@@ -209,17 +205,16 @@ class Capped(WithK, BinaryDistribution):
         return {"kind": "caps", "caps": number(1 / self.exact_k)}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the margin that γ stands for."""
-        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
+        return describe_threshold(found, u)
 
     def repair(self, d: Vector) -> Vector:
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance): moving the mass above the cap into the headroom makes d feasible.
+        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved.
 
-        The mass e above the cap of d / Σd fits below it since k <= m, and moving it changes
-        the point by 2e in the l1 norm.
+        Since k <= m, the mass e above the cap fits below it. Moving it changes the point by 2e in
+        the l1 norm.
         """
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
@@ -242,25 +237,27 @@ class Capped(WithK, BinaryDistribution):
 
 
 class CVaR(Capped):
-    """CVaR(α): F(u) is the mean of the lowest share 1 − α of the margins; 0.95 is the worst 5 %.
+    """The conditional value at risk: F(u) is the mean of the lowest share 1 − α of the margins.
 
-    −F(u) is the conditional value at risk (expected shortfall) at level α of the losses −u_i, each
-    of probability 1/m, with α as `cvxpy.cvar` and most of finance count it:
+    −F(u) is the conditional value at risk (expected shortfall) at level α of the losses −u_i, which
+    all have probability 1/m. The level is that of `cvxpy.cvar`: 0.95 means the worst 5 %.
 
         −F(u) = min over t of t + Σ [−u_i − t]_+ / ((1 − α) m).
 
-    It is `Capped(fraction=1 − α)`, which a game resolves to `Capped(k)` with k = (1 − α) m. α = 0
-    is the mean of all margins; the hard margin is the limit α = 1 − 1/m, and no α may exceed it.
+    The family is `Capped(fraction=1 − α)`, which a game resolves to `Capped(k)` with
+    k = (1 − α) m. For α = 0, F is the mean of all margins. The largest α is 1 − 1/m, and F is then
+    the hard margin.
 
     Parameters
     ----------
     alpha : int, float or Fraction
-        0 <= α < 1. A float means the decimal it prints as: 0.95 leaves one twentieth exactly.
+        The level, 0 <= α < 1. A float means the decimal that it prints as: 0.95 gives a share of
+        exactly one twentieth.
 
     Raises
     ------
     InputError
-        If α is outside [0, 1), or (when the game is declared) above 1 − 1/m.
+        If α is outside [0, 1). A game raises it if α > 1 − 1/m.
 
     References
     ----------
@@ -277,7 +274,8 @@ class CVaR(Capped):
                 "margins counts; the mean of the k lowest of them is Capped(k)"
             )
         share = 1 - (Fraction(repr(alpha)) if isinstance(alpha, float) else level)
-        near = float(share)  # as short as α itself: 0.6 leaves 0.4
+        # α = 0.6 gives the share 0.4, which prints as short as α.
+        near = float(share)
         kept = near if isinstance(alpha, float) and Fraction(repr(near)) == share else share
         super().__init__(fraction=kept)
 
@@ -288,5 +286,6 @@ class CVaR(Capped):
 
     def __repr__(self) -> str:
         near = float(self.alpha)
-        short = near < 1.0 and CVaR(near) == self  # a float leaves a float, which is not 2/5
+        # A level given as Fraction(2, 5) is not shown as the float 0.4, which gives another share.
+        short = near < 1.0 and CVaR(near) == self
         return f"CVaR({near if short else self.alpha!r})"

@@ -13,7 +13,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.digits import number, vector
+from relaxboost._core.digits import vector
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
@@ -22,27 +22,28 @@ from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.capped import cut
+from relaxboost.relaxations.capped import cut, describe_threshold
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ExactForm
+from relaxboost.relaxations.vectors import MAX_SHOWN
 
-_SHOWN = 8
-"""How many caps a repr spells out."""
 _NO_CAP = Fraction(10**300)
-"""Beyond the doubles there is no cap to speak of."""
+"""A larger cap has no effect, and might be no double."""
 
 
 class Doubles(NamedTuple):
-    """Caps as doubles: rounded to nearest, enclosed, and whether they sum to one exactly."""
+    """Caps as doubles."""
 
     near: Vector
+    """The caps rounded to nearest."""
     enclosure: Interval
     single: bool
+    """Whether the caps sum to exactly one, so that only one distribution satisfies them."""
 
 
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
-    """Return `caps` as doubles; a double is enclosed by itself, another number by neighbours."""
+    """Return `caps` as doubles. The enclosure of a cap that is no double is two doubles wide."""
     near = np.array([float(min(q, _NO_CAP)) for q in caps])
     is_double = np.fromiter(
         (
@@ -59,27 +60,29 @@ def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
 
 
 def _surely_above_one(below: Vector) -> bool:
+    """Return whether numbers sum to more than one, by a bound in doubles."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise an InputError if `caps` and `free` weights without a cap cannot sum to one."""
+    """Raise an InputError if no distribution satisfies `caps`; `free` weights have no cap."""
     if free or any(q >= 1 for q in caps):
         return
+    # A long exact sum is slow.
     if len(caps) > 1000 and _surely_above_one(np.nextafter([float(q) for q in caps], 0.0)):
-        return  # a long exact sum is slow
+        return
     total = sum(caps, Fraction(0))
     if total < 1:
         short = f"{float(total):g}" if 1 - total > 1e-6 else f"1 - {float(1 - total):.3g}"
         raise InputError(
-            f"{owner} needs caps that sum to at least 1, since weights that obey them sum to 1; "
-            f"these {len(caps)} sum to {short}: raise some, or give a Fraction, such as "
-            "Fraction(1, 3), where a float is rounded down"
+            f"{owner} needs caps that sum to at least 1, since the weights sum to 1; these "
+            f"{len(caps)} sum to {short}: raise some caps or, if a float was rounded down, give a "
+            "Fraction, such as Fraction(1, 3)"
         )
 
 
 def cap(owner: str, name: str, value: object) -> Fraction:
-    """Return a cap as the rational it is; raises InputError unless it is finite and >= 0."""
+    """Return the exact value of a cap, or raise InputError unless it is finite and >= 0."""
     q = exact(owner, f"{name} (1 or more is no cap)", value)
     if q < 0:
         raise InputError(f"{owner} needs {name} to be >= 0, got {spell(q)}; 0 forces a weight to 0")
@@ -90,22 +93,28 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
     """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps from the smallest margin."""
     d = np.zeros(u.shape[0])
-    filled, shortfall = 0.0, 0.0
-    lost, missed = 0.0, 0.0  # the low-order parts (Kahan): the rest must not suffer from m
+    filled = 0.0
+    shortfall = 0.0
+    # Compensated summation (Kahan 1965) makes the errors of both sums independent of m.
+    lost = 0.0
+    missed = 0.0
     for i in range(u.shape[0]):
         if u[i] < gamma:
             d[i] = caps[i]
             y = caps[i] - lost
             new = filled + y
-            lost, filled = (new - filled) - y, new
+            lost = (new - filled) - y
+            filled = new
             y = caps[i] * (gamma - u[i]) - missed
             new = shortfall + y
-            missed, shortfall = (new - shortfall) - y, new
+            missed = (new - shortfall) - y
+            shortfall = new
     rest = (1.0 - filled) + lost
+    # The tied margins share the rest, the lowest index first.
     for i in range(u.shape[0]):
         if rest <= 0.0:
             break
-        if u[i] == gamma:  # ties share it, the lowest index first
+        if u[i] == gamma:
             d[i] = min(caps[i], rest)
             rest -= d[i]
     return gamma - shortfall, d
@@ -113,27 +122,28 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 
 @dataclass(frozen=True)
 class Caps(Relaxation, Bounds, Description):
-    """The indicator of |d_i| <= c_i: example i may weigh at most c_i.
+    """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
     Its relaxed margin is
 
         F(u) = max over γ of γ − Σ c_i [γ − u_i]_+,
 
-    attained where the caps, filled from the smallest margin upwards, reach a total of one; among
-    equal margins the lowest index is filled first. f*(θ) = Σ c_i |θ_i|. With all caps 1/k it is
-    `Capped(k)`, with all caps at least 1 the hard margin on the simplex.
+    The minimiser fills the caps from the smallest margin upwards until the weights sum to one, and
+    γ is the last margin that gets weight. Among equal margins it fills the lowest index first.
+    f*(θ) = Σ c_i |θ_i|. With all caps 1/k the family is `Capped(k)`, and with all caps at least 1
+    it is the hard margin.
 
     Parameters
     ----------
     caps : sequence of shape (m,), or one number for all
         The caps c_i >= 0, int, float or Fraction, kept exactly, with Σ c_i >= 1. A cap of 0 forces
-        a weight to 0, one of 1 or more leaves it free.
+        a weight to 0, and a cap of 1 or more has no effect.
 
     Raises
     ------
     InputError
-        If a cap is not a finite number >= 0, they sum to less than 1, or (when the game is
-        declared) there is not one for each example.
+        If a cap is not a finite number >= 0, or if the caps sum to less than 1. A game raises it
+        if the number of caps is not the number of examples.
 
     References
     ----------
@@ -159,7 +169,7 @@ class Caps(Relaxation, Bounds, Description):
     def __repr__(self) -> str:
         if isinstance(self.caps, Fraction):
             return f"Caps({spell(self.caps)})"
-        if len(self.caps) <= _SHOWN:
+        if len(self.caps) <= MAX_SHOWN:
             return f"Caps([{', '.join(map(spell, self.caps))}])"
         near = self._doubles.near
         return f"Caps(<{near.size} caps from {near.min():g} to {near.max():g}>)"
@@ -191,7 +201,7 @@ class Caps(Relaxation, Bounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """Polyhedral, monotone; symmetric if the caps are equal, (ii) if none is zero."""
+        """The traits of caps: symmetric if all are equal, and condition (ii) holds if none is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         return Traits(
             polyhedral=True,
@@ -209,13 +219,13 @@ class Caps(Relaxation, Bounds, Description):
         return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
         u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection: min{c_i, x exp(−u_i/β)} with the x that normalises."""
+        """Return the entropic projection min{c_i, x exp(−u_i/β)}, with the x that normalises it."""
         caps = self._of(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
@@ -225,7 +235,7 @@ class Caps(Relaxation, Bounds, Description):
         return Witness(caps_threshold(u, self._of(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards; valid for every γ."""
+        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
         u, gamma = np.asarray(u, dtype=np.float64), float(witness.gamma)
         if not math.isfinite(gamma):
             return -math.inf
@@ -256,17 +266,17 @@ class Caps(Relaxation, Bounds, Description):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the margin that γ stands for."""
-        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
+        return describe_threshold(found, u)
 
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy, min{c_i, x}."""
         return self.distribution(np.zeros(m), 1.0)
 
     def largest_negentropy(self, m: int) -> float:
-        """Return max Σ d log d: that of the d that fills the largest caps first.
+        """Return the maximum of Σ d log d over the feasible d.
 
-        No feasible d has larger partial sums of its sorted entries, and Σ d log d is Schur-convex.
+        The d that fills the largest caps first attains it: no feasible d has larger partial sums of
+        its sorted entries, and Σ d log d is Schur-convex.
         """
         caps = np.sort(np.minimum(self._of(m).near, 1.0))[::-1]
         before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
@@ -283,13 +293,14 @@ class Caps(Relaxation, Bounds, Description):
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance): moving the mass above the caps into the headroom makes d feasible.
+        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved.
 
-        The mass e above the caps of d / Σd fits below them since Σ c_i >= 1, and moving it changes
-        the point by 2e in the l1 norm.
+        Since Σ c_i >= 1, the mass e above the caps fits below them. Moving it changes the point by
+        2e in the l1 norm.
         """
-        low, enclosure = total[0], self._of(len(d)).enclosure
-        # What this leaves out is below its cap even after the roundings of the product.
+        low = total[0]
+        enclosure = self._of(len(d)).enclosure
+        # All other entries are below their caps even after the roundings of the product.
         close = (d > 0.0) & (d >= low * enclosure.lower * (1.0 - 8.0 * UNIT))
         if not close.any():
             return 0.0, 0.0

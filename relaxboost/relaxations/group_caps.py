@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost._core.digits import number, vector
+from relaxboost._core.digits import vector
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import spell
@@ -23,29 +23,32 @@ from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.caps import _SHOWN, Caps, cap, check_room, negentropy
+from relaxboost.relaxations.capped import describe_threshold
+from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ZERO, ExactForm, Row
+from relaxboost.relaxations.vectors import MAX_SHOWN
 
 Index = NDArray[np.int64]
 _ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
-    """The groups, and each free example as a group of its own with cap 1."""
+    """The units: the groups, and each free example as a group with one member and cap 1."""
 
     of: Index
-    """The unit of each example; units are numbered by their first example."""
+    """The index of the unit of each example. Units are in the order of their first examples."""
     first: Index
     """The first example of each unit."""
     sizes: Index
+    """The number of examples in each unit."""
     caps: Caps
-    """What is left of the game between units."""
+    """The caps of the units, as a relaxation of the total weights of the units."""
     capped: Index
-    """The units that are groups."""
+    """The indices of the units that are groups."""
     order: Index
-    """The examples, those of one unit together."""
+    """The indices of the examples, sorted by unit."""
 
 
 @njit()
@@ -66,31 +69,31 @@ class GroupCaps(Relaxation, Bounds, Description):
 
         F(u) = max over γ of γ − Σ_g c_g [γ − min_{i in g} u_i]_+
 
-    where an example in no group counts as a group of its own with cap 1, which changes nothing on
-    the simplex: no weight exceeds 1 there. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, infinite where θ
-    does not vanish on the free examples. By the chain rule of the entropy the distribution is
-    soft-max within a group, and between groups that of `Caps` at the margins
-    −β log Σ_{i in g} exp(−u_i/β).
+    where an example in no group (a free example) counts as a group with cap 1. This cap has no
+    effect, because no weight exceeds 1. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, or infinity if θ is not
+    zero on the free examples. By the chain rule of the entropy, the weights within a group are
+    proportional to exp(−u_i/β), and the weights of the groups are the distribution of `Caps` at the
+    margins −β log Σ_{i in g} exp(−u_i/β).
 
     Parameters
     ----------
     groups : sequence of int, shape (m,)
         The group of each example, >= 0, or −1 for a free example.
     caps : dict, sequence, or one number for all
-        The caps c_g >= 0, int, float or Fraction, kept exactly: by label, in a sequence that the
-        labels index, or the same for all groups. With no free example Σ c_g >= 1. The caps of
-        labels that no example bears are dropped.
+        The caps c_g >= 0, int, float or Fraction, kept exactly. A dict maps labels to caps, and a
+        sequence is indexed by labels. Without a free example Σ c_g >= 1. Caps of labels that no
+        example has are dropped.
 
     Raises
     ------
     InputError
-        If a label is not an integer >= −1 or has no cap, a cap is not a finite number >= 0, they
-        leave no distribution, or (when the game is declared) there is not one label for each
-        example.
+        If a label is not an integer >= −1 or has no cap, if a cap is not a finite number >= 0, or
+        if no distribution satisfies the caps. A game raises it if the number of labels is not the
+        number of examples.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 4.1, where every example is a group.
+    Shalev-Shwartz & Singer (2009), Sec. 4.1, is the case in which every example is a group.
     """
 
     family = "relaxboost.GroupCaps"
@@ -102,12 +105,7 @@ class GroupCaps(Relaxation, Bounds, Description):
     def __post_init__(self) -> None:
         labels = _labels(self.groups)
         used = sorted(set(labels) - {-1})
-        given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps
-        if isinstance(given, tuple) and given and isinstance(given[0], tuple):
-            given = dict(given)  # how it is kept
-        if not isinstance(given, Mapping):
-            each = given if isinstance(given, list | tuple) else None
-            given = dict(enumerate(each)) if each is not None else dict.fromkeys(used, given)
+        given = _caps_by_label(self.caps, used)
         if -1 in given:
             raise InputError("GroupCaps has no cap for -1, the label of examples in no group")
         missing = next((label for label in used if label not in given), None)
@@ -122,7 +120,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         object.__setattr__(self, "caps", caps)
 
     def __repr__(self) -> str:
-        if max(len(self.groups), len(self.caps)) <= _SHOWN:
+        if max(len(self.groups), len(self.caps)) <= MAX_SHOWN:
             caps = ", ".join(f"{g}: {spell(q)}" for g, q in self.caps)
             return f"GroupCaps({list(self.groups)}, {{{caps}}})"
         free = self.groups.count(-1)
@@ -133,7 +131,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         return f"{self.family}({list(self.groups)}, {{{caps}}})"
 
     def resolve(self, m: int) -> GroupCaps:
-        """Return it, if there is a label for each of m examples."""
+        """Return this relaxation, or raise InputError unless it has m labels."""
         if len(self.groups) != m:
             raise InputError(
                 f"{self!r} labels {len(self.groups)} examples, and this game has m = {m}; give one "
@@ -144,6 +142,7 @@ class GroupCaps(Relaxation, Bounds, Description):
     @cached_property
     def _units(self) -> _Units:
         labels = np.array(self.groups)
+        # Each free example gets a negative label of its own.
         alone = np.where(labels < 0, -1 - np.arange(labels.size), labels)
         names, first, of, sizes = np.unique(
             alone, return_index=True, return_inverse=True, return_counts=True
@@ -162,7 +161,11 @@ class GroupCaps(Relaxation, Bounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """Polyhedral, monotone; symmetric if nothing tells examples apart, (ii) if no cap is 0."""
+        """The traits of group caps: condition (ii) holds if no cap is 0.
+
+        f is symmetric if all examples are in one group, or if no group has two examples, all caps
+        are equal, and all or no examples are free.
+        """
         units = self._units
         alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
         symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
@@ -175,7 +178,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         )
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
-        """Return the 0/1 matrix groups × examples and the caps of its rows."""
+        """Return the 0/1 matrix with a row for each group, and the caps of the groups."""
         from scipy import sparse
 
         units = self._for(m)
@@ -193,7 +196,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         return 0.0 if (sums <= caps)[units.capped].all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ_g c_g max_{i in g} |θ_i|, inf unless θ vanishes on the free examples."""
+        """Return Σ_g c_g max_{i in g} |θ_i|, or inf unless θ is zero on the free examples."""
         units, theta = self._for(len(theta)), np.abs(theta)
         largest = theta[_smallest(-theta, units.of, units.first)]
         if np.delete(largest, units.capped).any():
@@ -201,12 +204,13 @@ class GroupCaps(Relaxation, Bounds, Description):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
+        """Return the units, the least margin of each unit, and the example that has it."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
@@ -214,25 +218,26 @@ class GroupCaps(Relaxation, Bounds, Description):
         return value, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection: soft-max within groups, that of `Caps` between them."""
+        """Return the entropic projection: softmax in the groups, that of `Caps` between them."""
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
         sums = _sums(units.of, d)
         doubles = units.caps._doubles
-        # The group's margin is `least` − β log `sums`; told apart, neither is lost in the other.
-        between = doubles.near if doubles.single else None
-        if between is None:
+        # The margin of a group is `least` − β log `sums`. As two arguments, none of these terms is
+        # lost in the other by rounding.
+        between = doubles.near
+        if not doubles.single:
             between = caps_distribution(least, beta, doubles.near, sums)
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest γ at which the caps of the groups with min u <= γ reach one."""
+        """Return the smallest γ at which the caps of the units with min u <= γ sum to one."""
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards; valid for every γ."""
+        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards. Every γ gives a lower bound."""
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 
@@ -257,8 +262,9 @@ class GroupCaps(Relaxation, Bounds, Description):
         return gamma - caps @ t, [matrix.T @ t >= gamma - u]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return d >= 0, the sums over groups at most the caps, and no cost."""
-        rows: dict[int, Row] = {}  # in the order of the groups' first examples
+        """Return the program d >= 0 with a row for each group, whose sum is at most the cap."""
+        # The rows are in the order of the groups' first examples.
+        rows: dict[int, Row] = {}
         for i, label in enumerate(self.resolve(m).groups):
             if label >= 0:
                 rows.setdefault(label, {})[i] = _ONE
@@ -278,41 +284,45 @@ class GroupCaps(Relaxation, Bounds, Description):
         return [(members, [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the caps, with the group of each example counted from 0."""
+        """Return the caps, and the index of the group of each example, or −1."""
         place = {label: j for j, (label, _) in enumerate(self.caps)}
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the margin that γ stands for."""
-        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
+        return describe_threshold(found, u)
 
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the feasible d; h is largest with one example of each group."""
+        """Return max h − min h over the feasible d, where h = Σ d log d.
+
+        h is largest with one example in each group.
+        """
         units = self._for(m)
         spread = units.caps.largest_negentropy(units.sizes.size) - negentropy(self.center(m))
         return min(max(spread, 0.0), math.log(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and its groups scaled to sums as `Caps` repairs them.
+        """Return `d` clipped and normalised, with the groups scaled to sums that satisfy the caps.
 
-        A group without weight gets its share of the cut mass uniformly.
+        `Caps.repair` computes these sums. A group without weight gets its share of the cut mass
+        uniformly.
         """
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
         if (sums <= units.caps._doubles.near).all():
             return d
-        empty = sums < 1e-200  # no weight to speak of, by which one cannot divide
+        # A division by such a small sum could overflow.
+        empty = sums < 1e-200
         d = np.where(empty[units.of], 1.0, d)
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance): as for `Caps`, with the exact sums over groups rounded upwards."""
+        """Return the bound of `Caps` for the sums over groups, rounded upwards."""
         units, sums = self._group_sums(d)
         return units.caps.penalty_bound(sums, total)
 
@@ -321,21 +331,35 @@ class GroupCaps(Relaxation, Bounds, Description):
         return units.caps.penalty_near(sums, total, distance)
 
     def _group_sums(self, d: Vector) -> tuple[_Units, Vector]:
-        """Return the units and the sums over them, rounded upwards, 0 for a free example."""
+        """Return the units and the sums over groups, rounded upwards, with 0 for free examples."""
         units = self._for(len(d))
         parts = np.split(d[units.order], np.cumsum(units.sizes)[:-1])
         sums = np.zeros(len(parts))
-        for g in units.capped.tolist():  # free examples have cap 1, which d / Σd obeys
+        # Free examples have cap 1, which d / Σd satisfies.
+        for g in units.capped.tolist():
             sums[g] = sum_bounds(parts[g])[1]
         return units, sums
 
 
 def _sums(unit: Index, x: Vector) -> Vector:
+    """Return the sum of x over each unit."""
     return np.asarray(np.bincount(unit, x), dtype=np.float64)
 
 
+def _caps_by_label(caps: Any, used: Sequence[int]) -> Mapping[Any, Any]:
+    """Return the caps as a mapping from labels. One number serves for all labels in `used`."""
+    given = caps.tolist() if hasattr(caps, "tolist") else caps
+    if isinstance(given, Mapping):
+        return given
+    if not isinstance(given, list | tuple):
+        return dict.fromkeys(used, given)
+    # A relaxation stores its caps as pairs of label and cap.
+    is_stored = bool(given) and isinstance(given[0], tuple)
+    return dict(given) if is_stored else dict(enumerate(given))
+
+
 def _labels(groups: Any) -> tuple[int, ...]:
-    """Return the labels of a vector of groups; raises InputError."""
+    """Return the labels as a tuple of integers, or raise InputError."""
     given = groups.tolist() if hasattr(groups, "tolist") else groups
     if not isinstance(given, list | tuple) or not given:
         raise InputError(

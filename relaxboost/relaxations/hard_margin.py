@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import number
-from relaxboost.relaxations._projections import CappedFollower, binary_capped_distribution
+from relaxboost.relaxations._projections import binary_capped_distribution, capped_distribution
 from relaxboost.relaxations.base import BinaryDistribution, Relaxation, Traits, as_margins
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.description import Description
@@ -19,16 +19,12 @@ from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
 
 
-def _least(u: Vector) -> float:
-    return float(u.min())
-
-
 @dataclass(frozen=True)
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
 
-    The value of the game is the largest l1 margin, and by Thm 4 the edge that every distribution
-    leaves some hypothesis. f* is 0 at the origin and infinite elsewhere.
+    The value of the game is the largest l1 margin. By Thm 4 it is also the largest edge that some
+    hypothesis has for every distribution. f* is 0 at the origin and infinite elsewhere.
 
     References
     ----------
@@ -50,7 +46,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i u_i and the unit vector at its first minimiser."""
+        """Return min_i u_i and the unit vector of the first index that attains it."""
         u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)
@@ -58,19 +54,8 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return float(u[i]), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the soft-min weights, d_i proportional to exp(−u_i/β)."""
-        return CappedFollower(beta, 1.0)(u)
-
-    def _projector(self, beta: float) -> Callable[[Vector], Vector]:
-        made = type(self).distribution, type(self)._distribution
-        own = made == (Relaxation.distribution, HardMargin._distribution)
-        return CappedFollower(beta, 1.0) if own else super()._projector(beta)
-
-    _own_margin = relaxed_margin
-
-    def _margin_function(self) -> Callable[[Vector], float]:
-        own = type(self).relaxed_margin is HardMargin._own_margin
-        return _least if own else super()._margin_function()
+        """Return the weights d_i proportional to exp(−u_i/β)."""
+        return capped_distribution(u, beta)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
         return binary_capped_distribution(u, beta)
@@ -106,5 +91,5 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return 0.0
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return `other`: 0 + f = f."""
+        """Return `other`, since 0 + f = f."""
         return None if has_own_class(self) else other

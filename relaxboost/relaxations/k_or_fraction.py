@@ -1,4 +1,4 @@
-"""The parameter k of a relaxation that spreads d over at least k examples, or k as a share of m."""
+"""The parameter k of relaxations with d_i <= 1/k, given as a number or as a share of m."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relaxboost.relaxations.exact_points import Groups
 
 
 class WithK(Relaxation, Bounds, Description):
-    """What relaxations with a k share: which may be given as a share of m until a game tells m."""
+    """The base of relaxations with a parameter k, or `fraction` = k/m before m is known."""
 
     k: Any
     fraction: Any
@@ -29,7 +29,7 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The k, once a game or the user has given it."""
+        """The exact k; raises InputError if only `fraction` is given and m is not known yet."""
         if self.k is None:
             raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
         k: Fraction = self.k
@@ -37,19 +37,22 @@ class WithK(Relaxation, Bounds, Description):
 
     @cached_property
     def double_k(self) -> float:
-        """The same as a double."""
+        """k rounded to the nearest double."""
         return float(self.exact_k)
 
     def exact_caps(self, m: int) -> list[Groups]:
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
     def entropy_range(self, m: int) -> float:
-        """Return log(m/k): no capped distribution has Σ d log d above −log k."""
+        """Return log(m/k), since Σ d log d is at most −log k for weights of at most 1/k."""
         return math.log(m / self.double_k)
 
 
 def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
-    """Return (k, fraction) with the one that is given kept exactly, or raise an InputError."""
+    """Return (k, fraction), where the given one is exact and the other is None.
+
+    The function raises InputError if not exactly one is given, or if it is out of range.
+    """
     if (k is None) == (fraction is None):
         raise InputError(f"{owner} needs either k or fraction, and not both")
     if k is not None:
@@ -64,18 +67,15 @@ def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
 
 
 def exact_share(fraction: Any) -> Fraction:
-    """Return a fraction as it is meant: a float is the decimal it prints as."""
+    """Return the exact value of a fraction. A float means the decimal that it prints as."""
     return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
 
 
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
-    """Return k with 1 <= k <= m, or raise an InputError that names `shown`.
-
-    Of a fraction, see `exact_share`; a k within 1e-12 of a whole number, relatively, is that
-    number.
-    """
+    """Return k with 1 <= k <= m, or raise an InputError about the relaxation `shown`."""
     if k is None:
         k = exact_share(fraction) * m
+        # The fraction 1/3 as a float and m = 3 mean k = 1.
         if abs(k - round(k)) <= Fraction(1, 10**12) * k:
             k = Fraction(round(k))
         if k < 1:

@@ -15,21 +15,22 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import bounds, number, vector
 
 Bound = Fraction | None
-"""None is no bound."""
+"""A bound, or None if there is none."""
 Row = dict[int, Fraction]
 """The non-zero coefficients of a row by index into (d, z)."""
 
 ZERO = Fraction(0)
-_LARGEST = 1e300
-"""Beyond the doubles a bound is none to speak of."""
+MAX_DOUBLE = 1e300
+"""Larger numbers are rounded to this one, so that their sums are doubles."""
 
 
 @dataclass(frozen=True)
 class LinearForm:
-    """A polyhedral f as a linear program: f(d) = min over z of cost·(d, z).
+    """A polyhedral f as a linear program in doubles.
 
-    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``.
-    The vectors `cost`, `lower` and `upper` have length m + (number of z); `rows` may be None.
+    f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
+    ``row_lower <= rows @ (d, z) <= row_upper``. The vectors `cost`, `lower` and `upper`
+    have length m + (number of z). If there are no rows, `rows` is None.
     """
 
     cost: Vector
@@ -40,7 +41,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return the same program in fractions, where these doubles are its exact data."""
+        """Return the program in fractions whose data are exactly these doubles."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -62,14 +63,15 @@ class LinearForm:
 
 
 class ExactForm(NamedTuple):
-    """A polyhedral f on d >= 0 in fractions: f(d) = constant + min over z of cost·(d, z).
+    """A polyhedral f on d >= 0 as a linear program in fractions.
 
-    subject to ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``, where
-    None stands for no bound. The numbers are the parameters as they were given, not their doubles.
+    f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
+    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. None means that
+    there is no bound. The numbers are the parameters as the user gave them, without rounding.
     """
 
     cost: list[Fraction]
-    """Length m + (number of z), as `lower` and `upper`."""
+    """A vector of length m + (number of z). `lower` and `upper` have this length too."""
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
@@ -80,12 +82,12 @@ class ExactForm(NamedTuple):
 
     @classmethod
     def free(cls, m: int, more: int = 0) -> ExactForm:
-        """Return (d, z) >= 0 at no cost, with `more` variables z."""
+        """Return the program with no cost and (d, z) >= 0, where z has `more` entries."""
         size = m + more
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return it in doubles; the constant is the cost of a variable that is 1."""
+        """Return the program in doubles. A variable that is fixed to 1 has the constant as cost."""
         cost, lower, upper = self.cost, self.lower, self.upper
         if self.constant:
             cost, one = [*cost, self.constant], Fraction(1)
@@ -102,7 +104,7 @@ class ExactForm(NamedTuple):
         return LinearForm(*box, rows, _near(self.row_lower, -np.inf), _near(self.row_upper, np.inf))
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return it as certificates write it, kind ``polyhedral``."""
+        """Return the program in the form that certificates store, of the kind ``polyhedral``."""
         return {
             "kind": "polyhedral",
             "auxiliaries": len(self.cost) - m,
@@ -117,7 +119,7 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return both on the same d in R^m, with the z of `other` after those of this one."""
+        """Return the program of the sum, with the same d in R^m and the z of `other` at the end."""
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
         return ExactForm(
@@ -134,13 +136,16 @@ class ExactForm(NamedTuple):
 
 
 def _bounds(sides: Vector) -> list[Bound]:
-    """Return the doubles as fractions, infinite ones as None."""
+    """Return bounds as fractions, and infinite bounds as None."""
     return [Fraction(x) if np.isfinite(x) else None for x in sides.tolist()]
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the nearest doubles; many of the numbers may be one and the same object."""
-    # An object counts as equal to itself without a look at its value.
+    """Return the nearest doubles, and `none` for None.
+
+    Conversions are slow, and many of the numbers are often the same object.
+    """
+    # The method `count` compares an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):
         return np.full(len(numbers), _double(numbers[0], none))
     distinct = {id(x): x for x in numbers}
@@ -149,19 +154,20 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 
 
 def _double(x: Bound, none: float) -> float:
-    """Return the nearest double, of None another number."""
+    """Return the nearest double of at most 1e300 in size, and `none` for None."""
     if x is None:
         return none
     try:
         near = float(x)
     except OverflowError:
         near = math.inf if x > 0 else -math.inf
-    return max(-_LARGEST, min(near, _LARGEST))
+    return max(-MAX_DOUBLE, min(near, MAX_DOUBLE))
 
 
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
+    """Return the tighter bounds of d by `choose`, min or max, then the bounds of both z."""
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

@@ -1,12 +1,13 @@
-"""The norm ‖Q d‖_2: a ball and a penalty that are not orthant-monotone unless Q is diagonal.
+"""The norm ‖Q d‖_2 of Mahalanobis (1936): a ball and a penalty.
 
-‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, so that for every v in R^r
+Since ‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, every v in R^r proves a lower bound:
 
     F(u) >= min_i (u + Qᵀv)_i − radius ‖v‖           (ball),
-    F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty),
+    F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty).
 
-and the best v attains F(u). Condition (iii) of SS09 Thm 7 fails in general, and with it the hinge
-form and Examples 1 and 2 (`check_conditions` finds the witness); the bounds do not rest on it.
+The best v attains F(u). Unless Q is diagonal, condition (iii) of SS09 Thm 7 fails in general, and
+with it the hinge form and Examples 1 and 2. `check_conditions` finds a counterexample. The bounds
+do not need the condition.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
-_STEEP = 1e4
-"""The largest f on the simplex, and the largest Q or its inverse, that a cone solver is asked for
-in its own units."""
-_FAR = 1e3
-"""Margins that are further above the least take no part, in units of what is left between ties."""
+MAX_SCALE = 1e4
+"""A cone solver gets f or Q in other units if its size exceeds this number. A Q smaller than the
+inverse of this number is scaled too."""
+MAX_MARGIN = 1e3
+"""Margins that exceed the least by more, in units of the expected excess, get no weight."""
 
 
 class EllipsoidWitness(NamedTuple):
-    """A threshold γ and the v of R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv)."""
+    """A threshold γ, and the v in R^r with F(u) = min_i (u + Qᵀv)_i − f*(Qᵀv)."""
 
     gamma: float
     v: Vector
 
 
 class Mahalanobis(WithNorm):
-    """What the ball and the penalty share: Q, and enclosures of Q d and Qᵀ v."""
+    """The base of the ball and the penalty: the matrix Q, and enclosures of Q d and Qᵀ v."""
 
     per_example: ClassVar[str] = "a row of Q"
 
@@ -110,74 +111,96 @@ class Mahalanobis(WithNorm):
         """The radius r or the weight c."""
         return float(self.bound)
 
+    @property
+    def _norm(self) -> mahalanobis.Norm:
+        """The norm and its bound, as the kernels take them."""
+        return mahalanobis.Norm(self.matrix, self.limit, isinstance(self, Ball))
+
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
         """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
         found: tuple[Vector, float, Vector] | None = programs.known("sharp", u)
-        return programs.keep("sharp", u, self._sharpest(u)) if found is None else found
+        if found is None:
+            is_ball = isinstance(self, Ball)
+            found = self._sharpest_in_ball(u) if is_ball else self._sharpened(u, *self._roughly(u))
+            programs.keep("sharp", u, found)
+        return found
 
-    def _sharpest(self, u: Vector) -> tuple[Vector, float, Vector]:
-        ball = isinstance(self, Ball)
-        if ball and u.min() == u.max():  # every d of the ball is as good
-            return self.center(u.size), float(u[0]), np.zeros(self.matrix.shape[0])
+    def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
+        """Return `_sharp` for a ball, where the constraint need not bind."""
+        none = np.zeros(self.matrix.shape[0])
+        # All d of the ball have the same value.
+        if u.min() == u.max():
+            return self.center(u.size), float(u[0]), none
         d, gamma, x = self._roughly(u)
-        if ball and self._inside(d):
-            d, gamma, x = self._nearer(u, d, gamma, x)
+        if self._is_inside(d):
+            d, gamma, x = self._separate_ties(u, d, gamma, x)
+        if not self._is_inside(d):
+            return self._sharpened(u, d, gamma, x)
+        # The solver spreads a little weight over all examples. If a vertex with the least margin is
+        # in the ball, this vertex is a minimiser.
+        i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
+        vertex = np.eye(u.size)[i]
+        if u[i] == u.min() and self.size(vertex) <= self.limit:
+            return vertex, float(u[i]), none
+        return d, gamma, none
+
+    def _sharpened(
+        self, u: Vector, d: Vector, gamma: float, x: Vector
+    ) -> tuple[Vector, float, Vector]:
+        """Return `_sharp` from the (d, γ, x) of a cone solver, if the norm is active at d."""
         size = self.size(d)
-        if ball and self._inside(d):
-            still = np.zeros(self.matrix.shape[0])
-            i = int(np.argmin(u + 1e-9 * (d <= 0.5 * d.max())))
-            if u[i] == u.min() and self.size(np.eye(u.size)[i]) <= self.limit:
-                return np.eye(u.size)[i], float(u[i]), still
-            return d, gamma, still
-        if size > 1e-9 * self._largest:  # else d is at the kink of the norm, and λ is unbounded
+        is_ball = isinstance(self, Ball)
+        # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
+        if size > 1e-9 * self._largest:
             # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
-            multiplier = max(0.0, float(d @ x)) / size**2 if ball else self.limit / size
-            sharp = mahalanobis.sharpen(self.matrix, u, d, gamma, multiplier, self.limit, ball)
+            multiplier = max(0.0, float(d @ x)) / size**2 if is_ball else self.limit / size
+            sharp = mahalanobis.sharpen(self._norm, u, d, gamma, multiplier)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
         v = self._shortest(x)
         length = float(np.linalg.norm(v))
-        if length > self.limit and not ball:
+        if length > self.limit and not is_ball:
             v = v * (self.limit / length)
-        return d, gamma, np.asarray(v, dtype=np.float64)
+        return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) as good as a cone solver."""
+        """Return (d, γ, x) to the accuracy of a cone solver."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
 
-    def _inside(self, d: Vector) -> bool:
-        """Whether the ball does not bind at d."""
+    def _is_inside(self, d: Vector) -> bool:
+        """Return whether d is inside the ball, so that the constraint does not bind."""
         return self.size(d) < self.limit * (1.0 - 1e-7)
 
-    def _nearer(
+    def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return what binds where the least margins nearly tie, which a cone solver does not see.
+        """Return (d, γ, x) from a second solve, whose unit is the expected excess <d, u> − min u.
 
-        It is asked once more with what is left between them as the unit.
+        A cone solver cannot separate margins that nearly tie in its own unit.
         """
         least = float(u.min())
         unit = float(d @ u) - least
         if not unit > 1e-10 * float(np.abs(u).max()):
             return d, gamma, x
-        d, gamma, x = self._roughly(np.minimum((u - least) / unit, _FAR))
+        d, gamma, x = self._roughly(np.minimum((u - least) / unit, MAX_MARGIN))
         return d, least + unit * gamma, unit * x
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """f in units that a cone solver can scale, and how large they are."""
+        """f in a unit that a cone solver can scale, and this unit."""
         scale = self.limit * self._largest
-        if isinstance(self, Ball) or scale < _STEEP:
+        if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x, as nearly as there is one."""
+        """Return the shortest v with Qᵀ v = x, in the sense of least squares if there is none."""
         Q = self.matrix
+        # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
             with contextlib.suppress(np.linalg.LinAlgError):
                 v = np.linalg.solve(Q.T, x)
@@ -199,24 +222,24 @@ class Mahalanobis(WithNorm):
         """Return the minimiser with the entropy, from a cone solver and Newton's method."""
         unit, scale = self._unit
         d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
-        d, ball = self.repair(d), isinstance(self, Ball)
-        size = self.size(d)
-        if u.size == 1 or size <= 1e-9 * self._largest:
+        d = self.repair(d)
+        # Newton's method fails at the kink of the norm, Q d = 0.
+        if u.size == 1 or self.size(d) <= 1e-9 * self._largest:
             return d
-        if ball:
+        if isinstance(self, Ball):
             free = capped_distribution(u, beta)
             if self.size(free) <= self.limit:
                 return free
-        sharp = mahalanobis.sharpen_smoothed(self.matrix, u, beta, d, self.limit, ball)
+        sharp = mahalanobis.sharpen_smoothed(self._norm, u, beta, d)
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return the v that attains F(u): λ Q d at its minimiser d, where Q d is not 0."""
+        """Return the v that attains F(u). If Q d is not 0 at the minimiser d, v = λ Q d."""
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the v of the last cone, which holds Q d."""
+        """Return the multipliers v of the last cone, which contains Q d."""
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
@@ -230,11 +253,11 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return the v at which f* is finite; for the ball all are."""
+        """Return v, moved to where f*(Qᵀ v) is finite. For the ball f* is finite everywhere."""
         return v
 
     def dual_size(self, theta: Vector) -> float:
-        """Return the least ‖v‖ with Qᵀ v = θ, inf if there is none."""
+        """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
         theta = np.asarray(theta, dtype=np.float64)
         v = self._shortest(theta)
         miss = float(np.max(np.abs(self.matrix.T @ v - theta)))
@@ -243,9 +266,9 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """Q and 1, or where a cone solver cannot scale it Q / s and its size s."""
+        """Q and 1, or Q / s and its size s if a cone solver cannot scale Q."""
         size = self._largest
-        if size == 0.0 or 1.0 / _STEEP <= size <= _STEEP:
+        if size == 0.0 or 1.0 / MAX_SCALE <= size <= MAX_SCALE:
             return self.matrix, 1.0
         return self.matrix / size, size
 
@@ -260,12 +283,12 @@ class Mahalanobis(WithNorm):
 
 
 def _product(matrix: Matrix, x: Interval) -> Interval:
-    """Enclose a product of a matrix with a vector."""
+    """Enclose the product of a matrix and a vector."""
     middle = 0.5 * (x.lower + x.upper)
     width = np.nextafter(np.maximum(x.upper - middle, middle - x.lower), np.inf)
     value = matrix @ middle
     size = np.abs(matrix)
-    # Roundings of the product, and what x may be off by; both sums are themselves rounded.
+    # The roundings of the product, and the width of x. Both sums are rounded themselves.
     slack = up(roundoff(matrix.shape[1] + 2)) * (size @ np.abs(middle)) + size @ width
     slack = slack * (1.0 + 4.0 * roundoff(matrix.shape[1] + 2)) + 1e-300
     return Interval(np.nextafter(value - slack, -np.inf), np.nextafter(value + slack, np.inf))
@@ -275,19 +298,19 @@ def _product(matrix: Matrix, x: Interval) -> Interval:
 class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     """f(d) = weight · ‖Q d‖_2.
 
-    f*(θ) is the indicator of {Qᵀ v: ‖v‖ <= weight}. Minimised by a cone solver, with rigorous
-    bounds: a distribution costs milliseconds at m = 200.
+    f*(θ) is the indicator of {Qᵀ v: ‖v‖ <= weight}. A cone solver computes distributions, which
+    takes milliseconds at m = 200. The bounds are rigorous.
 
     Parameters
     ----------
     Q : array of shape (r, m)
-        Any finite matrix; with an injective one f is a norm.
+        Any finite matrix. If Q is injective, f is a norm.
     weight : int, float or Fraction
         Above 0.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Example 2, which fails for most of these norms.
+    Shalev-Shwartz & Singer (2009), Example 2, which is false for most of these norms.
     """
 
     family = "relaxboost.MahalanobisPenalty"
@@ -307,7 +330,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     def _longest(self) -> float:
         """The largest ‖Q e_i‖, rounded upwards."""
         square = float(np.square(self.matrix).sum(axis=0).max())
-        # The last is what all squares together may lose by underflow.
+        # The last term is the loss of all squares together by underflow.
         most = square * (1.0 + 2.0 * roundoff(len(self.matrix) + 2)) + len(self.matrix) * 2.0**-1074
         return Interval(0.0, up(up(most))).sqrt().up
 
@@ -319,8 +342,8 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         square, limit = sum(x * x for x in v), self.weight
         if square <= limit * limit:
             return v
-        # A root finer than that of the bound in doubles, also for weights far below one.
-        unit = 2 ** (120 + max(0, limit.denominator.bit_length() - limit.numerator.bit_length()))
+        # The root is finer than that of the bound in doubles.
+        unit = 2**120
         norm = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
         return [x * limit / norm for x in v]
 
@@ -329,12 +352,12 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 class MahalanobisBall(BallOfNorm, Mahalanobis):
     """The indicator of ‖Q d‖_2 <= radius.
 
-    f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. Parameters as for `MahalanobisPenalty`, with a radius
-    large enough for the ball to meet the simplex.
+    f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
+    a radius instead of the weight. The radius must be so large that the ball meets the simplex.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Example 1, which fails for most of these norms.
+    Shalev-Shwartz & Singer (2009), Example 1, which is false for most of these norms.
     """
 
     family = "relaxboost.MahalanobisBall"
@@ -354,6 +377,7 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
 
     @cached_property
     def _flattest(self) -> Vector:
+        """The d in the simplex with the least ‖Q d‖."""
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
@@ -361,10 +385,10 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
         if d.value is None:
             raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
         flat = onto_simplex(d.value, "MahalanobisBall")
-        return self._sharpened(flat, scaled)
+        return self._flatter(flat, scaled)
 
-    def _sharpened(self, d: Vector, scaled: Matrix) -> Vector:
-        """Return the point of least ‖Q d‖ with the support of `d`, if it is the better one."""
+    def _flatter(self, d: Vector, scaled: Matrix) -> Vector:
+        """Return the point of least ‖Q d‖ with the support of `d`, or d if that one is worse."""
         support = np.flatnonzero(d > 1e-5 * d.max())
         part = scaled[:, support]
         x, *_ = np.linalg.lstsq(part.T @ part, np.ones(support.size), rcond=1e-14)

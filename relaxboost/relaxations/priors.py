@@ -1,4 +1,4 @@
-"""What relaxations relative to a prior distribution π share."""
+"""The base of relaxations relative to a prior distribution π over the examples."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from relaxboost.relaxations.base import Relaxation, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 from relaxboost.relaxations.description import Description
 
-_TOLERANCE = 1e-9
-
 
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     """Return `prior` as a tuple of floats and Fractions, kept exactly; None stays None.
@@ -30,7 +28,7 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     Raises
     ------
     InputError
-        If it is not a vector of finite numbers >= 0, or does not sum to one within 1e-9.
+        If `prior` is not a vector of finite numbers >= 0 that sum to one within 1e-9.
     """
     if prior is None:
         return None
@@ -48,18 +46,18 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     if negative is not None:
         raise InputError(f"{owner} needs prior[{negative}] >= 0, got {float(kept[negative])}")
     total = math.fsum(map(float, kept))
-    if not abs(total - 1.0) <= _TOLERANCE:
+    if not abs(total - 1.0) <= 1e-9:
         raise InputError(
-            f"{owner}: priors must sum to one within {_TOLERANCE:g}, and these sum to {total:.12g}"
+            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}"
         )
     return kept
 
 
 class OverPrior(Relaxation, Bounds, Description):
-    """A relaxation of the simplex relative to π; subclasses have a field `prior`.
+    """A relaxation relative to a prior distribution π. Subclasses have a field `prior`.
 
-    π is the prior divided by its exact sum, and uniform if `prior` is None. In all of them but
-    `TotalVariationBall`, d_i = 0 wherever π_i = 0.
+    π is `prior` divided by its exact sum, or the uniform distribution if `prior` is None. If
+    π_i = 0, then d_i = 0.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -70,7 +68,11 @@ class OverPrior(Relaxation, Bounds, Description):
         return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, zero where π is, normalised, and moved to π as far as f asks."""
+        """Return a point near `d` where f is finite.
+
+        `d` is clipped, set to zero where π is zero, and normalised. If f is infinite there, it is
+        moved towards π.
+        """
         d = np.array(d, dtype=np.float64)
         if self._zeros is not None and np.isfinite(d).all():
             d[self._zeros] = 0.0
@@ -89,13 +91,13 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """π rounded to nearest, up to its sum."""
+        """π in doubles, with a relative error of a few roundings."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 
     @cached_property
     def _zeros(self) -> NDArray[np.bool_] | None:
-        """Where π is zero; None if nowhere."""
+        """Whether each π_i is zero, or None if no π_i is."""
         if self.prior is None:
             return None
         zeros = np.array([p == 0 for p in self.prior])
@@ -103,10 +105,10 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _log_prior(self) -> Vector | None:
-        """Log π where it is positive; None for the uniform π."""
+        """log π where π is positive, or None for the uniform π."""
         if self.prior is None:
             return None
-        # Entry by entry for Fractions that are too small for a double.
+        # A positive Fraction may be too small for a double, but its logarithm is not.
         logs = [
             math.log(p) if isinstance(p, float) else math.log(p.numerator) - math.log(p.denominator)
             for p in self.prior
@@ -116,7 +118,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _enclosed_prior(self) -> Interval:
-        """π where it is positive, rigorously."""
+        """Rigorous bounds of π where it is positive."""
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):
             values = np.array(positive)
@@ -126,6 +128,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
+        """Return bounds of the positive π_i, or one interval for the uniform π."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
@@ -140,6 +143,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return [p / total for p in given]
 
     def _positive(self, m: int) -> int:
+        """Return the number of positive π_i."""
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
@@ -148,10 +152,11 @@ class OverPrior(Relaxation, Bounds, Description):
         return u if self._zeros is None else u[~self._zeros]
 
     def _outside_is_zero(self, d: Vector) -> bool:
+        """Return whether d is zero where π is."""
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Undo `_inside`, with zeros elsewhere."""
+        """Return the vector that `_inside` maps to `inside`, with zeros where π is zero."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

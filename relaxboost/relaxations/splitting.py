@@ -15,21 +15,24 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 def split(total: Any, u: Vector) -> Vector:
     """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
 
-    The sum is minimised with a copy of d for each term: the multipliers λ of d1 = d2 give
-    v = u + λ, since min <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least
-    the minimum of f2(d2) − <λ, d2> over all of R^m.
+    The program has a copy of d for each term. The multipliers λ of d1 = d2 give v = u + λ: the
+    minimum of <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least the
+    minimum of f2(d2) − <λ, d2> over R^m.
     """
-    cache, m = vars(total).setdefault("_programs", {}), len(u)
+    cache = vars(total).setdefault("_programs", {})
+    m = len(u)
     if ("split", m) not in cache:
-        d1, d2, at = cp.Variable(m), cp.Variable(m), cp.Parameter(m)
-        first, some = total.first.cvxpy_penalty(d1)
+        d1 = cp.Variable(m)
+        d2 = cp.Variable(m)
+        margins = cp.Parameter(m)
+        first, constraints = total.first.cvxpy_penalty(d1)
         second, more = total.second.cvxpy_penalty(d2)
         equal = d1 == d2
-        goal = cp.Minimize(at @ d1 + first + second)
-        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *some, *more])
-        cache["split", m] = problem, at, equal
-    problem, at, equal = cache["split", m]
-    at.value = u
+        goal = cp.Minimize(margins @ d1 + first + second)
+        problem = cp.Problem(goal, [equal, cp.sum(d1) == 1, d1 >= 0, *constraints, *more])
+        cache["split", m] = problem, margins, equal
+    problem, margins, equal = cache["split", m]
+    margins.value = u
     status, _ = solve_problem(problem)
     if status not in SOLVED:
         raise SolverError(f"cvxpy ended with status {status} on F(u) of {total!r}")

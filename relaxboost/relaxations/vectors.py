@@ -1,4 +1,4 @@
-"""Vector-valued parameters: exact, hashable, and shown briefly."""
+"""Parameters that are vectors: exact values, keys, and short texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up
 
+MAX_SHOWN = 8
+"""The largest number of entries that a repr shows."""
+
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
-    """Return `values` as a tuple of exact numbers, at least one."""
+    """Return `values` as a non-empty tuple of exact numbers, or raise InputError."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
     if not isinstance(values, Iterable) or isinstance(values, str):
@@ -42,20 +45,20 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return the doubles next to `values` on either side; those that are doubles stay."""
+    """Return the narrowest interval of doubles that contains each value."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return an expression for `values`, exact where it is short."""
-    if len(values) <= 8:
+    """Return an exact expression for `values`, or only their number if they are many."""
+    if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return an exact, reproducible spelling of a parameter."""
+    """Return a text that determines the value of a parameter, for keys; an array gives a hash."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):
@@ -67,5 +70,5 @@ def spell_parameter(value: object, owner: object) -> str:
         return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
     raise InputError(
         f"{type(owner).__name__} has a parameter of type {type(value).__name__}, for which there "
-        "is no exact spelling; override key()"
+        "is no exact text; override key()"
     )

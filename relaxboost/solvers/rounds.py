@@ -20,7 +20,6 @@ from relaxboost.game.game import Game
 from relaxboost.game.solution import Basis
 from relaxboost.matrices import Best
 from relaxboost.relaxations import Witness
-from relaxboost.relaxations.base import margin_function
 from relaxboost.relaxations.bounds import bounds_of
 from relaxboost.solvers.hypothesis import CombinedHypothesis
 from relaxboost.solvers.warm_start import WarmStart
@@ -193,7 +192,6 @@ class Rounds:
     def __init__(self, game: Game, booster: Booster, first: int = 1) -> None:
         self._game = game
         self._first = first
-        self._value = margin_function(game.relaxation)
         self.booster = booster
         """The booster that computes the current round."""
 
@@ -241,5 +239,5 @@ class Rounds:
         u = booster.active.u
         # F may need a solver, and a witness proves nearly the same bound without one.
         witness = booster.witness
-        margin = self._value(u) if witness is None else bounds_of(f).lower_bound(u, witness)
+        margin = f.relaxed_margin(u)[0] if witness is None else bounds_of(f).lower_bound(u, witness)
         return margin, f.penalty(booster.d)

@@ -8,7 +8,6 @@ gradient at u is the minimising d.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from relaxboost._core.arrays import Vector
@@ -67,8 +66,6 @@ class Step(NamedTuple):
     stretch: float | None = None
     """The length of this step divided by the length of the step of SS09 Fig. 1, or None if this
     step has the largest possible length."""
-    product: float | None = None
-    """The product of the distribution and the margins at the end of the step."""
 
 
 class Segment(NamedTuple):
@@ -92,24 +89,14 @@ class Segment(NamedTuple):
     """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
 
 
-Arrival = tuple[Vector, Vector, float, float | None]
-"""The type of the result of `arrival`, for a step of length η from margins u along v: the margins u
-+ ηv, their smoothed distribution d, the product <d, v>, and <d, u + ηv> or None."""
+def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> tuple[Vector, Vector, float]:
+    """Return the margins u + ηv, their smoothed distribution d, and the product <d, v>.
 
-
-def arrival(project: Projector, u: Vector, v: Vector, eta: float) -> Arrival:
-    """Return the margins at the end of a step, their smoothed distribution d, and two products.
-
-    The margins are u + ηv. The products are <d, v> and <d, u + ηv>. `project` is the function that
-    maps margins to smoothed distributions. If `project` has a method `along`, this method computes
-    all four results at a lower cost. Otherwise the second product is None.
+    `project` is the function that maps margins to smoothed distributions.
     """
-    along: Callable[[Vector, Vector, float], Arrival] | None = getattr(project, "along", None)
-    if along is not None:
-        return along(u, v, eta)
     there = kernels.along(u, v, eta)
     d = project(there)
-    return there, d, kernels.dot(d, v), None
+    return there, d, kernels.dot(d, v)
 
 
 def line_search(
@@ -177,10 +164,10 @@ class _Search:
     def _evaluate(self, eta: float) -> tuple[Step, float]:
         """Return the step of length `eta`, and the derivative at the end minus the target `aim`."""
         segment = self._segment
-        there, d, rise, product = arrival(self._project, segment.u, segment.v, eta)
+        there, d, rise = arrival(self._project, segment.u, segment.v, eta)
         stretch = eta / self._shortest if eta < segment.longest else None
         value = rise - segment.bend[0] - segment.bend[1] * eta - self._aim
-        return Step(eta, there, d, stretch, product), value
+        return Step(eta, there, d, stretch), value
 
     def find_bracket(self, stretch: float) -> Step | None:
         """Lengthen a trial step until the derivative at its end is below `aim`, and return None.

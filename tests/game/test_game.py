@@ -186,7 +186,7 @@ def test_keys_of_own_relaxations_tell_them_apart():
     assert Own(Fraction(1, 3)).key() == Own(Fraction(1, 3)).key()
     assert Own(2).key() == Own(2.0).key()
     assert rb.Game(A, Own()).digest != rb.Game(A).digest
-    with pytest.raises(rb.InputError, match="no exact spelling; override key"):
+    with pytest.raises(rb.InputError, match="no exact text; override key"):
         Own(object()).key()
 
 

@@ -45,7 +45,7 @@ def test_the_sample_leaves_no_trace(kind, q, beta, rng, monkeypatch):
         for kappa in kappas(rng, q).values():
             found = solve(kind, u, beta, kappa, q)
             with monkeypatch.context() as patch:
-                patch.setattr(power, "_SAMPLE", 10**9)
+                patch.setattr(power, "SAMPLE_SIZE", 10**9)
                 expected = solve(kind, u, beta, kappa, q)
             assert np.abs(found - expected).sum() <= 1e-9
 

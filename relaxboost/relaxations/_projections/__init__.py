@@ -1,8 +1,9 @@
-"""Entropic projections onto the simplex cut by a convex set, in the log domain.
+"""Distributions that minimise margins, a relaxation and an entropy, in the log domain.
 
-Margins u have shape (m,) and are finite where nothing else is said; β > 0 may be of any size
-relative to their spread, and one margin is subtracted before anything is divided by it. The
-distributions have shape (m,) and sum to one up to rounding.
+Each kernel returns the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i for one kind
+of f. The margins u have shape (m,) and are finite unless a docstring says otherwise. The weight
+β > 0 of the entropy may have any size relative to the margins, because only differences of margins
+are divided by it. The weights d have shape (m,), and their sum is one up to rounding.
 """
 
 from relaxboost.relaxations._projections.binary_entropy import (
@@ -11,7 +12,6 @@ from relaxboost.relaxations._projections.binary_entropy import (
 )
 from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
 from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
-from relaxboost.relaxations._projections.following import CappedFollower, MeanFollower
 from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
 from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
@@ -19,8 +19,6 @@ from relaxboost.relaxations._projections.max_penalty import (
 )
 
 __all__ = [
-    "CappedFollower",
-    "MeanFollower",
     "binary_capped_distribution",
     "by_sorting",
     "capped_distribution",

@@ -1,14 +1,16 @@
 """Exponential tilting of a prior π: d_i proportional to π_i exp(−g_i/T), and the KL ball.
 
-The entropic kin of SS09 Sec. 6 all play such a d. With KL(d‖π) = Σ d log(d/π),
+With KL(d‖π) = Σ d_i log(d_i/π_i), the relaxations by relative entropy (SS09, Sec. 6) minimise
 
-    argmin over the simplex of <d, u> + λ KL(d‖π) + β Σ d log d
+    <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
-is the tilt by g = u + β log π at the temperature T = λ + β: a penalty gives λ, a ball makes it
-the multiplier at which KL(d‖π) equals its radius r, or 0 if the ball does not bind. With η = 1/T
-and s = g − min g, KL of the tilt is increasing in η, d KL / d log η = η² Var_d(s), and by
-Hoeffding at most η² (max s)² / 8; so log KL is solved for in log η by Newton's method, kept inside
-a bracket.
+over the simplex. The minimiser is the tilt by g = u + β log π at the temperature T = λ + β. For a
+penalty, λ is its weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0
+if the ball does not bind.
+
+Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
+η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So log KL as a function of
+log η is increasing, and its root is found by Newton's method in a bracket.
 """
 
 from __future__ import annotations
@@ -18,18 +20,25 @@ import math
 import numpy as np
 
 from relaxboost._core.arrays import Vector
+from relaxboost._core.roots import decreasing_root
 
-_HOTTEST = 1e300  # of η times the spread of the margins; beyond it d does not change any more
-_COLDEST = math.ulp(0.0)
-"""The least temperature, where margins are so small that theirs would be 0."""
-_MILD = 1e-3
-"""The spread of g/T below which the sum is taken by what its terms differ from one."""
+MAX_INVERSE_TEMPERATURE = 1e300
+"""The largest η times the spread of the margins. The tilt no longer changes beyond it."""
+
+MIN_TEMPERATURE = math.ulp(0.0)
+"""The least temperature, for margins so small that spread/η would underflow to 0."""
+
+SMALL_EXPONENT = 1e-3
+"""If all exponents g/T differ by less, then log Σ π exp(−g/T) is computed by expm1 and log1p."""
+
+SMALL_RADIUS = 1e-2
+"""For smaller radii, the terms of KL cancel to less than half of the digits."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
-    """Return d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
+    """Return the d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
 
-    T > 0; `log_prior` holds finite log π, and π is uniform without it.
+    T > 0 is the temperature. `log_prior` contains the finite log π. Without it π is uniform.
     """
     low = float(g.min())
     d = low - g
@@ -43,7 +52,8 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
         np.exp(d, out=d)
     total = float(d.sum())
     d /= total
-    if float(g.max()) - low < _MILD * temperature:  # the sum is one but for little, which counts
+    # The sum differs from one by little, and the logarithm of the sum would lose these digits.
+    if float(g.max()) - low < SMALL_EXPONENT * temperature:
         grown = np.expm1((low - g) / temperature)
         mean = grown.mean() if log_prior is None else np.exp(log_prior) @ grown
         return d, low - temperature * math.log1p(float(mean))
@@ -53,65 +63,72 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
 def kl_ball_distribution(
     u: Vector, beta: float, radius: float, log_prior: Vector | None = None
 ) -> tuple[Vector, float]:
-    """Return the d in the simplex with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i.
+    """Return the d with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i, and its multiplier.
 
-    And the multiplier λ >= 0 of the constraint, 0 where it does not bind. r > 0, and β may be 0:
-    then the minimiser is π restricted to the smallest margins, if the ball does not bind.
-    `log_prior` is that of `tilt`.
+    The multiplier λ >= 0 of the constraint is 0 if the constraint does not bind. The radius r is
+    positive. β may be 0: then the minimiser is π restricted to the smallest margins if the ball
+    does not bind. `log_prior` is that of `tilt`.
     """
-    # β log π is shifted by its own maximum, which changes nothing and loses less.
+    # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
     low = float(g.min())
     spread = float(g.max()) - low
     if spread == 0.0:
         return tilt(g, 1.0, log_prior)[0], 0.0
     s = (g - low) / spread
-    hottest = min(spread / beta, _HOTTEST) if beta > 0.0 else _HOTTEST
-    divergence = _Divergence(s, log_prior, radius < 0.01)
-    if divergence.at_most(hottest, radius):
-        return tilt(g, max(spread / hottest, _COLDEST), log_prior)[0], 0.0
-    eta = _root(divergence, radius, hottest)
-    temperature = max(spread / eta, _COLDEST)
+    largest = MAX_INVERSE_TEMPERATURE
+    if beta > 0.0:
+        largest = min(spread / beta, largest)
+    divergence = _Divergence(s, log_prior, radius < SMALL_RADIUS)
+    if divergence.is_at_most(largest, radius):
+        return tilt(g, max(spread / largest, MIN_TEMPERATURE), log_prior)[0], 0.0
+    eta = _inverse_temperature(divergence, radius, largest)
+    temperature = max(spread / eta, MIN_TEMPERATURE)
     return tilt(g, temperature, log_prior)[0], max(temperature - beta, 0.0)
 
 
 class _Divergence:
-    """KL(d‖π) of the tilt by s at η, s in [0, 1], and its derivative in log η."""
+    """KL(d‖π) of the tilt by s in [0, 1] at η, and its derivative in log η.
 
-    def __init__(self, s: Vector, log_prior: Vector | None, small: bool) -> None:
-        """Prepare for values that are `small` and would drown in cancellation, or for others."""
-        self._s, self._log_prior = s, log_prior
-        self._weights = np.full(s.size, 1.0 / s.size) if log_prior is None else np.exp(log_prior)
-        mean = float(self._weights @ s)
+    If `is_small` is True, values for small η are computed without cancellation.
+    """
+
+    def __init__(self, s: Vector, log_prior: Vector | None, is_small: bool) -> None:
+        self._s = s
+        self._log_prior = log_prior
+        self._prior = np.full(s.size, 1.0 / s.size) if log_prior is None else np.exp(log_prior)
+        mean = float(self._prior @ s)
         self._centred = s - mean
-        self._near_up_to = 30.0 / mean if small and mean > 0.0 else 0.0  # exp must not overflow
-        self.variance = float(self._weights @ self._centred**2)
+        # Up to this η no exponent exceeds 30, so that no exponential overflows.
+        self._largest_near = 30.0 / mean if is_small and mean > 0.0 else 0.0
+        self.variance = float(self._prior @ self._centred**2)
         self._buffer = np.empty(s.size)
 
-    def at_most(self, eta: float, radius: float) -> bool:
-        """Return whether KL at η is at most `radius`; no tilt exceeds −log min π."""
+    def is_at_most(self, eta: float, radius: float) -> bool:
+        """Return whether KL at η is at most `radius`. No tilt exceeds −log min π."""
         smallest = -math.log(self._s.size)
         if self._log_prior is not None:
             smallest = float(self._log_prior.min())
         return radius >= -smallest or self(eta)[0] <= radius
 
     def __call__(self, eta: float) -> tuple[float, float]:
-        """Return (KL, η² Var)."""
-        return self._near(eta) if eta <= self._near_up_to else self._far(eta)
+        """Return KL and η² Var_d(s) at η."""
+        return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:
-        """Without cancellation, from terms x e^x − (e^x − 1) ~ x²/2 that are never negative."""
-        x, p = -eta * self._centred, self._weights
+        """Return both from the terms x e^x − (e^x − 1) ~ x²/2, which are never negative."""
+        x = -eta * self._centred
         grown = np.expm1(x)
-        excess = float(p @ grown)  # Z − 1
+        excess = float(self._prior @ grown)
         total = 1.0 + excess
-        generalised = float(p @ (x * grown + (x - grown)))
+        generalised = float(self._prior @ (x * grown + (x - grown)))
         kl = generalised / total + excess / total - math.log1p(excess)
-        p = p * (1.0 + grown)
+        p = self._prior * (1.0 + grown)
         mean = float(p @ x) / total
         return kl, float(p @ (x - mean) ** 2) / total
 
     def _far(self, eta: float) -> tuple[float, float]:
+        """Return both by their definitions."""
         e = np.multiply(self._s, -eta, out=self._buffer)
         top = -math.log(e.size)
         with np.errstate(under="ignore"):
@@ -123,35 +140,29 @@ class _Divergence:
             total = float(e.sum())
             mean = float(e @ self._s) / total
             e *= self._s
-            # E s² − (E s)² may cancel; a poor slope costs a step, not accuracy.
-            spread = float(e @ self._s) / total - mean * mean
-        return -eta * mean - top - math.log(total), eta * (eta * max(spread, 0.0))
+            # This variance may cancel. An inaccurate slope costs a step and no accuracy.
+            variance = float(e @ self._s) / total - mean * mean
+        return -eta * mean - top - math.log(total), eta * (eta * max(variance, 0.0))
 
 
-def _root(divergence: _Divergence, radius: float, hottest: float) -> float:
-    """Return the η with KL = r; KL is at most r at the left end of the bracket, above r at the
-    right."""
-    low = math.sqrt(8.0 * radius)  # Hoeffding
-    left, right = math.log(min(low, hottest)), math.log(hottest)
-    x = math.log(math.sqrt(2.0 * radius) / math.sqrt(divergence.variance))
-    x = min(max(x, left), right)
-    accuracy = 2.0**-51 * (radius + math.sqrt(radius))
-    for _ in range(200):
+def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
+    """Return the η at which KL equals the radius r, if it exceeds r at the largest η."""
+
+    last = (math.inf, math.nan)
+
+    def log_ratio(x: float) -> tuple[float, float]:
+        """Return log(r/KL) at η = e^x, and its derivative in x."""
+        nonlocal last
         kl, slope = divergence(math.exp(x))
-        if kl > radius:
-            right = x
-        else:
-            left = x
-        if abs(kl - radius) <= accuracy or right - left <= 1e-15 * max(1.0, abs(x)):
-            break
-        step = math.inf
-        if kl > 0.0 and slope > 0.0:
-            step = -math.log(kl / radius) * kl / slope
-        # Where KL saturates Newton overshoots by orders of magnitude.
-        proposal = x + min(max(step, -3.0), 3.0)
-        if not left < proposal < right:
-            proposal = 0.5 * (left + right) if math.isfinite(left + right) else x + 1.0
-        x, moved = proposal, proposal - x
-        if abs(moved) <= 1e-12 and abs(step) <= 1e-12:
-            break
-    return math.exp(x)
+        last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)
+        return last
+
+    # Near η = 0, KL is η² Var_π(s) / 2. Hoeffding's bound gives the least η.
+    start = 0.5 * math.log(2.0 * radius / divergence.variance)
+    low = min(0.5 * math.log(8.0 * radius), math.log(largest))
+    # KL itself has an error of some 2^-52 (r + √r).
+    tolerance = max(1e-10, 2.0**-51 / math.sqrt(radius))
+    x = decreasing_root(log_ratio, start, 3.0, tolerance, low, math.log(largest))
+    # The last step of Newton's method needs no further value: its error is below rounding.
+    value, slope = last
+    return math.exp(x - value / slope if slope < 0.0 else x)

@@ -1,6 +1,11 @@
-"""The pass over all entries that logistic weights need, several entries at a time.
+"""The pass over all entries that logistic weights need.
 
-For a level γ each logit ℓ solves ℓ − (1 − a) log(1 + e^ℓ) = w, w = (γ − v)/T; see `binary_entropy`.
+For a level γ, a temperature T and a share a in (0, 1], each logit ℓ of x solves
+
+    ℓ − (1 − a) log(1 + e^ℓ) = w,    w = (γ − v)/T,
+
+where v is the margin; see `binary_entropy`. The loops do not branch, so that the compiler turns
+them into vector instructions.
 """
 
 from __future__ import annotations
@@ -13,22 +18,27 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
 
-_BEYOND = 650.0  # logits are cut here, where their exponentials are far from underflow
+MAX_LOGIT = 650.0
+"""Logits are cut at ±650, where their exponentials are far from underflow."""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set a first guess of the logits, from which three steps of `_refine` are enough."""
+    """Set a first guess of the logits, from which three steps of `_refine` are enough.
+
+    For a > 1/2 the guess is exact in the limits of large and small w. Otherwise s = −log x solves
+    s + a log(1 − e^−s) = −w. With log s in place of log(1 − e^−s) and s = a e^p this becomes
+    e^p + p = −w/a − log a, the equation of the Wright function.
+    """
     if share > 0.5:
         for i in range(w.shape[0]):
             logits[i] = max(w[i], w[i] / share)
         return
-    # −log x =: s solves s + a log(1 − e^−s) = −w; with log s for log(1 − e^−s) and s = a e^p
-    # this is e^p + p = −w/a − log a, Wright's omega.
     log_share = math.log(share)
     for i in range(w.shape[0]):
         y = -w[i] / share - log_share
         p = min(y, rough_log(max(y, 1.0)))
+        # Two steps of Newton's method are enough for a guess.
         e = exp(p)
         p -= (e + p - y) / (e + 1.0)
         e = exp(p)
@@ -41,8 +51,8 @@ def _first(w: Vector, share: float, logits: Vector) -> None:
 def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
     """Take steps of Halley's method for the logits.
 
-    The third derivative of the left side is at most its slope, so a step leaves an error below
-    the cube of the last one.
+    The third derivative of the left side of the equation is at most its slope. So the error after a
+    step is below the cube of the error before.
     """
     bend = 1.0 - share
     for _ in range(steps):
@@ -52,7 +62,8 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
             small = e / (1.0 + e)
             slope = share + bend * small if x > 0.0 else 1.0 - bend * small
             step = (min(x, share * x) - w[i] - bend * log1p(e)) / slope
-            turn = 0.5 * bend * small * (1.0 - small) / slope  # −G''/(2 G'), at most 1/2
+            # Minus the second derivative over twice the slope, which is at most 1/2.
+            turn = 0.5 * bend * small * (1.0 - small) / slope
             logits[i] = x - step / max(1.0 + turn * step, 0.5)
 
 
@@ -60,7 +71,10 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Set x, the smaller of x and 1 − x to full relative accuracy, and T dx/dγ, T² d²x/dγ²."""
+    """Set x, the smaller of x and 1 − x, T dx/dγ (`slope`) and T² d²x/dγ² (`turn`).
+
+    The smaller of x and 1 − x has full relative accuracy.
+    """
     bend = 1.0 - share
     for i in range(logits.shape[0]):
         e = exp(-abs(logits[i]))
@@ -69,15 +83,22 @@ def _entries(
         x[i] = 1.0 - s if large else s
         small[i] = s
         inverse = 1.0 / (share + bend * s if large else 1.0 - bend * s)
-        # At the cut the entry does not move; where a is tinier still a slope there would matter.
-        slope[i] = s * (1.0 - s) * inverse if logits[i] < _BEYOND - 1.0 else 0.0
+        # An entry at the cut does not move. With a tiny a, its slope would matter.
+        slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_LOGIT - 1.0 else 0.0
         away = 1.0 - 2.0 * s
         turn[i] = slope[i] * ((-away if large else away) + bend * slope[i]) * inverse
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _add(logits: Vector, small: Vector, slope: Vector, turn: Vector, sums: Vector) -> None:
-    s0, s1, s2, s3, s4, s5, s6 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    """Add the seven sums of `weigh` for one chunk to `sums`."""
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    s3 = 0.0
+    s4 = 0.0
+    s5 = 0.0
+    s6 = 0.0
     for i in range(logits.shape[0]):
         large = logits[i] > 0.0
         s0 += 0.0 if large else small[i]
@@ -106,36 +127,40 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Fill x (and the logits, if a < 1) for γ = `delta`; return seven sums.
+    """Set x, and the logits if a < 1, at γ = `delta`; return seven sums.
 
-    Σ x and Σ (1 − x), Σ T dx/dγ twice, Σ T² d²x/dγ² twice, the first of each pair over x <= 1/2
-    and the second over x > 1/2, and the number of these. Where |`change`|/a is small, w has
-    changed by it everywhere since the last pass, which left `logits`.
+    These are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2, then Σ T dx/dγ over the same two sets,
+    then Σ T² d²x/dγ² over them, and last the number of x > 1/2. `change` is the change of all w
+    since the last pass, which left `logits`. If |`change`|/a is small, fewer steps suffice.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])
-    w, small, slope, turn = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    w = np.empty(n)
+    small = np.empty(n)
+    slope = np.empty(n)
+    turn = np.empty(n)
     cold = not abs(change) <= 0.1 * share
     steps = 3 if cold else 1 if abs(change) <= 1e-5 * share else 2
     for start in range(0, v.shape[0], CHUNK):
         stop = min(start + CHUNK, v.shape[0])
         n = stop - start
         for i in range(n):
-            w[i] = min(max((delta - v[start + i]) / temperature, -_BEYOND), _BEYOND * share)
-        at = w[:n]
+            w[i] = min(max((delta - v[start + i]) / temperature, -MAX_LOGIT), MAX_LOGIT * share)
+        # For a = 1 the logit is w.
+        part = w[:n]
         if share < 1.0:
-            at = logits[start:stop]
+            part = logits[start:stop]
             if cold:
-                _first(w[:n], share, at)
-            _refine(w[:n], share, steps, at)
-        _entries(at, share, small[:n], slope[:n], turn[:n], x[start:stop])
-        _add(at, small[:n], slope[:n], turn[:n], sums)
+                _first(w[:n], share, part)
+            _refine(w[:n], share, steps, part)
+        _entries(part, share, small[:n], slope[:n], turn[:n], x[start:stop])
+        _add(part, small[:n], slope[:n], turn[:n], sums)
     return sums
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Move x to γ + T `step` by its first two derivatives in γ/T."""
+    """Move x from its value at γ to that at γ + T `step`, by two terms of Taylor's series."""
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

@@ -1,112 +1,149 @@
-"""Newton's method for a distribution under ‖Qd‖_2, from the answer of a cone solver.
+"""Newton's method for a distribution under ‖Qd‖_2, from the result of a cone solver.
 
-A cone solver leaves d with six to eight good digits. The optimality conditions of
+A cone solver returns d with six to eight correct digits. The optimality conditions of
 
-    min <d, u> + β Σ d log d  over the simplex, under a bound ‖Qd‖ <= r or a price c ‖Qd‖, are
+    min <d, u> + β Σ d log d  over the simplex, with ‖Qd‖ <= r (a ball) or c ‖Qd‖ added (a penalty),
 
-    u + λ Gd + β log d = γ,  Σ d = 1,  ‖Qd‖ = r or λ ‖Qd‖ = c,  with G = QᵀQ,
+are, with G = QᵀQ and the multiplier λ,
 
-and a few Newton steps in (log d, γ, λ) make them hold to rounding. For β = 0 the unknowns are the
-positive entries of d instead.
+    u + λ Gd + β log d = γ,  Σ d = 1,  and ‖Qd‖ = r (ball) or λ ‖Qd‖ = c (penalty).
+
+A few Newton steps in (log d, γ, λ) satisfy these up to rounding. For β = 0 the unknowns are the
+positive entries of d instead of log d.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector
 
 
-def _constraint(
-    Q: Matrix, d: Vector, multiplier: float, bound: float, ball: bool
-) -> tuple[float, Vector, float]:
-    """Return the residual of ‖Qd‖ = r or λ ‖Qd‖ = c, its gradient in d and its derivative in λ."""
-    point = Q @ d
-    size = float(np.linalg.norm(point))
-    gradient = Q.T @ (point / size) if size > 0.0 else np.zeros(d.size)  # a subgradient at 0
-    if ball:
-        return size - bound, gradient, 0.0
-    return multiplier * size - bound, multiplier * gradient, size
+class _State(NamedTuple):
+    """The optimality conditions at one (d, γ, λ)."""
 
+    residual: Vector
+    """The m conditions of stationarity, then Σd − 1, then the condition on ‖Qd‖."""
+    force: Vector
+    """Gd, the derivative of the stationarity conditions in λ."""
+    gradient: Vector
+    """The derivative of the condition on ‖Qd‖ in d."""
+    rate: float
+    """The derivative of the condition on ‖Qd‖ in λ."""
 
-def sharpen(
-    Q: Matrix, u: Vector, d: Vector, gamma: float, multiplier: float, bound: float, ball: bool
-) -> tuple[Vector, float, float] | None:
-    """Return (d, γ, λ) to rounding for β = 0, or None if the support given by `d` is wrong.
+    def step(self, block: Matrix, mass: Vector, gradient: Vector) -> Vector | None:
+        """Return Newton's step for the unknowns and (γ, λ), or None if its equations overflow.
 
-    `multiplier` is λ, `bound` r for a ball and c for a penalty.
-    """
-    support = np.flatnonzero(d > 1e-6 * d.max())
-    part, x, count = Q[:, support], d[support] / d[support].sum(), support.size
-    square = part.T @ part
-    for _ in range(30):
-        miss, gradient, along = _constraint(part, x, multiplier, bound, ball)
-        gram = part.T @ (part @ x)
-        residual = np.append(u[support] + multiplier * gram - gamma, [x.sum() - 1.0, miss])
-        if np.max(np.abs(residual)) <= 4e-16:
-            break
-        system = np.zeros((count + 2, count + 2))
-        system[:count, :count] = multiplier * square
-        system[:count, count], system[count, :count] = -1.0, 1.0
-        system[:count, count + 1], system[count + 1, :count] = gram, gradient
-        system[count + 1, count + 1] = along
+        `block` is the derivative of the stationarity conditions in the unknowns. `mass` and
+        `gradient` are those of Σd and of the condition on ‖Qd‖.
+        """
+        n = mass.size
+        system = np.zeros((n + 2, n + 2))
+        system[:n, :n] = block
+        system[:n, n] = -1.0
+        system[:n, n + 1] = self.force
+        system[n, :n] = mass
+        system[n + 1, :n] = gradient
+        system[n + 1, n + 1] = self.rate
         if not np.isfinite(system).all():
             return None
         try:
-            step = np.linalg.solve(system, -residual)
+            return np.asarray(np.linalg.solve(system, -self.residual))
         except np.linalg.LinAlgError:
-            step, *_ = np.linalg.lstsq(system, -residual, rcond=1e-13)
-        x, gamma, multiplier = x + step[:count], gamma + step[count], multiplier + step[-1]
-        if not (np.isfinite(x).all() and multiplier >= 0.0):
+            # If Q has fewer independent rows than d has positive entries, d is not unique.
+            return np.asarray(np.linalg.lstsq(system, -self.residual, rcond=1e-13)[0])
+
+
+class Norm(NamedTuple):
+    """A bound ‖Qd‖ <= `bound` if `is_ball` is True, and else a penalty `bound` · ‖Qd‖."""
+
+    Q: Matrix
+    bound: float
+    is_ball: bool
+
+    def state(self, stationarity: Vector, d: Vector, gamma: float, multiplier: float) -> _State:
+        """Return the conditions, where `stationarity` is u + β log d."""
+        point = self.Q @ d
+        size = float(np.linalg.norm(point))
+        force = self.Q.T @ point
+        # At Qd = 0, zero is a subgradient of the norm.
+        gradient = force / size if size > 0.0 else np.zeros(d.size)
+        miss = size - self.bound
+        rate = 0.0
+        if not self.is_ball:
+            miss = multiplier * size - self.bound
+            gradient = multiplier * gradient
+            rate = size
+        residual = np.append(stationarity + multiplier * force - gamma, [d.sum() - 1.0, miss])
+        return _State(residual, force, gradient, rate)
+
+
+def sharpen(
+    norm: Norm, u: Vector, d: Vector, gamma: float, multiplier: float
+) -> tuple[Vector, float, float] | None:
+    """Return (d, γ, λ) to rounding for β = 0, or None if the support given by `d` is wrong.
+
+    γ and λ start from `gamma` and `multiplier`.
+    """
+    support = np.flatnonzero(d > 1e-6 * d.max())
+    part = norm._replace(Q=norm.Q[:, support])
+    gram = part.Q.T @ part.Q
+    x = d[support] / d[support].sum()
+    state = part.state(u[support], x, gamma, multiplier)
+    for _ in range(30):
+        if np.max(np.abs(state.residual)) <= 4e-16:
+            break
+        step = state.step(multiplier * gram, np.ones(x.size), state.gradient)
+        if step is None:
             return None
+        x = x + step[:-2]
+        gamma += float(step[-2])
+        multiplier += float(step[-1])
+        if not (np.isfinite(step).all() and multiplier >= 0.0):
+            return None
+        state = part.state(u[support], x, gamma, multiplier)
         if np.max(np.abs(step)) <= 1e-15 * max(1.0, multiplier):
             break
     whole = np.zeros(u.size)
     whole[support] = x
-    slack = u + multiplier * (Q.T @ (Q @ whole)) - gamma
-    good = x.min() >= 0.0 and np.max(np.abs(residual)) <= 1e-11 and slack.min() >= -1e-11
+    slack = u + multiplier * (norm.Q.T @ (norm.Q @ whole)) - gamma
+    good = x.min() >= 0.0 and np.max(np.abs(state.residual)) <= 1e-11 and slack.min() >= -1e-11
     return (whole, gamma, multiplier) if good else None
 
 
-def sharpen_smoothed(
-    Q: Matrix, u: Vector, beta: float, d: Vector, bound: float, ball: bool
-) -> Vector | None:
-    """Return d to rounding for β > 0, or None if Newton's method does not settle."""
-    tiny = 1e-12 * d.max()
-    y = np.log(np.maximum(d, tiny))
+def sharpen_smoothed(norm: Norm, u: Vector, beta: float, d: Vector) -> Vector | None:
+    """Return d to rounding for β > 0, or None if Newton's method does not converge."""
+    log_d = np.log(np.maximum(d, 1e-12 * d.max()))
+    # The solver knows the large entries well. Least squares over them give γ and λ.
     known = d > 1e-5 * d.max()
-    force = Q.T @ (Q @ d)
-    # λ and γ by least squares from the entries the solver knows well.
+    force = norm.Q.T @ (norm.Q @ d)
     table = np.column_stack([np.ones(int(known.sum())), -force[known]])
-    (gamma, multiplier), *_ = np.linalg.lstsq(table, u[known] + beta * y[known], rcond=None)
+    (gamma, multiplier), *_ = np.linalg.lstsq(table, u[known] + beta * log_d[known], rcond=None)
     multiplier = max(float(multiplier), 0.0)
-    y = np.where(known, y, (gamma - u - multiplier * force) / beta)
-    m, last = u.size, math.inf
+    log_d = np.where(known, log_d, (gamma - u - multiplier * force) / beta)
+    last = math.inf
     for _ in range(60):
-        d = np.exp(np.minimum(y, 1.0))
-        miss, gradient, along = _constraint(Q, d, multiplier, bound, ball)
-        force = Q.T @ (Q @ d)
-        residual = np.append(u + multiplier * force + beta * y - gamma, [d.sum() - 1.0, miss])
-        error = float(np.max(np.abs(residual)))
+        d = np.exp(np.minimum(log_d, 1.0))
+        state = norm.state(u + beta * log_d, d, gamma, multiplier)
+        error = float(np.max(np.abs(state.residual)))
         if error <= 1e-15 or (error <= 1e-12 and error >= 0.5 * last):
             return d / d.sum()
         last = error
-        system = np.zeros((m + 2, m + 2))
-        system[:m, :m] = multiplier * (Q.T @ (Q * d)) + beta * np.eye(m)
-        system[:m, m], system[m, :m] = -1.0, d
-        system[:m, m + 1], system[m + 1, :m] = force, gradient * d
-        system[m + 1, m + 1] = along
-        try:
-            step = np.linalg.solve(system, -residual)
-        except np.linalg.LinAlgError:
+        block = multiplier * (norm.Q.T @ (norm.Q * d)) + beta * np.eye(u.size)
+        step = state.step(block, d, state.gradient * d)
+        if step is None:
             return None
-        longest = float(np.max(np.abs(step[:m]) * (d > 1e-12), initial=0.0))
+        # No entry that matters changes by more than a factor e, and λ stays positive.
+        longest = float(np.max(np.abs(step[:-2]) * (d > 1e-12), initial=0.0))
         t = min(1.0, 1.0 / longest) if longest > 0.0 else 1.0
         if multiplier + t * step[-1] < 0.0:
             t *= 0.5 * multiplier / -(t * step[-1])
-        y, gamma, multiplier = y + t * step[:m], gamma + t * step[m], multiplier + t * step[-1]
-        if not np.isfinite(y).all():
+        log_d = log_d + t * step[:-2]
+        gamma = gamma + t * step[-2]
+        multiplier = multiplier + t * step[-1]
+        if not np.isfinite(log_d).all():
             return None
     return None

@@ -1,14 +1,14 @@
 """The entropic projection for a penalty on the largest weight, c max_i a_i d_i.
 
-Stationarity of <d, u> + c max a_i d_i + β Σ d_i log d_i on the simplex reads, with multipliers
-μ_i >= 0 of a_i d_i <= M, Σ μ_i = c, μ_i = 0 where a_i d_i < M,
+The optimality conditions of <d, u> + c max a_i d_i + β Σ d_i log d_i on the simplex are, with a
+multiplier μ_i >= 0 of each a_i d_i <= M, Σ μ_i = c, and μ_i = 0 if a_i d_i < M,
 
     u_i + β (log d_i + 1) + a_i μ_i = λ.
 
-Put s_i = u_i − β log a_i and d_i = K (1/a_i) exp(−max(s_i, η)/β): below the plateau (s_i > η) the
-left side is constant, and on it a_i μ_i = η − s_i satisfies the same equation. So η solves
-Σ [η − s_i]_+ / a_i = c, whatever K, and K normalises. As β -> 0 this is the γ of the relaxed
-margin, Σ [γ − u_i]_+ / a_i = c.
+Let s_i = u_i − β log a_i and d_i = K (1/a_i) exp(−max(s_i, η)/β). If s_i > η, the left side is
+constant with μ_i = 0. Otherwise a_i d_i has its largest value, and a_i μ_i = η − s_i satisfies the
+same equation. So η solves Σ [η − s_i]_+ / a_i = c, and K makes the sum of d equal to one. For
+β -> 0 this η is the γ of the relaxed margin, Σ [γ − u_i]_+ / a_i = c.
 """
 
 from __future__ import annotations
@@ -23,40 +23,49 @@ from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.targets import HINGES, reaching
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
+MOST_UNITS = 1e300
+"""The margins and c, divided by the unit of the computation, stay below this number."""
+
 
 @njit(error_model="numpy", fastmath=REORDER)
-def _hinges(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
-    weight, water = 0.0, 0.0
+def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
+    """Return Σ 1/a_i and Σ (top − v_i)/a_i over v_i <= top."""
+    slope = 0.0
+    value = 0.0
     for i in range(v.shape[0]):
-        weight += inverse[i] if v[i] <= top else 0.0
-        water += (top - v[i]) * inverse[i] if v[i] <= top else 0.0
-    return weight, water
+        slope += inverse[i] if v[i] <= top else 0.0
+        value += (top - v[i]) * inverse[i] if v[i] <= top else 0.0
+    return slope, value
 
 
 @njit(error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
-def _largest(v: Vector, edge: float) -> float:
+def _largest_below(v: Vector, bound: float) -> float:
+    """Return the largest entry below `bound`."""
     top = -math.inf
     for i in range(v.shape[0]):
-        top = max(top, v[i] if v[i] < edge else -math.inf)
+        top = max(top, v[i] if v[i] < bound else -math.inf)
     return top
 
 
 @njit(error_model="numpy")
-def _pour(v: Vector, inverse: Vector, edge: float, c: float) -> float:
-    """Return the y with Σ [y − v_i]_+ / a_i = c, which only v_i < `edge` are below."""
-    top, weight, water = _largest(v, edge), 0.0, 0.0
+def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
+    """Return the y with Σ [y − v_i]_+ / a_i = c, if exactly the v_i < `bound` are less than y."""
+    # The sums are relative to the largest of these v_i, so that they do not cancel.
+    top = _largest_below(v, bound)
+    slope = 0.0
+    value = 0.0
     for start in range(0, v.shape[0], CHUNK):
         part = slice(start, start + CHUNK)
-        x, y = _hinges(v[part], inverse[part], top)
-        weight += x
-        water += y
-    return top + (c - water) / weight if weight > 0.0 else edge
+        slope_part, value_part = _hinge_sums(v[part], inverse[part], top)
+        slope += slope_part
+        value += value_part
+    return top + (c - value) / slope if slope > 0.0 else bound
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i not below it, or inf."""
-    edge = float(reaching(HINGES, v, inverse, c))
-    return _pour(v, inverse, edge, c), edge
+    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i >= y, inf if none."""
+    bound = float(reaching(HINGES, v, inverse, c))
+    return _level_below(v, inverse, bound, c), bound
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -69,40 +78,49 @@ def _flatten(v: Vector, inverse: Vector, level: float) -> None:
 def max_penalty_margin(u: Vector, c: float, a: Vector | None = None) -> tuple[float, Vector]:
     """Return min over the simplex of <d, u> + c max_i a_i d_i and a d that attains it.
 
-    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c, or min u if c = 0, for c >= 0 and factors
-    a_i > 0, by default 1. d_i is proportional to 1/a_i where u_i < γ; for c = 0 it is the first
-    minimiser of u alone. Margins of ``+inf`` get weight 0.
+    The minimum is the γ with Σ [γ − u_i]_+ / a_i = c. The d_i are proportional to 1/a_i where
+    u_i < γ. For c = 0 the minimum is min u, and d is the first minimiser of u alone.
+
+    Parameters
+    ----------
+    u : array of shape (m,)
+        The margins. Margins of ``+inf`` get weight 0.
+    c : float
+        The weight c >= 0 of the penalty.
+    a : array of shape (m,), optional
+        The factors a_i > 0, by default 1.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     low = float(u.min())
-    gamma, edge = _level(u - low, inverse, c) if c > 0.0 else (0.0, 0.0)
-    if not edge > 0.0:  # c = 0, or too small to lift γ above min u in double precision
+    gamma, bound = _level(u - low, inverse, c) if c > 0.0 else (0.0, 0.0)
+    # c = 0, or c is too small to lift γ above min u in double precision.
+    if not bound > 0.0:
         d = np.zeros(u.size)
         d[np.argmin(u)] = 1.0
         return low, d
-    d = np.where(u - low < edge, inverse, 0.0)
+    d = np.where(u - low < bound, inverse, 0.0)
     return low + gamma, d / d.sum()
 
 
 def max_penalty_distribution(u: Vector, beta: float, c: float, a: Vector | None = None) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c max_i a_i d_i + β Σ d_i log d_i.
 
-    The largest a_i d_i are cut to a plateau: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β),
-    s_i = u_i − β log a_i, where Σ [η − s_i]_+ / a_i = c. Arguments are those of
-    `max_penalty_margin`; c = 0 is soft-max.
+    The largest a_i d_i are cut to one value: d_i is proportional to (1/a_i) exp(−max(s_i, η)/β)
+    with s_i = u_i − β log a_i and Σ [η − s_i]_+ / a_i = c. The parameters are those of
+    `max_penalty_margin`, and β > 0. For c = 0 the result is the softmax of −u/β.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 5, whose Fig. 2 is the case of a hard cap.
+    Shalev-Shwartz & Singer (2009), Sec. 5. Its Fig. 2 is the case of a hard cap.
     """
     inverse = np.ones(u.size) if a is None else 1.0 / a
     with np.errstate(over="ignore", under="ignore"):
         v = u - u.min()
-        # In units of β, so that log a_i is not lost beside the margins; the limit where c/β or
-        # the sum of all margins over β would overflow.
+        # The unit is β, so that log a_i is not lost in the margins. If c/β or the sum of all
+        # margins over β would overflow, the unit is larger and the result is that of β -> 0.
         spread = float(v.max())
         spread = spread if spread < math.inf else float(v[v < math.inf].max())
-        unit = max(float(beta), c * 1e-300, spread * float(inverse.sum()) * 1e-300)
+        unit = max(float(beta), c / MOST_UNITS, spread * float(inverse.sum()) / MOST_UNITS)
         v /= unit
         if c / unit == 0.0:
             return capped_distribution(u, beta)

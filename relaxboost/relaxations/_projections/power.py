@@ -1,19 +1,18 @@
-"""Distributions under a power of their entries: norms, χ², Hellinger and their kin.
+"""Distributions under a power of their entries: p-norms, χ² and the power divergences.
 
-All of them minimise over the simplex
+All kernels minimise over the simplex
 
     <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i,    φ'(t) = sign(q) t^q,  q > −1, q != 0,
 
-with κ > 0, for a multiplier μ >= 0 that is given, or such that the energy Σ κ_i φ(d_i) meets a
-bound (a ball), or such that μ is the slope of a root of the energy (a norm). The entries solve
+with κ > 0. The multiplier μ >= 0 is given (a penalty), or the energy Σ κ_i d_i^{q+1} meets a bound
+(a ball), or μ is the derivative of a root of the energy (a norm). The entries solve
 
     sign(q) μ κ_i t^q + β log t = g − u_i,
 
-g being the multiplier of Σ d = 1 up to β. With K_i = μ κ_i |q| / β and ω the Wright function,
-ω + log ω = X at X_i = q (g − u_i)/β + log K_i, the solution is t = (ω/K_i)^{1/q} =
-exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one pass over the entries gives every
-sum that Newton's method for (g, μ) needs. Without smoothing (β = 0) t is a power of
-g − u_i, and a single equation is left: see `power_margin`.
+where g is the multiplier of Σ d = 1, up to β. Let K_i = μ κ_i |q| / β, and let ω be the Wright
+function (Corless & Jeffrey 2002), which solves ω + log ω = X, at X_i = q (g − u_i)/β + log K_i.
+Then t = (ω/K_i)^{1/q} = exp((g − u_i)/β − ω/q), and dt/dg = t / (β (1 + ω)). So one pass over the
+entries gives every sum that Newton's method for (g, μ) needs. For β = 0 see `power_margin`.
 """
 
 from __future__ import annotations
@@ -26,291 +25,348 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
+from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import sweep
 
-_SAMPLE = 1024
-"""Entries from which the first guess of the multipliers is made when there are many more."""
+SAMPLE_SIZE = 1024
+"""With at least four times as many entries, Newton's method starts from the multipliers of a sample
+of this size."""
+
+SUM_TOLERANCE = 1e-9
+"""The error of Σt that one more step, taken to second order, removes."""
+
+MAX_EXPONENT = 600.0
+"""e^600 and its products with margins and counts are doubles."""
 
 
-class _Part:
-    """Some entries of (u, κ), each standing for `weight` like it, and what a pass leaves there."""
+def log_sum_exp(x: Vector) -> float:
+    """Return log Σ exp(x_i) without overflow; some x_i is finite."""
+    top = float(x.max())
+    terms = x - top
+    with np.errstate(under="ignore"):
+        np.exp(terms, out=terms)
+    return top + math.log(float(terms.sum()))
 
-    def __init__(self, u: Vector, kappa: Vector, weight: float) -> None:
-        self.u, self.kappa, self.weight = u, kappa, weight
-        self.logk = np.log(kappa)
-        self.t, self.omega, self.y = np.empty(u.size), np.empty(u.size), np.empty(u.size)
+
+def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
+    """Return log Σ κ_i t_i^{q+1}, also if the powers are no doubles."""
+    with np.errstate(divide="ignore"):
+        return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
 
-class _Smoothed:
-    """The equations of one (u, β), for all entries or for those of a sample."""
+class _Entries:
+    """Margins u and weights κ, and the solutions t of the last pass over them.
 
-    def __init__(self, parts: list[_Part], q: float, beta: float) -> None:
-        self.parts, self.q, self.beta = parts, float(q), float(beta)
-        self.low = min(float(part.u.min()) for part in parts)
-        self.high = max(float(part.u.max()) for part in parts)
-        logs = [-part.logk / q for part in parts]
-        top = max(float(x.max()) for x in logs)
-        self.log_flat = top + math.log(
-            sum(
-                part.weight * float(np.exp(x - top).sum()) * (part.u.size / x.size)
-                for part, x in zip(parts, logs, strict=True)
-            )
-        )
-        """The flattest t is e^−log_flat κ^{−1/q}: there κ t^q is the same for all entries."""
-        self._flattest = min(float(x.min()) for x in logs) - self.log_flat, top - self.log_flat
+    Each of the first `alone` entries is counted once, and each of the others `weight` times. These
+    numbers are 0 and 1 unless the entries are a sample.
+    """
+
+    def __init__(
+        self, u: Vector, kappa: Vector, q: float, beta: float, alone: int = 0, weight: float = 1.0
+    ) -> None:
+        self.u = u
+        self.q = q
+        self.beta = beta
+        self.log_kappa = np.log(kappa)
+        self._count = alone + weight * (u.size - alone)
+        self.t = np.empty(u.size)
+        self.omega = np.empty(u.size)
+        self._log_omega = np.empty(u.size)
         self._last = math.inf
-        with np.errstate(under="ignore"):
-            total = sum(
-                part.weight * float(np.exp((self.low - part.u) / beta).sum()) for part in parts
-            )
-        self.g = self.low - beta * math.log(total)
+        self._parts = [(slice(0, alone), 1.0), (slice(alone, u.size), weight)]
         self.sums = [0.0] * 5
+        """Σt, Σa, Σaω, Σaω² and Σtω of the last pass, where a = t/(1 + ω) = β dt/dg."""
+
+    def sweep(self, g: float, shift: float) -> None:
+        """Compute t, ω and the sums at g and log K_i = log κ_i + shift."""
+        x = self.q * g / self.beta + shift
+        change = x - self._last
+        self._last = x
+        self.sums = [0.0] * 5
+        for part, weight in self._parts:
+            if part.stop == part.start:
+                continue
+            log_kappa = self.log_kappa if self.log_kappa.size == 1 else self.log_kappa[part]
+            given = self.u[part], log_kappa, g, shift, self.beta, self.q, change
+            found = sweep(*given, self._log_omega[part], self.omega[part], self.t[part]).tolist()
+            self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
+
+    def log_sum_exp(self, x: Vector) -> float:
+        """Return log Σ exp(x_i), with each entry counted. `x` has shape (m,), or (1,) for all."""
+        if x.size == 1:
+            return float(x[0]) + math.log(self._count)
+        (alone, _), (others, weight) = self._parts
+        if alone.stop:
+            x = x.copy()
+            x[others] += math.log(weight)
+        return log_sum_exp(x)
+
+    def log_energy(self) -> float:
+        """Return log Σ κ t^{q+1} of the last pass, also if the powers are no doubles."""
+        with np.errstate(divide="ignore"):
+            return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
+
+
+def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
+    """Return the entries of the two smallest margins, and a sample of the other entries.
+
+    The smallest margins are complete because they may have nearly all of the weight d.
+    """
+    stride = u.size // SAMPLE_SIZE
+    regular = np.arange(stride // 2, u.size, stride)
+    bound = np.partition(u[regular], 1)[1]
+    smallest = np.flatnonzero(u <= bound)
+    others = regular[u[regular] > bound]
+    chosen = np.append(smallest, others)
+    weight = (u.size - smallest.size) / max(1, others.size)
+    return _Entries(
+        u[chosen], kappa if kappa.size == 1 else kappa[chosen], q, beta, smallest.size, weight
+    )
+
+
+class _Equations:
+    """The equations for g and μ: Σt = 1, and one for the energy."""
+
+    def __init__(self, entries: _Entries) -> None:
+        self.entries = entries
+        self.q = entries.q
+        self.beta = entries.beta
+        self.low = float(entries.u.min())
+        self.high = float(entries.u.max())
+        # The t with equal forces κ t^q is κ^{−1/q} e^−log_flat.
+        logs = -entries.log_kappa / entries.q
+        self.log_flat = entries.log_sum_exp(logs)
+        self._flattest = float(logs.min()) - self.log_flat, float(logs.max()) - self.log_flat
+        log_total = entries.log_sum_exp((self.low - entries.u) / self.beta)
+        self.g = self.low - self.beta * log_total
         self._shift = math.nan
-        self._onwards = 0.0
+        self._log_mu_step = 0.0
         self.missed = 0.0
 
     @property
-    def solved(self) -> bool:
-        """Whether both equations hold; a sample's may have no solution."""
-        return self.missed <= 1e-8 and self.excess <= 1e-5
+    def is_solved(self) -> bool:
+        """Whether both equations hold. Those of a sample may have no solution."""
+        return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
         """|Σt − 1| of the last pass."""
-        return abs(self.sums[0] - 1.0)
+        return abs(self.entries.sums[0] - 1.0)
 
-    def normalise(self, log_mu: float, tolerance: float = 1e-9) -> None:
-        """Find g with Σt = 1 up to the tolerance; leaves t and the sums of the last pass."""
-        # Python's numbers: NumPy's would warn where they overflow to infinity.
-        log_mu, self.g = float(log_mu), float(self.g)
+    def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
+        """Find g with Σt = 1 up to the tolerance."""
+        # NumPy's scalars would warn where Python's overflow to infinity.
+        log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
-        if math.isfinite(self._shift) and self.sums[1] > 0.0:
-            # Along the path of normalised t: dg = β (Σ aω / Σ a) dlog μ / q.
-            total, a0, a1, *_ = self.sums
+        total, a0, a1, *_ = self.entries.sums
+        if math.isfinite(self._shift) and a0 > 0.0:
+            # Along the path of normalised t, dg = β (Σaω / Σa) dlog μ / q.
             step = self.beta / a0 * (a1 * (shift - self._shift) / self.q + 1.0 - total)
             self.g += step if math.isfinite(step) else 0.0
-        self._shift, self._onwards = shift, 0.0
+        self._shift = shift
+        self._log_mu_step = 0.0
 
-        def excess(g: float) -> tuple[float, float]:
-            x = self.q * g / self.beta + shift
-            change, self._last = x - self._last, x
-            self.sums = [0.0] * 5
-            for part in self.parts:
-                given = part.u, part.logk, g, shift, self.beta, self.q, change
-                found = sweep(*given, part.y, part.omega, part.t).tolist()
-                self.sums = [x + part.weight * y for x, y in zip(self.sums, found, strict=True)]
-            total, slope = self.sums[0], self.sums[1] / self.beta
+        def log_total(g: float) -> tuple[float, float]:
+            """Return −log Σt and its derivative in g."""
+            self.entries.sweep(g, shift)
+            total, a0, *_ = self.entries.sums
             if total <= 0.0:
                 return math.inf, math.nan
             if not math.isfinite(total):
                 return -math.inf, math.nan
-            return -math.log(total), -slope / total
+            return -math.log(total), -a0 / self.beta / total
 
-        log_power = log_mu - self.q * self.log_flat  # the power term at the flattest t
-        power = math.exp(min(log_power, 600.0))
+        # The power term μ κ t^q at the flattest t.
+        log_power = log_mu - self.q * self.log_flat
+        power = math.exp(min(log_power, MAX_EXPONENT))
+        lower = -math.inf
+        upper = math.inf
+        if log_power <= MAX_EXPONENT:
+            lower, upper = self._bounds(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
         reach = max(self.beta, power)
-        lower, upper = -math.inf, math.inf
-        if log_power <= 600.0:
-            lower, upper = self._between(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
-        self.g = decreasing_root(excess, self.g, reach, tolerance, lower, upper)
+        self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
-    def _between(self, power: float, error: float) -> tuple[float, float]:
-        """Return bounds of g: some entry of t is as large as that of the flattest t, of the same
-        mass, and some entry is as small. `error` is the relative one of `power`."""
+    def _bounds(self, power: float, error: float) -> tuple[float, float]:
+        """Return a lower and an upper bound of g. `error` is the relative error of `power`.
+
+        Some entry of t is at least as large as that of the flattest t, because both have the same
+        sum, and some entry is at most as large.
+        """
         power = math.copysign(power, self.q)
-        low, high = (self.beta * entry for entry in self._flattest)
-        lower, upper = self.low + power + low, self.high + power + high
-        slack = error * (abs(lower) + abs(upper) + abs(power) - low)
+        smallest, largest = self._flattest
+        lower = self.low + power + self.beta * smallest
+        upper = self.high + power + self.beta * largest
+        slack = error * (abs(lower) + abs(upper) + abs(power) - self.beta * smallest)
         return lower - slack, upper + slack
 
-    def move(self, step: float) -> None:
-        """Take into account that the multiplier log μ is this far off, in `distribution`."""
-        self._onwards = step
+    def solve_for_mu(
+        self,
+        miss: Callable[[float], tuple[float, float]],
+        start: float,
+        reach: float,
+        lower: float = -math.inf,
+        upper: float = math.inf,
+    ) -> float:
+        """Return the log μ at which the decreasing function `miss` of normalised t is zero.
+
+        Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
+        second order. With a good start this is Newton's method for g and μ together, with one pass
+        for each step. The sign of `miss` may then be wrong, so if the result is not a root, a
+        second search computes Σt = 1 at each step.
+        """
+        size = 10.0 * (1.0 + abs(self.q)) ** 2
+        for tolerances in ((3e-2, 1e-3, 1e-5, SUM_TOLERANCE), (SUM_TOLERANCE,)):
+            last = (math.inf, math.nan)
+
+            def function(
+                log_mu: float, tolerances: tuple[float, ...] = tolerances
+            ) -> tuple[float, float]:
+                nonlocal last
+                for tolerance in tolerances:
+                    # Σt is this accurate already, unless μ has changed.
+                    if tolerance < tolerances[0] and self.excess <= tolerance:
+                        continue
+                    self.normalise(log_mu, tolerance)
+                    last = miss(log_mu)
+                    # The error of the correction is small compared with the value.
+                    if size * min(self.excess, 1e9) ** 2 <= 0.1 * abs(last[0]):
+                        break
+                return last
+
+            start = decreasing_root(function, start, reach, 1e-8, lower, upper)
+            value, slope = last
+            self.missed = abs(value)
+            if self.is_solved and slope < 0.0:
+                self._log_mu_step = -value / slope
+                break
+        return start
+
+    def log_energy(self, log_mu: float) -> tuple[float, float]:
+        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t.
+
+        κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
+        (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
+        """
+        total, a0, a1, a2, energy = self.entries.sums
+        # ω may underflow although log ω does not.
+        if total > 0.0 and energy < 1e-290:
+            return self.entries.log_energy(), math.nan
+        if not (a0 > 0.0 and energy > 0.0):
+            return math.nan, math.nan
+        # The energy at Σt = 1 to first order. Far from there the correction may have any size.
+        change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
+        energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
+        scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
+        variance = max(0.0, a2 - a1 * a1 / a0)
+        return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
         """Return t at the (g, μ) that solve the equations, to second order from the last pass.
 
         (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         """
-        total, a0, a1, *_ = self.sums
-        along = self._onwards / self.q
+        total, a0, a1, *_ = self.entries.sums
+        along = self._log_mu_step / self.q
         step = (1.0 - total + a1 * along) / a0
-        (part,) = self.parts
-        return part.t * (1.0 + (step - part.omega * along) / (1.0 + part.omega))
-
-    def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return log |Σ κ t^{q+1}| and its derivative in log μ along the normalised path.
-
-        κ t^q = (β / (|q| μ)) ω, and d/dμ of Σ κ φ(t) is −Σ (κt^q)² a/β + (Σ κt^q a/β)² / Σ a/β.
-        """
-        total, a0, a1, a2, energy = self.sums
-        if total > 0.0 and energy < 1e-290:  # ω vanishes where log ω does not
-            return self._tiny_energy(), math.nan
-        if not (a0 > 0.0 and energy > 0.0):
-            return math.nan, math.nan
-        # Where Σt = 1; far from there the correction may be of any size.
-        change = (self.q + 1.0) * a1 * (1.0 - total) / (a0 * energy)
-        energy *= 1.0 + change if change > -0.5 else math.exp(max(change, -500.0))
-        scale = math.log(self.beta) - math.log(abs(self.q)) - log_mu
-        variance = max(0.0, a2 - a1 * a1 / a0)
-        sign = 1.0 if self.q > 0.0 else -1.0
-        # dE/dlogμ = −μ (β/(|q|μ))² variance/β, E = sign/(q+1) (β/(|q|μ)) energy, in logs:
-        return math.log(energy) + scale, -sign * (self.q + 1.0) / abs(self.q) * variance / energy
-
-    def _tiny_energy(self) -> float:
-        with np.errstate(divide="ignore"):
-            terms = [
-                math.log(part.weight) + part.logk + (self.q + 1.0) * np.log(part.t)
-                for part in self.parts
-            ]
-        top = max(float(x.max()) for x in terms)
-        return top + math.log(sum(float(np.exp(x - top).sum()) for x in terms))
+        omega = self.entries.omega
+        t = self.entries.t * (1.0 + (step - omega * along) / (1.0 + omega))
+        return np.asarray(t / t.sum())
 
 
-def _root(
-    equations: _Smoothed,
-    miss: Callable[[float], tuple[float, float]],
-    start: float,
-    reach: float,
-    lower: float = -math.inf,
-    upper: float = math.inf,
-) -> float:
-    """Return the log μ at which the decreasing `miss`, of normalised t, is zero.
-
-    Away from the root Σt need not be one exactly, since `log_energy` corrects for it to second
-    order: with a good start this is Newton's method for g and μ at once, one pass for each step.
-    The sign of `miss` may be wrong then, so the root is looked for once more if it is not one.
-    """
-    size = 10.0 * (1.0 + abs(equations.q)) ** 2
-    for roughly in (True, False):
-        last = (math.inf, math.nan)
-
-        def function(log_mu: float, roughly: bool = roughly) -> tuple[float, float]:
-            nonlocal last
-            for tolerance in (3e-2, 1e-3, 1e-5, 1e-9) if roughly else (1e-9,):
-                if tolerance < 3e-2 and equations.excess <= tolerance:
-                    continue
-                equations.normalise(log_mu, tolerance)
-                last = miss(log_mu)
-                if size * min(equations.excess, 1e9) ** 2 <= 0.1 * abs(last[0]):
-                    break
-            return last
-
-        root = decreasing_root(function, start, reach, 1e-8, lower, upper)
-        value, slope = last
-        equations.missed = abs(value)
-        if equations.solved and slope < 0.0:
-            equations.move(-value / slope)
-            break
-        start = root
-    return root
-
-
-def _equations(
-    u: Vector, kappa: Vector, q: float, beta: float, solve: Callable[[_Smoothed, float], float]
+def _solve(
+    u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Solve for (g, μ), on a sample first where there are many entries; return t / Σt."""
-    log_mu = g = math.nan
-    if u.size >= 4 * _SAMPLE:
-        rough = _Smoothed(_sample(u, kappa), q, beta)
-        with contextlib.suppress(ArithmeticError, ValueError):  # it may have no solution
-            log_mu = solve(rough, math.nan)
-            log_mu, g = (log_mu, rough.g) if rough.solved else (math.nan, math.nan)
-    full = _Smoothed([_Part(u, kappa, 1.0)], q, beta)
+    """Return the d at which `solve` ends, which maps equations and a start of log μ to log μ.
+
+    If there are many entries, g and log μ of a sample are the start.
+    """
+    log_mu = math.nan
+    g = math.nan
+    if u.size >= 4 * SAMPLE_SIZE:
+        rough = _Equations(_sampled(u, kappa, q, beta))
+        # The equations of a sample may have no solution.
+        with contextlib.suppress(ArithmeticError, ValueError):
+            found = solve(rough, math.nan)
+            if rough.is_solved:
+                log_mu = found
+                g = rough.g
+    full = _Equations(_Entries(u, kappa, q, beta))
     full.g = g if math.isfinite(g) else full.g
     solve(full, log_mu)
-    d = full.distribution()
-    return d / d.sum()
-
-
-def _sample(u: Vector, kappa: Vector) -> list[_Part]:
-    """Return one entry in s, and all of the smallest u: a few of those may carry all of d."""
-    stride = u.size // _SAMPLE
-    # One of each run of s, at a place that does not repeat, since margins may be periodic.
-    places = np.arange(u.size // stride)
-    rest = places * stride + (places * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
-    low = np.partition(u[rest], 1)[1]
-    few = np.flatnonzero(u <= low)
-    rest = rest[u[rest] > low]
-    return [
-        _Part(u[i], kappa if kappa.size == 1 else kappa[i], weight)
-        for i, weight in ((few, 1.0), (rest, (u.size - few.size) / max(1, rest.size)))
-        if i.size
-    ]
+    return full.distribution()
 
 
 def power_penalty(u: Vector, beta: float, kappa: Vector, q: float, mu: float) -> Vector:
     """Return the d in the simplex that minimises <d, u> + μ Σ κ_i φ(d_i) + β Σ d_i log d_i.
 
-    κ > 0 has shape (m,), or (1,) for all; q, the exponent of φ', is > −1 and not 0; μ > 0.
+    Parameters
+    ----------
+    u : array of shape (m,)
+        The margins.
+    beta : float
+        The weight β > 0 of the entropy.
+    kappa : array of shape (m,) or (1,)
+        The weights κ > 0 of the entries. One number serves for all.
+    q : float
+        The exponent of φ', above −1 and not 0.
+    mu : float
+        The weight μ > 0 of the penalty.
     """
     log_mu = math.log(mu)
 
-    def solve(equations: _Smoothed, _: float) -> float:
+    def solve(equations: _Equations, _: float) -> float:
         equations.normalise(log_mu, 1e-7)
         return log_mu
 
-    return _equations(u, kappa, q, beta, solve)
+    return _solve(u, beta, kappa, q, solve)
 
 
-def power_ball(u: Vector, beta: float, kappa: Vector, q: float, bound: float) -> Vector:
+def power_ball(u: Vector, beta: float, kappa: Vector, q: float, log_bound: float) -> Vector:
     """Return the d in the simplex of bounded energy that minimises <d, u> + β Σ d_i log d_i.
 
-    The bound is Σ κ_i d_i^{q+1} <= e^bound for q > 0, >= e^bound for q < 0; some d must meet it
-    strictly. See `power_penalty` for the other parameters.
+    The energy Σ κ_i d_i^{q+1} is at most e^log_bound for q > 0, and at least e^log_bound for q < 0.
+    Some d must satisfy this strictly. See `power_penalty` for the other parameters.
     """
-
-    def miss(equations: _Smoothed, log_mu: float) -> tuple[float, float]:
-        value, slope = equations.log_energy(log_mu)
-        sign = 1.0 if q > 0.0 else -1.0
-        return sign * (value - bound), sign * slope
-
-    free = _softmin(u, beta)
-    if _within(free, kappa, q, bound):
+    sign = math.copysign(1.0, q)
+    free = capped_distribution(u, beta)
+    if sign * (log_energy(free, np.log(kappa), q) - log_bound) <= 0.0:
         return free
 
-    def solve(equations: _Smoothed, start: float) -> float:
-        if math.isnan(start):
-            spread = equations.high - equations.low
-            # Where the power term at the flattest d is as large as what it has to balance.
-            start = math.log(spread + beta) + q * equations.log_flat
-        return _root(equations, lambda x: miss(equations, x), start, 2.0)
+    def solve(equations: _Equations, start: float) -> float:
+        def miss(log_mu: float) -> tuple[float, float]:
+            value, slope = equations.log_energy(log_mu)
+            return sign * (value - log_bound), sign * slope
 
-    return _equations(u, kappa, q, beta, solve)
+        if math.isnan(start):
+            # There the power term at the flattest d is as large as the terms that it balances.
+            spread = equations.high - equations.low
+            start = math.log(spread + beta) + q * equations.log_flat
+        return equations.solve_for_mu(miss, start, 2.0)
+
+    return _solve(u, beta, kappa, q, solve)
 
 
 def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> Vector:
     """Return the d in the simplex that minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} + β Σ d_i log d_i.
 
-    p = q + 1 > 1 and c > 0; see `power_penalty` for the other parameters. The multiplier is
-    μ = c N^{−q} at the norm N, which lies between those of the flattest and of the steepest d.
+    p = q + 1 > 1 and c > 0; see `power_penalty` for the other parameters. Let N be the norm of d.
+    The multiplier is μ = c N^{−q}, and N lies between the norms of the flattest and of the steepest
+    d.
     """
     p = q + 1.0
-    large = math.log(float(kappa.max())) / p
-    inverse = np.power(kappa / kappa.max(), -1.0 / q)
-    count = u.size / kappa.size
-    small = large - q / p * math.log(float(inverse.sum()) * count)
+    log_kappa = np.log(kappa)
+    log_largest = float(log_kappa.max()) / p
+    count = math.log(u.size / kappa.size)
+    log_smallest = -q / p * (log_sum_exp(-log_kappa / q) + count)
+    low = math.log(c) - q * log_largest - 1e-9
+    high = math.log(c) - q * log_smallest + 1e-9
 
-    def solve(equations: _Smoothed, start: float) -> float:
+    def solve(equations: _Equations, start: float) -> float:
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
 
-        low, high = math.log(c) - q * large - 1e-9, math.log(c) - q * small + 1e-9
         start = 0.5 * (low + high) if math.isnan(start) else start
-        return _root(equations, miss, start, 1.0, low, high)
+        return equations.solve_for_mu(miss, start, 1.0, low, high)
 
-    return _equations(u, kappa, q, beta, solve)
-
-
-def _softmin(u: Vector, beta: float) -> Vector:
-    with np.errstate(under="ignore"):
-        d = np.exp((u.min() - u) / beta)
-    return d / d.sum()
-
-
-def _within(d: Vector, kappa: Vector, q: float, bound: float) -> bool:
-    top = float(d.max())  # a high power of d itself would vanish
-    share = float((kappa * np.power(d / top, q + 1.0)).sum())
-    size = (q + 1.0) * math.log(top) + math.log(share)
-    return size <= bound if q > 0.0 else size >= bound
+    return _solve(u, beta, kappa, q, solve)

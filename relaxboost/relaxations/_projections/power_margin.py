@@ -1,9 +1,9 @@
-"""The relaxed margin under a power of the entries: `power` without smoothing.
+"""The relaxed margin under a power of the entries: `power` for β = 0.
 
-With s = |g − min u| the entries are t_i = ((g − u_i)_+ / κ_i)^{1/q} for q > 0, which grow with s
-from nothing, and t_i = ((u_i − g) / κ_i)^{1/q} for q < 0, which fall; d is t up to scale. The three
-uses differ in the one equation for s: the sum Σt is given (a penalty), the ratio of the energy
-of t to a power of its sum is (a ball), or the energy itself is (a norm).
+Let s = |g − min u|. For q > 0 the entries are t_i = ((g − u_i)_+ / κ_i)^{1/q}, which grow with s
+from zero. For q < 0 they are t_i = ((u_i − g) / κ_i)^{1/q}, which decrease. The distribution d is t
+divided by Σt. One equation determines s: Σt is given (a penalty), or the energy of t divided by
+(Σt)^{q+1} is given (a ball), or the energy of t is given (a norm).
 """
 
 from __future__ import annotations
@@ -17,19 +17,23 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost._core.roots import decreasing_root, falling_root
 from relaxboost._core.rounding import UNIT
+from relaxboost.relaxations._projections.power import log_energy
 
-_NOTHING = 1e-140
-_LOG_NOTHING = math.log(_NOTHING)
+MIN_DISTANCE = 1e-140
+"""The least s, and the least spread of margins that are told apart: their squares are doubles."""
+
+MAX_EXPONENT = 700.0
+"""e^700 is a double."""
 
 
 @njit()
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Fill `t` up to a factor e^top; return top, Σt, dΣt/ds and Σ t h = Σ κ t^{q+1} with that t.
+    """Set t up to a factor e^top; return top, and with that t Σt, dΣt/ds and Σ t h = Σ κ t^{q+1}.
 
-    h = |g − u| and v = u − min u. The largest t is 1 unless q = 1, where top is zero: 1/q may be
-    so large that no double holds h^{1/q}.
+    h = |g − u| and v = u − min u. The largest t is 1 unless q = 1, when top is zero. With a large
+    1/q no double could represent h^{1/q}.
     """
     top = 0.0 if q == 1.0 else -math.inf
     stride = 0 if kappa.shape[0] == 1 else 1
@@ -43,7 +47,9 @@ def _sums(
         else:
             t[i] = math.log(h / kappa[stride * i]) / q
             top = max(top, t[i])
-    total, slope, energy = 0.0, 0.0, 0.0
+    total = 0.0
+    slope = 0.0
+    energy = 0.0
     for i in range(v.shape[0]):
         h = s - sign * v[i]
         if h <= 0.0:
@@ -57,78 +63,80 @@ def _sums(
     return top, total, slope, energy
 
 
-class _Scan:
-    """The sums as functions of log s, for one vector of margins."""
+class _Level:
+    """The sums over t as functions of x = log s, for one vector of margins."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
-        self.v, self.kappa, self.q = u - self.low, kappa, q
-        if float(self.v.max()) < _NOTHING:
-            self.v[:] = 0.0  # their squares are no doubles; γ is wrong by less than that
+        self.v = u - self.low
+        self.kappa = kappa
+        self.q = q
+        # The squares of such margins are no doubles. The error of γ is less than the margins.
+        if float(self.v.max()) < MIN_DISTANCE:
+            self.v[:] = 0.0
         self.t = np.empty(u.size)
-        self.log_total = self.top = math.nan
+        self.log_total = math.nan
+        self._top = math.nan
         spread = float(self.v.mean())
-        self.start = math.log(spread) if spread > 0.0 else 0.0
+        self._start = math.log(spread) if spread > 0.0 else 0.0
 
-    def look(self, x: float) -> tuple[float, float, float, float]:
+    def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
+        """Return the x at which the decreasing function `miss` vanishes, and set t at this x."""
+        x = decreasing_root(miss, self._start, 2.0, 1e-15)
+        self.evaluate(x)
+        return x
+
+    def evaluate(self, x: float) -> tuple[float, float, float, float]:
         """Return log Σt, log Σκt^{q+1} and their derivatives in x = log s."""
-        s = self.distance(x)
-        self.top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
-        grown = (1.0 + 1.0 / self.q) * total  # d Σ t h / ds
-        self.log_total = self.top + math.log(total)
-        return self.log_total, self.top + math.log(energy), s * slope / total, s * grown / energy
+        s = self._distance(x)
+        self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
+        energy_slope = (1.0 + 1.0 / self.q) * total
+        self.log_total = self._top + math.log(total)
+        log_energy = self._top + math.log(energy)
+        return self.log_total, log_energy, s * slope / total, s * energy_slope / energy
 
     @staticmethod
-    def distance(x: float) -> float:
+    def _distance(x: float) -> float:
         """Return s, neither infinite nor so small that its square is no double."""
-        return math.exp(min(max(x, _LOG_NOTHING), 700.0))
+        return math.exp(min(max(x, math.log(MIN_DISTANCE)), MAX_EXPONENT))
 
-    def face(self) -> tuple[Vector, float]:
-        """Return the d of extreme energy among those on the least margins alone, and the log of
-        its energy."""
-        log_kappa = (np.log(self.kappa) * np.ones(self.v.size))[self.v == 0.0]
-        logs = -log_kappa / self.q
-        logs -= logs.max()
-        logs -= math.log(float(np.exp(logs).sum()))
-        terms = log_kappa + (self.q + 1.0) * logs
-        top = float(terms.max())
-        d = np.zeros(self.v.size)
-        d[self.v == 0.0] = np.exp(logs)
-        return d / d.sum(), top + math.log(float(np.exp(terms - top).sum()))
+    def log_energy(self) -> float:
+        """Return log Σ κ d^{q+1} of d = t / Σt."""
+        return log_energy(self.t / self.t.sum(), np.log(self.kappa), self.q)
 
-    def settle(self, x: float, miss: Callable[[], float]) -> None:
+    def put_on_least(self) -> None:
+        """Set t to the d of extreme energy among those on the least margins alone."""
+        least = self.v == 0.0
+        logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]
+        self.t[:] = 0.0
+        self.t[least] = np.exp(logs - logs.max())
+
+    def refine(self, x: float, miss: Callable[[], float]) -> None:
         """Move t between its values at g one rounding lower and higher so that `miss` vanishes.
 
-        For q > 1 entries rise steeply from zero, to 0.15 for h = 1e-16 and q = 19, so that no g
-        that is a double has the right sum. `miss` is a decreasing function of t; it reads `t` and
+        For q > 1 the entries rise steeply from zero: to 0.15 at h = 1e-16 for q = 19. So no double
+        g may have the right sum. `miss` is a decreasing function of t, which reads `t` and
         `log_total`.
         """
-        s = self.distance(x)
+        s = self._distance(x)
         width = (4.0 + abs(x)) * 4.0 * UNIT * s
         if self.q <= 1.0 or abs(miss()) <= 1e-13:
             return
         ends = np.clip(s - self.v + np.array([[-width], [width]]), 0.0, None) / self.kappa
-        less, more = ends ** (1.0 / self.q) * math.exp(-self.top)
+        less, more = ends ** (1.0 / self.q) * math.exp(-self._top)
 
-        def at(share: float) -> float:
+        def miss_between(share: float) -> float:
             self.t = less + share * (more - less)
-            self.log_total = self.top + math.log(float(self.t.sum()))
+            self.log_total = self._top + math.log(float(self.t.sum()))
             return miss()
 
-        falling_root(at, 1e-14)
+        falling_root(miss_between, 1e-14)
 
-    def finish(self, x: float) -> tuple[float, float, Vector]:
-        """Return (g, μ, d) at x = log s: h = μ κ d^q, so μ = (Σt)^q."""
-        s = self.distance(x)
-        g = self.low + s if self.q > 0.0 else self.low - s
-        return g, math.exp(min(self.q * self.log_total, 700.0)), self.t / self.t.sum()
-
-    def energy_of(self, t: Vector) -> float:
-        """Return log Σ κ t^{q+1}."""
-        with np.errstate(divide="ignore"):
-            terms = np.log(self.kappa) + (self.q + 1.0) * np.log(t)
-        top = float(terms.max())
-        return top + math.log(float(np.exp(terms - top).sum()))
+    def result(self, x: float) -> tuple[float, float, Vector]:
+        """Return (g, μ, d) at x = log s. Since h = μ κ d^q, the multiplier is μ = (Σt)^q."""
+        g = self.low + math.copysign(self._distance(x), self.q)
+        mu = math.exp(min(self.q * self.log_total, MAX_EXPONENT))
+        return g, mu, self.t / self.t.sum()
 
 
 def power_penalty_margin(
@@ -138,57 +146,54 @@ def power_penalty_margin(
 
     See `power.power_penalty` for the parameters.
     """
-    scan = _Scan(u, kappa, q)
-    sign = 1.0 if q > 0.0 else -1.0
+    level = _Level(u, kappa, q)
+    sign = math.copysign(1.0, q)
+    log_total = math.log(mu) / q
 
     def miss(x: float) -> tuple[float, float]:
-        total, _, slope, _ = scan.look(x)
-        return sign * (math.log(mu) / q - total), -sign * slope
+        total, _, slope, _ = level.evaluate(x)
+        return sign * (log_total - total), -sign * slope
 
-    x = decreasing_root(miss, scan.start, 2.0, 1e-15)
-    scan.look(x)
-    scan.settle(x, lambda: math.log(mu) / q - scan.log_total)
-    g, _, d = scan.finish(x)
+    x = level.solve(miss)
+    level.refine(x, lambda: log_total - level.log_total)
+    g, _, d = level.result(x)
     return g, mu, d
 
 
 def power_ball_margin(
-    u: Vector, kappa: Vector, q: float, bound: float
+    u: Vector, kappa: Vector, q: float, log_bound: float
 ) -> tuple[float, float, Vector]:
     """Return (g, μ, d): d of bounded energy minimises <d, u> over the simplex.
 
-    μ is the multiplier of the bound in the normalisation of `power`, 0 where it does not bind; see
+    μ is the multiplier of the bound in the normalisation of `power`, or 0 if it does not bind. See
     `power.power_ball` for the parameters.
     """
-    scan = _Scan(u, kappa, q)
-    sign = 1.0 if q > 0.0 else -1.0
-    face, size = scan.face()
-    if sign * (size - bound) <= 0.0:
-        return scan.low, 0.0, face
+    level = _Level(u, kappa, q)
+    sign = math.copysign(1.0, q)
+    level.put_on_least()
+    if sign * (level.log_energy() - log_bound) <= 0.0:
+        return level.low, 0.0, level.t / level.t.sum()
 
     def miss(x: float) -> tuple[float, float]:
-        total, energy, slope, grown = scan.look(x)
-        return (
-            sign * (energy - (q + 1.0) * total - bound),
-            sign * (grown - (q + 1.0) * slope),
-        )
+        total, energy, slope, energy_slope = level.evaluate(x)
+        value = energy - (q + 1.0) * total - log_bound
+        return sign * value, sign * (energy_slope - (q + 1.0) * slope)
 
-    x = decreasing_root(miss, scan.start, 2.0, 1e-15)
-    scan.look(x)
-    scan.settle(x, lambda: scan.energy_of(scan.t / scan.t.sum()) - bound)
-    return scan.finish(x)
+    x = level.solve(miss)
+    level.refine(x, lambda: level.log_energy() - log_bound)
+    return level.result(x)
 
 
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:
     """Return (γ, d): d minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, to the value γ.
 
-    p = q + 1 > 1, c > 0. The dual norm of [γ − u]_+ is c.
+    p = q + 1 > 1 and c > 0. At γ the dual norm of [γ − u]_+ is c.
     """
-    scan = _Scan(u, kappa, q)
+    level = _Level(u, kappa, q)
 
     def miss(x: float) -> tuple[float, float]:
-        _, energy, _, grown = scan.look(x)
-        return math.log(c) / q - energy / (q + 1.0), -grown / (q + 1.0)
+        _, energy, _, energy_slope = level.evaluate(x)
+        return math.log(c) / q - energy / (q + 1.0), -energy_slope / (q + 1.0)
 
-    g, _, d = scan.finish(decreasing_root(miss, scan.start, 2.0, 1e-15))
-    return g, d
+    gamma, _, d = level.result(level.solve(miss))
+    return gamma, d

@@ -1,4 +1,9 @@
-"""Where a sum of hinges or of capped ramps reaches a target: a selection, without sorting."""
+"""Selections without a full sort: ranks, neighbours of a rank, and where a sum reaches a target.
+
+A sample of the entries shows between which two values a rank lies. One pass over all entries counts
+the entries below, and only the entries between the two values are sorted. `first_reaching` is
+quickselect (Hoare 1961, Algorithm 65) for a weighted sum instead of a rank.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +16,15 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import REORDER
 
-_RANKED = 4096
-"""Entries of the sample that narrows a rank down."""
-_STRETCH = 128
-"""Entries that are looked at together, and left out where none is taken."""
+MAX_SAMPLE = 4096
+"""The largest number of entries of a sample. Its ranks are off by some 1 % of all entries."""
+BLOCK = 64
+"""The number of entries that are summed at once, or skipped at once if none of them is wanted."""
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def plain_sum(x: Vector) -> float:
-    """Return Σ x, in an order that vectorises."""
+    """Return Σ x_i, summed in an order that depends on the vector instructions of the CPU."""
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i]
@@ -28,13 +33,14 @@ def plain_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def compensated_sum(x: Vector) -> float:
-    """Return Σ x with an error of some roundings of the result, x >= 0.
+    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length.
 
-    Neumaier's summation over the sums of 64 entries at a time.
+    The sums of blocks are added by compensated summation (Neumaier 1974).
     """
-    total, lost = 0.0, 0.0
-    for start in range(0, x.shape[0], 64):
-        part = plain_sum(x[start : start + 64])
+    total = 0.0
+    lost = 0.0
+    for start in range(0, x.shape[0], BLOCK):
+        part = plain_sum(x[start : start + BLOCK])
         new = total + part
         lost += (total - new) + part if total >= part else (part - new) + total
         total = new
@@ -43,8 +49,9 @@ def compensated_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
-    """Return how many x are below `low`, and how many from `low` to `high`."""
-    below, upto = 0, 0
+    """Return the number of entries of x below `low`, and the number from `low` to `high`."""
+    below = 0
+    upto = 0
     for i in range(x.shape[0]):
         below += x[i] < low
         upto += x[i] <= high
@@ -52,22 +59,25 @@ def count_between(x: Vector, low: float, high: float) -> tuple[int, int]:
 
 
 @njit(error_model="numpy")
-def _mark(x: Vector, low: float, high: float, inside: NDArray[np.uint8]) -> int:
-    """Set which x are from `low` to `high`; return how many."""
+def _mark(x: Vector, low: float, high: float, marked: NDArray[np.uint8]) -> int:
+    """Set `marked` to 1 for the entries from `low` to `high`, else to 0; return their number."""
     found = 0
     for i in range(x.shape[0]):
-        here = (x[i] >= low) & (x[i] <= high)
-        inside[i] = here
-        found += here
+        inside = (x[i] >= low) & (x[i] <= high)
+        marked[i] = inside
+        found += inside
     return found
 
 
 @njit(error_model="numpy")
 def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
-    """Return the x from `low` to `high`, of which there are `inside`."""
-    taken, marked, n = np.empty(inside + 1), np.empty(_STRETCH, np.uint8), 0
-    for start in range(0, x.shape[0], _STRETCH):
-        part = x[start : start + _STRETCH]
+    """Return the entries of x from `low` to `high`; `inside` is their number."""
+    taken = np.empty(inside + 1)
+    marked = np.empty(BLOCK, np.uint8)
+    n = 0
+    for start in range(0, x.shape[0], BLOCK):
+        part = x[start : start + BLOCK]
+        # Most blocks contain no entry between the bounds, and are skipped.
         if _mark(part, low, high, marked):
             for i in range(part.shape[0]):
                 taken[n] = part[i]
@@ -75,36 +85,69 @@ def take_between(x: Vector, low: float, high: float, inside: int) -> Vector:
     return taken[:n]
 
 
-def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
-    """Return the entries j and j + 1, counted from 0, of sorted x; twice the largest at its end.
+def sorted_sample(x: Vector) -> Vector:
+    """Return every s-th entry of x in increasing order, at most 1/16 of all entries."""
+    size = min(MAX_SAMPLE, x.size // 16)
+    return np.sort(x[:: x.size // size][:size])
 
-    A sample tells between which values they lie, nearly always, and only those are partitioned.
+
+def sorted_near(x: Vector, sample: Vector, place: float, spread: float) -> tuple[Vector, int]:
+    """Return the entries of x near a place of the sorted sample, and the number of entries below.
+
+    The entries lie between those of the sample at `place` − `spread` and `place` + `spread`. They
+    are returned in increasing order.
+    """
+    first = math.floor(place - spread)
+    last = math.ceil(place + spread)
+    low = float(sample[first]) if first >= 0 else -math.inf
+    high = float(sample[last]) if last < sample.size else math.inf
+    below, inside = count_between(x, low, high)
+    return np.sort(take_between(x, low, high, inside)), below
+
+
+def pair_of_rank(x: Vector, j: int) -> tuple[float, float]:
+    """Return the entries j and j + 1 of sorted x, where the smallest entry is entry 0.
+
+    If j is the last index, the function returns the largest entry twice.
     """
     following = min(j + 1, x.size - 1)
-    size = _RANKED
-    if x.size > 16 * size:
-        sample = np.sort(x[:: x.size // size][:size])
+    if x.size > MAX_SAMPLE:
+        sample = sorted_sample(x)
         share = j / x.size
-        center, spread = share * size, 5.0 * math.sqrt(size * share * (1.0 - share)) + 5.0
-        first, last = int(center - spread), math.ceil(center + spread)
-        low = float(sample[first]) if first >= 0 else -math.inf
-        high = float(sample[last]) if last < size else math.inf
-        below, inside = count_between(x, low, high)
-        if below <= j and following < below + inside:
-            near = take_between(x, low, high, inside)
-            near.partition((j - below, following - below))
+        # Five standard deviations of the rank of a binomial sample nearly always contain j.
+        spread = 5.0 * math.sqrt(sample.size * share * (1.0 - share)) + 5.0
+        near, below = sorted_near(x, sample, share * sample.size, spread)
+        if below <= j and following < below + near.size:
             return float(near[j - below]), float(near[following - below])
     ordered = np.partition(x, (j, following))
     return float(ordered[j]), float(ordered[following])
 
 
 @njit()
-def _pivot(key: Vector, n: int, state: int) -> float:
-    """Return the median of three keys at pseudo-random places."""
+def _median_of_three(key: Vector, n: int, state: int) -> float:
+    """Return the median of three of the first n keys, at pseudo-random places."""
     a = key[state % n]
     b = key[(state * 31 + 7) % n]
     c = key[(state * 17 + 3) % n]
     return max(min(a, b), min(max(a, b), c))
+
+
+@njit()
+def _sums_at(
+    key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
+) -> tuple[float, float, float]:
+    """Return Σ const over the keys <= p, the Σ slope of `first_reaching`, and Σ slope from p on."""
+    const_upto = 0.0
+    slope_upto = 0.0
+    slope_above = 0.0
+    slope_from = 0.0
+    for i in range(n):
+        inside = key[i] <= p
+        const_upto += const[i] if inside else 0.0
+        slope_upto += slope[i] if inside else 0.0
+        slope_above += 0.0 if inside else slope[i]
+        slope_from += 0.0 if key[i] < p else slope[i]
+    return const_upto, slope_upto if rising else slope_above, slope_from
 
 
 @njit()
@@ -122,35 +165,40 @@ def first_reaching(
 
     S(p) = Σ_{key <= p} const + p Σ slope, non-decreasing in p. The second sum is over key <= p if
     `rising` (hinges, const = −key·slope) and over key > p if not (ramps that end at their key,
-    key·slope <= const). The keys are finite; the vectors are used up. Linear time on average, and
-    deterministic. Other keys may have been left out: those below are in `left` = Σ const and, if
-    rising, `ramp` = Σ slope; of those above `best`, where S reaches the target, is the smallest,
-    and unless rising their slopes are in `ramp`.
+    key·slope <= const). The keys are finite; the vectors are overwritten. The time is linear on
+    average, and the result is deterministic.
+
+    Parameters
+    ----------
+    best : float
+        A key at which S reaches the target and above which all keys were left out.
+    left, ramp : float
+        The sums over the keys that were left out: `left` is Σ const of those below. `ramp` is
+        Σ slope of those below if `rising`, and of those from `best` on if not.
     """
-    n, state = key.shape[0], 12345
+    n = key.shape[0]
+    state = 12345
     while n > 0:
+        # A linear congruential generator, whose low bits are not random enough.
         state = (state * 1103515245 + 12345) % 2147483648
-        p = _pivot(key, n, state >> 8)  # the low bits are not random enough
-        upto, slope_upto, above, slope_above = 0.0, 0.0, 0.0, 0.0
-        for i in range(n):
-            inside = key[i] <= p
-            upto += const[i] if inside else 0.0
-            slope_upto += slope[i] if inside else 0.0
-            slope_above += 0.0 if inside else slope[i]
-            above += 0.0 if key[i] < p else slope[i]  # equal keys go with those above
-        reached = left + upto + p * (ramp + (slope_upto if rising else slope_above)) >= target
+        p = _median_of_three(key, n, state >> 8)
+        const_upto, ramp_at, slope_from = _sums_at(key, const, slope, n, p, rising)
+        reached = left + const_upto + p * (ramp + ramp_at) >= target
         if reached:
             best = p
-            if not rising:
-                ramp += above
+            ramp += 0.0 if rising else slope_from
         else:
-            left += upto
-            if rising:
-                ramp += slope_upto
+            left += const_upto
+            ramp += ramp_at if rising else 0.0
+        # Keep the keys on the side of the answer. An entry never moves beyond the next one read.
         kept = 0
-        for i in range(n):  # in place: what is kept never overtakes what is read
+        for i in range(n):
             k = key[i]
-            key[kept], const[kept], slope[kept] = k, const[i], slope[i]
+            c = const[i]
+            s = slope[i]
+            key[kept] = k
+            const[kept] = c
+            slope[kept] = s
             kept += (k < p) if reached else (k > p)
         n = kept
     return best

@@ -1,8 +1,10 @@
-"""Where a sum over many entries reaches a target, from a sample and two passes over them.
+"""The point at which a sum over many entries reaches a target, from a sample and two passes.
 
-S(p) = Σ_{key <= p} const + p Σ slope as in `selection.first_reaching`, for three kinds of entries
-given by two vectors: of a million entries no third should be written, since fresh memory costs
-more than the arithmetic.
+S(p) = Σ_{key <= p} const + p Σ slope is the sum of `selection.first_reaching`, for three kinds of
+entries. Two vectors a and b determine key, const and slope of each entry. These three are never
+stored for all entries, because writing a million numbers costs more than computing them. A sample
+shows between which keys S most likely reaches the target. Exact sums at these keys decide whether
+it does, and only the entries between them are stored and searched.
 """
 
 from __future__ import annotations
@@ -13,59 +15,66 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.selection import first_reaching
+from relaxboost.relaxations._projections.selection import MAX_SAMPLE, first_reaching
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 STEPS = 0
-"""S(p) = Σ b over a <= p."""
+"""S(p) = Σ b_i over a_i <= p."""
 HINGES = 1
-"""S(p) = Σ b [p − a]_+."""
+"""S(p) = Σ b_i [p − a_i]_+."""
 RAMPS = 2
-"""S(p) = Σ min(b, p a): the keys are b/a, or 0 if that is tiny."""
+"""S(p) = Σ min(b_i, p a_i). A key is the end b_i/a_i of a ramp, or 0 if that is tiny."""
 
-SURELY_ENDED = 1e-100
-"""Ramps that end before it are constants, since their slopes are beyond all others."""
+SHORTEST_RAMP = 1e-100
+"""Ramps that end before this point count as constants: their slopes exceed all others."""
 
-_SAMPLE, _AROUND = 4096, 200
-"""Entries of the sample, and how many of them on each side of its own answer are kept."""
+SAMPLE_RANKS = 200
+"""The search keeps the sampled keys up to this many ranks from the answer of the sample."""
 
 
 @njit(inline="always", error_model="numpy")
 def ramp_end(a: float, b: float) -> float:
-    """Return b/a, at most 1e300."""
+    """Return b/a, or 1e300 if that is less."""
     return min(b / max(a, 1e-308), 1e300)
 
 
 @njit(inline="always", error_model="numpy")
 def _entry(kind: int, a: float, b: float) -> tuple[float, float, float]:
-    """Return key, const and slope."""
-    if kind == 1:
+    """Return key, const and slope of an entry."""
+    if kind == HINGES:
         return a, -a * b, b
-    if kind == 0:
+    if kind == STEPS:
         return a, b, 0.0
     end = ramp_end(a, b)
-    ended = end < SURELY_ENDED
-    return 0.0 if ended else end, b, 0.0 if ended else a
+    is_constant = end < SHORTEST_RAMP
+    return 0.0 if is_constant else end, b, 0.0 if is_constant else a
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _sums_at(kind: int, a: Vector, b: Vector, p: float, q: float) -> tuple[float, ...]:
-    """Return Σ const over key <= p, Σ slope over key <= p or else key > p, and over key >= p;
-    then all for q."""
-    p0, p1, p2, q0, q1, q2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    """Return three sums at p, and the same sums at q.
+
+    These are Σ const over key <= p, the Σ slope in S(p), and Σ slope over key >= p.
+    """
+    const_p = 0.0
+    const_q = 0.0
+    slope_p = 0.0
+    slope_q = 0.0
+    from_p = 0.0
+    from_q = 0.0
     for i in range(a.shape[0]):
         key, const, slope = _entry(kind, a[i], b[i])
-        p0 += const if key <= p else 0.0
-        q0 += const if key <= q else 0.0
-        p1 += slope if (key <= p) == (kind == 1) else 0.0
-        q1 += slope if (key <= q) == (kind == 1) else 0.0
-        p2 += slope if key >= p else 0.0
-        q2 += slope if key >= q else 0.0
-    return p0, p1, p2, q0, q1, q2
+        const_p += const if key <= p else 0.0
+        const_q += const if key <= q else 0.0
+        slope_p += slope if (key <= p) == (kind == HINGES) else 0.0
+        slope_q += slope if (key <= q) == (kind == HINGES) else 0.0
+        from_p += slope if key >= p else 0.0
+        from_q += slope if key >= q else 0.0
+    return const_p, slope_p, from_p, const_q, slope_q, from_q
 
 
 @njit(error_model="numpy")
-def _keep(
+def _entries_between(
     kind: int, a: Vector, b: Vector, low: float, high: float
 ) -> tuple[Vector, Vector, Vector]:
     """Return key, const and slope of the entries with low < key < high."""
@@ -73,32 +82,42 @@ def _keep(
     for i in range(a.shape[0]):
         key = _entry(kind, a[i], b[i])[0]
         size += (key > low) & (key < high)
-    keys, consts, slopes = np.empty(size + 1), np.empty(size + 1), np.empty(size + 1)
+    keys = np.empty(size + 1)
+    consts = np.empty(size + 1)
+    slopes = np.empty(size + 1)
     n = 0
     for i in range(a.shape[0]):
         key, const, slope = _entry(kind, a[i], b[i])
-        keys[n], consts[n], slopes[n] = key, const, slope
+        # The next entry overwrites this one if its key is not between the bounds.
+        keys[n] = key
+        consts[n] = const
+        slopes[n] = slope
         n += (key > low) & (key < high)
     return keys[:n], consts[:n], slopes[:n]
 
 
 @njit(error_model="numpy")
-def _bracket(kind: int, a: Vector, b: Vector, target: float) -> tuple[float, float]:
-    """Return keys between which S reaches the target if a sample is to be trusted."""
-    stride = a.shape[0] // _SAMPLE
-    key, const, slope = _keep(kind, a[::stride].copy(), b[::stride].copy(), -math.inf, math.inf)
+def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[float, float]:
+    """Return two keys of a sample between which S most likely reaches the target."""
+    stride = a.shape[0] // MAX_SAMPLE
+    sample = a[::stride].copy(), b[::stride].copy()
+    key, const, slope = _entries_between(kind, *sample, -math.inf, math.inf)
     order = np.argsort(key)
     scale = a.shape[0] / max(1, key.shape[0])
-    upto, lifted, above, found = 0.0, 0.0, slope.sum(), key.shape[0]
+    const_upto = 0.0
+    slope_upto = 0.0
+    slope_total = slope.sum()
+    found = key.shape[0]
     for r in range(key.shape[0]):
         i = order[r]
-        upto += const[i]
-        lifted += slope[i]
-        ramp = lifted if kind == 1 else max(0.0, above - lifted)
-        if scale * (upto + key[i] * ramp) >= target:
+        const_upto += const[i]
+        slope_upto += slope[i]
+        ramp = slope_upto if kind == HINGES else max(0.0, slope_total - slope_upto)
+        if scale * (const_upto + key[i] * ramp) >= target:
             found = r
             break
-    first, last = found - _AROUND, found + _AROUND
+    first = found - SAMPLE_RANKS
+    last = found + SAMPLE_RANKS
     low = key[order[first]] if first >= 0 else -math.inf
     high = key[order[last]] if last < key.shape[0] else math.inf
     return low, high
@@ -113,23 +132,33 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
     kind : int
         STEPS, HINGES or RAMPS.
     a, b : arrays of shape (m,)
-        What S sums over, b >= 0; for RAMPS a >= 0. Infinite keys are left out.
+        The entries, with b >= 0, and a >= 0 for RAMPS. Infinite keys are left out.
     target : float
         Positive.
     """
-    best, left, ramp = math.inf, 0.0, 0.0
-    low, high = -math.inf, math.inf
-    if a.shape[0] > 8 * _SAMPLE:
-        p, q = _bracket(kind, a, b, target)
-        p0, p1, p2, q0, q1, q2 = _sums_at(kind, a, b, p, q)
-        for x, upto, slope, from_x in ((p, p0, p1, p2), (q, q0, q1, q2)):
+    best = math.inf
+    left = 0.0
+    ramp = 0.0
+    low = -math.inf
+    high = math.inf
+    if a.shape[0] > 8 * MAX_SAMPLE:
+        p, q = _likely_bounds(kind, a, b, target)
+        const_p, slope_p, from_p, const_q, slope_q, from_q = _sums_at(kind, a, b, p, q)
+        for x, const, slope, slope_from in (
+            (p, const_p, slope_p, from_p),
+            (q, const_q, slope_q, from_q),
+        ):
             if not low < x < high:
                 continue
-            if not upto + x * slope < target:  # nan: it exceeds the doubles
-                best = high = x
-                ramp = ramp if kind == 1 else from_x
+            # A sum that is nan exceeds the doubles, and so the target.
+            if not const + x * slope < target:
+                best = x
+                high = x
+                ramp = ramp if kind == HINGES else slope_from
             else:
-                low, left = x, upto
-                ramp = slope if kind == 1 else ramp
-    key, const, slopes = _keep(kind, a, b, low, high)
-    return first_reaching(key, const, slopes, target, kind == 1, best, left, ramp)
+                low = x
+                left = const
+                ramp = slope if kind == HINGES else ramp
+    key, const_between, slope_between = _entries_between(kind, a, b, low, high)
+    rising = kind == HINGES
+    return first_reaching(key, const_between, slope_between, target, rising, best, left, ramp)

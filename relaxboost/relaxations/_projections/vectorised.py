@@ -1,37 +1,38 @@
 """Exponentials and logarithms without calls or branches, for loops over many entries.
 
-A compiler turns loops of these into vector instructions; NumPy's own are as fast, but need a pass
-over memory for each operation. Loops should handle `CHUNK` entries at a time, which stay in the
-cache, and sum up in functions of their own, compiled with `REORDER`: the order of a sum may
-change, the formulas that do not cancel must not.
+A compiler turns loops of these functions into vector instructions. NumPy's functions are as fast,
+but each operation needs its own pass over memory. Loops should handle `CHUNK` entries at a time,
+which stay in the cache. Sums belong in functions of their own, compiled with `REORDER`: the order
+of a sum may change, but formulas that avoid cancellation must not.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from relaxboost._core.compiled import njit
 
 CHUNK = 2048
+"""16 kB of doubles, so that two vectors fit into the smallest level-1 caches."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 
-_ROUND = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to a whole number, its last bits
-_ONE_BITS = 0x3FF0000000000000
-_BITS_OF_E = math.log(2.0) / 2.0**52
-_LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
-_MIDDLE, _LOG_MIDDLE = 1.625, math.log(1.625)
+ROUND_TO_INTEGER = 6755399441055744.0
+"""1.5 · 2^52. Adding it rounds to an integer, which is then in the last bits of the sum."""
+LOG2_HIGH = 0.693147180369123816490
+"""log 2 to 33 bits, so that its product with an exponent is exact (Cody & Waite 1980)."""
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def exp(x: float) -> float:
-    """Return e^x to the last bits, 0 below −708 and e^709 above 709."""
+    """Return e^x to the last bits, 0 below −708 and e^709 above 709.
+
+    x = n log 2 + r with an integer n and |r| <= log(2)/2, and e^r is Taylor's sum.
+    """
     inside = min(max(x, -708.0), 709.0)
-    shifted = inside * 1.4426950408889634 + _ROUND
-    n = shifted - _ROUND
-    r = (inside - n * _LOG2_HIGH) - n * _LOG2_LOW
-    p = 1.0 / 6227020800.0  # Taylor's sum; |r| <= log(2)/2
+    shifted = inside * 1.4426950408889634 + ROUND_TO_INTEGER
+    n = shifted - ROUND_TO_INTEGER
+    r = (inside - n * LOG2_HIGH) - n * 1.90821492927058770002e-10
+    p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
     p = p * r + 1.0 / 3628800.0
@@ -43,7 +44,7 @@ def exp(x: float) -> float:
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
     p = ((p * r + 0.5) * r + 1.0) * r + 1.0
-    # The last bits of `shifted` are n: they are added to the exponent of p.
+    # The last bits of `shifted` are n, which is added to the exponent of p.
     n_bits = np.float64(shifted).view(np.int64) << np.int64(52)
     power = np.int64(np.float64(p).view(np.int64) + n_bits).view(np.float64)
     return power if x >= -708.0 else 0.0
@@ -51,19 +52,24 @@ def exp(x: float) -> float:
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def rough_log(x: float) -> float:
-    """Return log x up to 0.06 for normal x > 0: the exponent, and the mantissa less one."""
-    return (np.float64(x).view(np.int64) - np.int64(_ONE_BITS)) * _BITS_OF_E
+    """Return log x up to 0.06 for normal x > 0.
+
+    The bits of a double, read as an integer, are 2^52 times its exponent plus its mantissa. Minus
+    the bits of 1.0 they are nearly 2^52 log2 x (Mitchell 1962).
+    """
+    bits = np.float64(x).view(np.int64) - np.int64(0x3FF0000000000000)
+    return bits * 1.539095918623324e-16  # log(2) / 2^52
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def log1p(e: float) -> float:
     """Return log(1 + e) to the last bits for e in [0, 1].
 
-    log(1 + e) = log c + 2 artanh(s), s = (1 + e − c)/(1 + e + c) with c = 1 or 1.625, so that
-    |s| <= 0.13 and nine terms of the series are enough.
+    log(1 + e) = log c + 2 artanh(s) with s = (1 + e − c)/(1 + e + c). For c = 1 if e <= 0.3, and
+    c = 1.625 (log c = 0.4855...) otherwise, |s| <= 0.13 and nine terms of the series are enough.
     """
-    upper = e > 0.3
-    s = (e - (_MIDDLE - 1.0) if upper else e) / (e + (_MIDDLE + 1.0) if upper else e + 2.0)
+    is_upper = e > 0.3
+    s = (e - 0.625 if is_upper else e) / (e + 2.625 if is_upper else e + 2.0)
     q = s * s
     p = 2.0 / 19.0
     p = p * q + 2.0 / 17.0
@@ -74,4 +80,4 @@ def log1p(e: float) -> float:
     p = p * q + 2.0 / 7.0
     p = p * q + 2.0 / 5.0
     p = p * q + 2.0 / 3.0
-    return (_LOG_MIDDLE if upper else 0.0) + (2.0 * s + s * q * p)
+    return (0.4855078157817008 if is_upper else 0.0) + (2.0 * s + s * q * p)

@@ -1,7 +1,7 @@
-"""The pass over all entries that powers with entropic smoothing need, eight entries at a time.
+"""The pass over all entries that powers with entropic smoothing need.
 
-The loops call nothing and do not branch, so that the compiler turns them into vector
-instructions; a pass takes little longer than NumPy's exponential. Entries are handled in chunks
+The loops call no function and do not branch, so that the compiler turns them into vector
+instructions. A pass takes little longer than NumPy's exponential. Entries are handled in chunks
 that stay in the cache.
 """
 
@@ -16,9 +16,10 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve e^y + y = q z + k by Halley's method from `y` or, if `cold`, anew; w = e^y.
+    """Solve e^y + y = q z + k by Halley's method, and set w = e^y, which is the Wright function.
 
-    The error of y is below 0.7 at first, and after a step below a twelfth of its cube.
+    The method starts from the given `y`, or from a rough logarithm if `cold` is True. The error of
+    this y is below 0.7, and a step leaves at most a twelfth of its cube.
     """
     if cold:
         for i in range(z.shape[0]):
@@ -29,6 +30,7 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
             e = exp(y[i])
             h = e + y[i] - (q * z[i] + k[i])
             y[i] -= h / (1.0 + e - 0.5 * h * (e / (1.0 + e)))
+    # The last step is short, so w follows from e by Taylor's sum and needs no exponential.
     for i in range(z.shape[0]):
         e = exp(y[i])
         h = e + y[i] - (q * z[i] + k[i])
@@ -39,15 +41,19 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
-    """Set t = (w / e^k)^{1/q}, in that of two forms that does not cancel."""
+    """Set t = (w / e^k)^{1/q} = exp(z − w/q), by the one of the two forms that does not cancel."""
     for i in range(z.shape[0]):
         t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
-    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`."""
-    s0, s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0, 0.0
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, where a = t / (1 + ω) and ω is `w`."""
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    s3 = 0.0
+    s4 = 0.0
     for i in range(t.shape[0]):
         a = t[i] / (1.0 + w[i])
         s0 += t[i]
@@ -75,14 +81,16 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Fill y, ω and t; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
+    """Set y, ω and t; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
 
     ω = e^y solves ω + log ω = X at X_i = q (g − u_i)/β + log K_i with log K_i = log κ_i + shift,
-    and t = (ω/K_i)^{1/q}; see `power`. `logk` has length m, or 1 where all are equal. Where
-    |`change`| is small, X has changed by it everywhere since the last pass, which left `y`.
+    and t = (ω/K_i)^{1/q}; see `power`. `logk` is log κ, of shape (m,), or (1,) if all are equal.
+    `change` is the change of all X since the last pass, which left `y`. If it is small, fewer steps
+    of Halley's method suffice.
     """
     sums = np.zeros(5)
-    z, k = np.empty(CHUNK), np.full(CHUNK, logk[0] + shift)
+    z = np.empty(CHUNK)
+    k = np.full(CHUNK, logk[0] + shift)
     cold = not abs(change) <= 0.05
     steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
     for start in range(0, u.shape[0], CHUNK):

@@ -11,7 +11,6 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import Dense
 from relaxboost.game.game import Game
 from relaxboost.matrices import Best, kernels
-from relaxboost.relaxations._projections import CappedFollower
 from relaxboost.solvers.boosters.starting_points import starting_point
 from relaxboost.solvers.hypothesis import ActiveSet, MovingHypothesis, worst_in_use
 from relaxboost.solvers.rounds import Booster
@@ -187,9 +186,8 @@ class CorrectiveRun(Booster):
             eta = 2.0 / (self._round + 2.0)
             if self._rule == "fig1":
                 eta = quadratic_step(slope, v, self._beta, curvature=bend[1], size=size)
-            # A projection that follows the segment knows d at the end of the segment already.
-            u, d, _, product = arrival(self._project, active.u, v, eta)
-            found = Step(eta, u, d, product=product)
+            u, d, _ = arrival(self._project, active.u, v, eta)
+            found = Step(eta, u, d)
         else:
             segment = Segment(active.u, v, slope, bend=bend, size=size)
             stretch = self._stretches["towards"]
@@ -211,10 +209,7 @@ class CorrectiveRun(Booster):
             self._finish("exchange", Step(0.0))
             return
         v, size = active.between(slot, worst)
-        # The curvature of a capped distribution along v is cheap, and predicts the step.
         stretch = self._stretches["exchange"]
-        if isinstance(self._project, CappedFollower):
-            stretch = self._project.stretch(self.d, v, size, SEARCH_ACCURACY)
         # The longest step takes all the weight of the worst atom.
         segment = Segment(active.u, v, best.edge - edge, weight, size=size)
         found = line_search(self._project, self._beta, segment, SEARCH_ACCURACY, stretch)
@@ -289,9 +284,6 @@ class CorrectiveRun(Booster):
             self.d = self._project(self.active.u)
             return
         self.d = found.d
-        # The next gap needs <d, Aw>, which some projections compute together with d.
-        if found.product is not None:
-            self.active.product = found.d, self.active.u, found.product
 
 
 def few_steps_suffice(game: Game, tol: float) -> bool:
