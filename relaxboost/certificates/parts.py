@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from relaxboost._core.digits import number, vector
-from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
+from relaxboost.certificates.exact.evaluate import Evaluation
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import operands_of
@@ -19,8 +19,18 @@ from relaxboost.relaxations.description import description_of
 Described = dict[str, Any]
 
 
+def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
+    """Return whether a linear program has to be solved for f(d)."""
+    if described["kind"] == "scaled":
+        return has_program(operands_of(f)[0], described["of"], d)
+    if described["kind"] == "sum":
+        names = zip(("first", "second"), operands_of(f), strict=True)
+        return any(has_program(g, described[name], d) for name, g in names)
+    return described["kind"] == "polyhedral" and description_of(f).exact_auxiliaries(d) is None
+
+
 def describe_auxiliaries(
-    f: Relaxation, described: Described, d: Sequence[Fraction]
+    f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: Evaluation
 ) -> dict[str, Any]:
     """Return the z of every polyhedral part at the exact d; empty where there is no such part.
 
@@ -30,45 +40,50 @@ def describe_auxiliaries(
         If a polyhedral part is infinite at d.
     """
     if described["kind"] == "scaled":
-        return describe_auxiliaries(operands_of(f)[0], described["of"], d)
+        return describe_auxiliaries(operands_of(f)[0], described["of"], d, evaluation)
     if described["kind"] == "sum":
         terms = zip(("first", "second"), operands_of(f), strict=True)
-        found = {name: describe_auxiliaries(g, described[name], d) for name, g in terms}
+        found = {name: describe_auxiliaries(g, described[name], d, evaluation) for name, g in terms}
         return {name: given for name, given in found.items() if given}
     if described["kind"] != "polyhedral":
         return {}
     z = description_of(f).exact_auxiliaries(d)
     form = description_of(f).exact_form(len(d))
     assert form is not None
-    return {"z": vector(auxiliaries(form, d) if z is None else z)}
+    return {"z": vector(evaluation.auxiliaries(form, d) if z is None else z)}
 
 
 def describe_witness(
-    f: Relaxation, described: Described, found: Any, u: Sequence[Fraction]
+    f: Relaxation, described: Described, found: Any, u: Sequence[Fraction], evaluation: Evaluation
 ) -> dict[str, Any]:
     """Return what proves a lower bound on F(u): `found`, which f.witness returned, made exact."""
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
-        return describe_witness(operands_of(f)[0], described["of"], found.inner, [x / c for x in u])
+        part = [x / c for x in u]
+        return describe_witness(operands_of(f)[0], described["of"], found.inner, part, evaluation)
     if described["kind"] == "sum":
         v = [Fraction(x) for x in found.v.tolist()]
         rest = [x - y for x, y in zip(u, v, strict=True)]
         first, second = operands_of(f)
         return {
             "v": vector(v),
-            "first": describe_witness(first, described["first"], found.first, v),
-            "second": describe_witness(second, described["second"], found.second, rest),
+            "first": describe_witness(first, described["first"], found.first, v, evaluation),
+            "second": describe_witness(second, described["second"], found.second, rest, evaluation),
         }
     if described["kind"] != "polyhedral":
         return description_of(f).describe_witness(found, u)
     form = description_of(f).exact_form(len(u))
     assert form is not None
-    gamma, y = description_of(f).exact_multipliers(u) or multipliers(form, u)
+    gamma, y = description_of(f).exact_multipliers(u) or evaluation.multipliers(form, u)
     return {"gamma": number(gamma), "multipliers": vector(y)}
 
 
 def optimal_witness(
-    f: Relaxation, described: Described, best: ExactOptimum, u: Sequence[Fraction]
+    f: Relaxation,
+    described: Described,
+    best: ExactOptimum,
+    u: Sequence[Fraction],
+    evaluation: Evaluation,
 ) -> dict[str, Any]:
     """Return what proves F(u) itself, at the margins of an exact optimum: its γ and x, or
     multipliers where f is written as a linear program.
@@ -76,7 +91,7 @@ def optimal_witness(
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))
         assert form is not None
-        gamma, y = multipliers(form, u)
+        gamma, y = evaluation.multipliers(form, u)
         return {"gamma": number(gamma), "multipliers": vector(y)}
     assert best.gamma is not None
     share, inner = Fraction(1), described

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from relaxboost._core.digits import integer, number, vector
 from relaxboost._core.errors import InputError
-from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
+from relaxboost.certificates.exact.evaluate import Evaluation
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.certificates.parts import describe_auxiliaries, describe_witness, optimal_witness
+from relaxboost.certificates.points import Source, columns_and_weights, exact_d, exact_w, fractions
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
@@ -29,21 +30,11 @@ class _Refused(Exception):
     """Why the checker would not accept what was made."""
 
 
-Penalty = Callable[[list[Fraction]], tuple[dict[str, Any], Any]]
-"""From d to the auxiliaries of f(d), and f(d)."""
-
 PRECISION = 192
 """Bits of the balls of an enclosed certificate whose weights are at most 2^64."""
 
 INLINE = 200_000
 """Entries of A up to which it is written into the certificate."""
-
-_WIDER = Fraction(1, 10**6)
-"""How much wider than its solution a certificate may be, relative to 1 + the bound; what cone
-solvers and families of the level numerical leave open is below."""
-
-_SIMPLE = 10_000
-"""Common denominators up to which fractions near a solver's points are tried first."""
 
 
 def certify(
@@ -106,7 +97,7 @@ def certify(
         except InputError:  # its data are doubles, and may leave no exactly feasible point
             level = "numerical"
     level = checkable(game, level)
-    source = _Source.of(solution, d, w)
+    source = Source.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
@@ -139,77 +130,6 @@ def certify(
                 "as floats, whose fractions are short; certify fewer examples or a simpler f; or "
                 'take level="numerical"'
             ) from error
-
-
-class _Source(NamedTuple):
-    """The pair to be certified, and what is known of its bounds."""
-
-    d: Any
-    w: Any
-    witness: Any = None
-    """What proves the lower bound of these w, where a solver found it."""
-    lower: Any = None
-    upper: Any = None
-    """Bounds that the certificate has to hold; None where nothing is known."""
-    optimum: ExactOptimum | None = None
-    digits: int = check.DIGITS
-    """The most that a bound is written with."""
-
-    @classmethod
-    def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> _Source:
-        """Return the pair of what was given, with `d` and `w` in place of its own."""
-        own: dict[str, Any] = {}
-        if isinstance(given, ExactOptimum):
-            if given.value is None:
-                raise InputError(
-                    "this exact_optimum came to its limits and has no pair to certify: raise "
-                    "time_limit or max_pivots"
-                )
-            own = {"d": given.d, "w": (given.support, given.w)}
-            if d is None and w is None:
-                own["optimum"] = given
-        elif isinstance(given, Solution):
-            own = {"d": given.d, "w": (given.support, given.coefficients)}
-            if w is None:
-                own |= {"witness": given.witness, "lower": given.lower}
-            if d is None:
-                own["upper"] = given.upper
-        own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
-        if len(own.keys() & {"d", "w"}) < 2:
-            raise InputError("certify needs a solution, or a game with both d and w")
-        return cls(**own)
-
-    def simple(self) -> _Source | None:
-        """Return short fractions near a solver's pair, which may prove nothing; None if long."""
-        support, coefficients = self.w
-        d, w = _near(self.d), _near(coefficients)
-        return None if d is None or w is None else _Source(d, (support, w))
-
-    def shorter(self) -> _Source:
-        """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
-        assert self.optimum is not None
-        support, w = self.w
-        pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
-        value = self.optimum.value
-        return _Source(*pair, lower=value, upper=value, digits=100)
-
-    def held(self, found: Certificate) -> Certificate:
-        """Return the certificate unless it is far wider than what it certifies."""
-        for name, mine, proved, sign in (
-            ("lower", self.lower, found.lower, 1),
-            ("upper", self.upper, found.upper, -1),
-        ):
-            if mine is None or not math.isfinite(mine):
-                continue
-            if sign * (Fraction(mine) - proved) > _WIDER * (1 + abs(Fraction(mine))):
-                shown = float_down(proved) if sign > 0 else float_up(proved)
-                raise InputError(
-                    f"the points of this solution prove {name} = {shown:.17g}, and its {name} is "
-                    f"{mine:.17g}: a certificate may be wider by 1e-6 at most. Certify another "
-                    "pair, certify(reference(game)), or this one as it is with certify(game, "
-                    "d=solution.d, w=(solution.support, solution.coefficients))"
-                )
-        return found
 
 
 def _precision(described: dict[str, Any]) -> int:
@@ -300,84 +220,27 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     return described
 
 
-def _near(values: Any) -> list[Fraction] | None:
-    """Return fractions near values, over one denominator of at most `_SIMPLE`."""
-    found: list[Fraction] = []
-    below = 1
-    for x in values:
-        found.append(Fraction(float(x)).limit_denominator(_SIMPLE))
-        below = math.lcm(below, found[-1].denominator)
-        if below > _SIMPLE:
-            return None
-    return found
-
-
-def _fractions(values: Any) -> list[Fraction] | None:
-    """Return the values if they are given as exact rationals."""
-    entries = list(values)
-    exact = any(isinstance(x, Fraction) for x in entries)
-    return [Fraction(x) for x in entries] if exact else None
-
-
-def _exact_d(d: Any, game: Game, penalty: Penalty) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return a d of the simplex at which f is finite for certain, its auxiliaries, and f(d)."""
-    given = _fractions(d)
-    if given is not None:
-        if len(given) != game.m or min(given) < 0 or sum(given) != 1:
-            raise InputError(
-                f"d needs {game.m} Fractions >= 0 that sum to exactly 1, and these "
-                f"{len(given)} sum to {sum(given)}; divide them by their sum"
-            )
-        return given, *penalty(given)
-    f = game.relaxation
-    point = description_of(f).exact_point(game.repair_d(d).tolist())
-    center: list[Fraction] = []
-    reason, moved = "", point
-    for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
-        if step:
-            center = center or description_of(f).exact_point(f.center(game.m).tolist())
-            moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
-        try:
-            return moved, *penalty(moved)
-        except (check.Rejected, InputError) as error:
-            reason = str(error)
-    raise InputError(
-        f"no exact point near d is certainly in the domain of {f!r}: {reason}; "
-        "its domain hardly meets the simplex: enlarge it a little"
-    )
-
-
-def _exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return a w of the domain, by column."""
-    columns, values = w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
-    given = _fractions(values)
-    if given is not None:
-        found: dict[int, Fraction] = {}
-        for j, c in zip(columns, given, strict=True):
-            if not 0 <= int(j) < game.matrix.known:
-                raise InputError(f"w names column {j}, and there are n = {game.n}")
-            found[int(j)] = found.get(int(j), Fraction(0)) + c
-        return {j: c for j, c in found.items() if c}
-    support, coefficients = game.repair_w(w)
-    exact = game.over.exact_weights(coefficients.tolist())
-    return {int(j): c for j, c in zip(support, exact, strict=True) if c}
-
-
-def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> Certificate:
+def _prove(document: dict[str, Any], game: Game, source: Source, real: Any) -> Certificate:
     """Evaluate both bounds and return the document, completed, or raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
-    described, w = document["game"], _exact_w(source.w, game)
+    described, w = document["game"], exact_w(source.w, game)
     if source.optimum is not None and described["relaxation"]["kind"] == "sum":
         # As one linear program it has multipliers; the parts of a sum would need a split of u.
         form = description_of(game.relaxation).exact_form(game.m)
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
+    name = repr(game.relaxation)
+    of_d = Evaluation(name, exact=fractions(source.d) is not None)
+    given = source.optimum or fractions(columns_and_weights(source.w)[1])
+    of_w = Evaluation(name, exact=given is not None)
 
-    def penalty(d: list[Fraction]) -> tuple[dict[str, Any], Any]:
-        z = describe_auxiliaries(game.relaxation, described["relaxation"], d)
-        return z, f(d, check.Fields(z, "auxiliaries") if z else None)
+    def penalty(d: list[Fraction], z: list[Fraction] | None) -> tuple[dict[str, Any], Any]:
+        found = {"z": vector(z)} if z else None
+        if found is None:
+            found = describe_auxiliaries(game.relaxation, described["relaxation"], d, of_d)
+        return found, f(d, check.Fields(found, "auxiliaries") if found else None)
 
-    d, auxiliaries, cost_d = _exact_d(source.d, game, penalty)
+    d, auxiliaries, cost_d = exact_d(source, game, described["relaxation"], penalty, of_d)
     below_d = math.lcm(*(x.denominator for x in d))
     below_w = math.lcm(*(c.denominator for c in w.values()))
     shares = [int(x * below_d) for x in d]
@@ -394,12 +257,13 @@ def _prove(document: dict[str, Any], game: Game, source: _Source, real: Any) -> 
     document["columns"] = list(w)
     document["w"] = {"denominator": integer(below_w), "numerators": [integer(c) for c in weights]}
     if source.optimum is not None:
-        witness = optimal_witness(game.relaxation, described["relaxation"], source.optimum, u)
+        best = source.optimum
+        witness = optimal_witness(game.relaxation, described["relaxation"], best, u, of_w)
     else:
         known = source.witness
-        if known is None:
+        if known is None and described["relaxation"]["kind"] != "polyhedral":
             known = bounds_of(game.relaxation).witness(np.array([float(x) for x in u]))
-        witness = describe_witness(game.relaxation, described["relaxation"], known, u)
+        witness = describe_witness(game.relaxation, described["relaxation"], known, u, of_w)
     document["witness"], lower = _accepted(witness, u, bound)
     digits = min(source.digits, check.WORK // max(game.m, len(v)))
     document["lower"] = number(_short(_below(lower - cost), digits))

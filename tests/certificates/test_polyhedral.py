@@ -14,12 +14,14 @@ import relaxboost as rb
 from relaxboost._core.digits import vector
 from relaxboost.certificates import check
 from relaxboost.certificates.exact.evaluate import auxiliaries, multipliers
+from relaxboost.certificates.exact.simplex import PivotLimits
 from relaxboost.relaxations import ExactForm, SpectralRisk, Traits
 from relaxboost.relaxations.description import Description
 from tests.certificates.judge import proves
 from tests.conformance.families import FAMILIES
 
 ZERO, ONE = Fraction(0), Fraction(1)
+LIMITS = PivotLimits(100_000, 600.0)
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,11 @@ def test_the_bounds_are_those_of_the_program(rng):
     for _, f in POLYHEDRAL:
         form = f.resolve(6).exact_form(6)
         d = [Fraction(1, 6)] * 6
-        z = auxiliaries(form, d)
+        z = auxiliaries(form, d, LIMITS)
         cost = sum(c * x for c, x in zip(form.cost, [*d, *z], strict=True)) + form.constant
         assert float(cost) == pytest.approx(f.penalty(np.full(6, 1 / 6)), abs=1e-7)
         u = [Fraction(x) for x in rng.normal(size=6).tolist()]
-        gamma, y = multipliers(form, u)
+        gamma, y = multipliers(form, u, LIMITS)
         describe = form.describe(6)
         _, bound = check.relaxation(check.Fields(describe, "f"), 6, check.exactly)
         witness = {"gamma": str(gamma), "multipliers": vector(y)}
@@ -119,7 +121,7 @@ def test_any_family_may_be_written_so(rng):
         if form is None or f.describe(6)["kind"] == "polyhedral":
             continue
         u = [Fraction(x) for x in rng.normal(size=6).tolist()]
-        gamma, y = multipliers(form, u)
+        gamma, y = multipliers(form, u, LIMITS)
         spec = check.Fields(form.describe(6), "f")
         penalty, bound = check.relaxation(spec, 6, check.exactly)
         witness = {"gamma": str(gamma), "multipliers": vector(y)}
@@ -128,7 +130,7 @@ def test_any_family_may_be_written_so(rng):
         value, _ = f.relaxed_margin(at)
         assert below == pytest.approx(value, abs=1e-6), name
         point = f.exact_point(f.center(6).tolist())
-        z = {"z": vector(auxiliaries(form, point))}
+        z = {"z": vector(auxiliaries(form, point, LIMITS))}
         cost = float(penalty(point, check.Fields(z, "z")))
         assert cost == pytest.approx(f.penalty(f.center(6)), abs=1e-9), name
 

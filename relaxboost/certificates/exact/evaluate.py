@@ -1,14 +1,27 @@
-"""A polyhedral f at exact points: the auxiliaries of f(d) and the multipliers of F(u)."""
+"""A polyhedral f at exact points: the auxiliaries of f(d) and the multipliers of F(u).
+
+Both can be had to the last digit, by an exact linear program, or nearly as good and much sooner.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
 from relaxboost._core.errors import InputError
+from relaxboost.certificates.exact.equations import Contradiction
+from relaxboost.certificates.exact.feasible import NoPoint
 from relaxboost.certificates.exact.integers import flint
+from relaxboost.certificates.exact.nearby import (
+    Point,
+    near_auxiliaries,
+    near_multipliers,
+    near_point,
+)
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import (
     BasicPoint,
@@ -21,16 +34,105 @@ from relaxboost.certificates.exact.start import first_basis
 from relaxboost.game.game import Game
 from relaxboost.relaxations.linear import Bound, ExactForm
 
-_PIVOTS, _SECONDS = 100_000, 600.0
+_PIVOTS = 100_000
+_SECONDS = 600.0
+
+T = TypeVar("T")
 
 
-def auxiliaries(form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
+class Unproved(InputError):
+    """There is no exact certificate of this f, or none in time, whatever the points are."""
+
+
+class Evaluation:
+    """How a polyhedral f is evaluated at exact points, and the time that is left for it.
+
+    Parameters
+    ----------
+    name : str
+        What messages call f.
+    exact : bool
+        Whether f(d) and F(u) are needed to the last digit. Otherwise bounds are enough that are as
+        near as doubles allow, and an exact linear program is solved only if these are not found.
+    """
+
+    def __init__(self, name: str, exact: bool) -> None:
+        self._name, self._exact = name, exact
+        self._limits = PivotLimits(_PIVOTS, _SECONDS)
+
+    def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point | None:
+        """Return (d, z) near d in doubles where f is finite, None if none was found nearby.
+
+        Raises
+        ------
+        Unproved
+            If f is infinite at every exact point of the simplex.
+        """
+        try:
+            return near_point(form, np.array(d), price, self._limits.seconds)
+        except NoPoint:
+            return None
+        except Contradiction:
+            raise Unproved(
+                f"the equations of {self._name} contradict each other in exact arithmetic: their "
+                "constants are doubles, such as 1/m, and no point meets all of them. Leave out an "
+                "equation that follows from the others and from sum(d) == 1, or take "
+                'level="numerical"'
+            ) from None
+
+    def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
+        """Return z at which the program of f is feasible, and attains f(d) or nearly so.
+
+        Raises
+        ------
+        InputError
+            If f is infinite at d; an Unproved if the time is up.
+        """
+        if not self._exact:
+            with suppress(NoPoint, Contradiction):
+                return near_auxiliaries(form, d, self._limits.seconds)
+        return self._in_time(auxiliaries, form, d)
+
+    def multipliers(
+        self, form: ExactForm, u: Sequence[Fraction]
+    ) -> tuple[Fraction, list[Fraction]]:
+        """Return γ and multipliers of the rows that prove F(u) or nearly so.
+
+        Raises
+        ------
+        InputError
+            If f is infinite on the whole simplex; an Unproved if the time is up.
+        """
+        if not self._exact:
+            with suppress(NoPoint, Contradiction):
+                return near_multipliers(form, u, self._limits.seconds)
+        return self._in_time(multipliers, form, u)
+
+    def _in_time(
+        self,
+        solve: Callable[[ExactForm, Sequence[Fraction], PivotLimits], T],
+        form: ExactForm,
+        at: Sequence[Fraction],
+    ) -> T:
+        try:
+            return solve(form, at, self._limits)
+        except Exhausted:
+            raise Unproved(
+                f"the linear program of {self._name} was not solved exactly in {_SECONDS:g} s. "
+                "Proofs are fast if its inequalities leave room between them: write those that "
+                'always hold with equality as equations (==), or take level="numerical"'
+            ) from None
+
+
+def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> list[Fraction]:
     """Return the z at which the program attains f(d), exactly.
 
     Raises
     ------
     InputError
         If f is infinite at d.
+    Exhausted
+        If the limits come first.
     MissingDependencyError
         Without python-flint, the extra ``exact``, unless there is no z.
     """
@@ -39,40 +141,39 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
         return []
     here: list[Bound] = list(d)
     fixed = form._replace(lower=here + form.lower[m:], upper=here + form.upper[m:])
-    program, point, _ = _optimum(fixed, m)
+    program, point, _ = _optimum(fixed, m, limits)
     whole = int(point.q * program.unit)
     return [Fraction(int(a), whole) for a in point.values[m:size]]
 
 
-def multipliers(form: ExactForm, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
+def multipliers(
+    form: ExactForm, u: Sequence[Fraction], limits: PivotLimits
+) -> tuple[Fraction, list[Fraction]]:
     """Return γ and the multipliers of the rows that prove F(u), exactly.
 
     Raises
     ------
     InputError
         If f is infinite on the whole simplex.
+    Exhausted
+        If the limits come first.
     MissingDependencyError
         Without python-flint, the extra ``exact``.
     """
     m = len(u)
     tilted = [c + x for c, x in zip(form.cost, u, strict=False)] + form.cost[m:]
-    program, _, dual = _optimum(form._replace(cost=tilted), m)
+    program, _, dual = _optimum(form._replace(cost=tilted), m, limits)
     unit = int(dual.q * program.cost_unit)
     prices = dual.prices[program.size :]
     found = [Fraction(int(p) * k, unit) for p, k in zip(prices, program.factors, strict=True)]
     return found[0], found[1:]
 
 
-def _optimum(form: ExactForm, m: int) -> tuple[ExactProgram, BasicPoint, Multipliers]:
+def _optimum(
+    form: ExactForm, m: int, limits: PivotLimits
+) -> tuple[ExactProgram, BasicPoint, Multipliers]:
     flint()  # a missing library is said before work starts
     # Against the one hypothesis that is always 0, the game is f alone.
     program = ExactProgram(Game(np.zeros((m, 1))), form)
-    limits = PivotLimits(_PIVOTS, _SECONDS)
     status = list(first_basis(program, 0.5 * limits.seconds).status)
-    try:
-        return program, *ExactSimplex(program, status, limits, lambda *_: None).optimise()
-    except Exhausted:
-        raise InputError(
-            f"the linear program of f was not solved exactly in {_SECONDS:g} s; use "
-            'certify(solution, level="numerical")'
-        ) from None
+    return program, *ExactSimplex(program, status, limits, lambda *_: None).optimise()

@@ -11,7 +11,8 @@ from relaxboost.certificates.exact.program import ExactProgram, Integer
 
 _WIDEST = 4096
 """Bits of the common denominator beyond which rows are not eliminated by hand."""
-_PRIME = (1 << 61) - 1
+PRIME = (1 << 61) - 1
+"""What is independent modulo this prime is so in the rationals too."""
 
 
 class Singular(ArithmeticError):
@@ -135,11 +136,18 @@ def independent(
     """
     if not tight or not basic:
         return set(), set()
-    table = [[x % _PRIME for x in program.coefficients(t, basic)] for t in tight]
-    module = flint()
-    K = module.nmod_mat(len(tight), len(basic), [x for row in table for x in row], _PRIME)
-    rows = {tight[i] for i in _pivots(K.transpose())}
-    return rows, {basic[c] for c in _pivots(K)}
+    table = [[x % PRIME for x in program.coefficients(t, basic)] for t in tight]
+    rows = {tight[i] for i in independent_rows(table)}
+    return rows, {basic[c] for c in _pivots(_residues(table))}
+
+
+def independent_rows(table: list[list[int]]) -> list[int]:
+    """Return as many rows of residues as are independent."""
+    return _pivots(_residues(table).transpose())
+
+
+def _residues(table: list[list[int]]) -> Any:
+    return flint().nmod_mat(len(table), len(table[0]), [x for row in table for x in row], PRIME)
 
 
 def _pivots(matrix: Any) -> list[int]:

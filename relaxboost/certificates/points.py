@@ -1,0 +1,208 @@
+"""The pair (d, w) of a certificate: where it comes from, and the exact points near it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.errors import InputError
+from relaxboost._core.rounding import float_down, float_up
+from relaxboost.certificates import check
+from relaxboost.certificates.certificate import Certificate
+from relaxboost.certificates.exact.evaluate import Evaluation, Unproved
+from relaxboost.certificates.exact.optimum import ExactOptimum
+from relaxboost.certificates.parts import has_program
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.game import Game
+from relaxboost.game.solution import Solution
+from relaxboost.relaxations.description import description_of
+
+Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
+"""From d, and z if it is known, to the auxiliaries of f(d) and f(d)."""
+
+_WIDER = Fraction(1, 10**6)
+"""How much wider than its solution a certificate may be, relative to 1 + the bound; what cone
+solvers and families of the level numerical leave open is below."""
+
+_SIMPLE = 10_000
+"""Common denominators up to which fractions near a solver's points are tried first."""
+
+
+class Source(NamedTuple):
+    """The pair to be certified, and what is known of its bounds."""
+
+    d: Any
+    w: Any
+    witness: Any = None
+    """What proves the lower bound of these w, where a solver found it."""
+    lower: Any = None
+    upper: Any = None
+    """Bounds that the certificate has to hold; None where nothing is known."""
+    optimum: ExactOptimum | None = None
+    digits: int = check.DIGITS
+    """The most that a bound is written with."""
+
+    @classmethod
+    def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> Source:
+        """Return the pair of what was given, with `d` and `w` in place of its own."""
+        own: dict[str, Any] = {}
+        if isinstance(given, ExactOptimum):
+            if given.value is None:
+                raise InputError(
+                    "this exact_optimum came to its limits and has no pair to certify: raise "
+                    "time_limit or max_pivots"
+                )
+            own = {"d": given.d, "w": (given.support, given.w)}
+            if d is None and w is None:
+                own["optimum"] = given
+        elif isinstance(given, Solution):
+            own = {"d": given.d, "w": (given.support, given.coefficients)}
+            if w is None:
+                own |= {"witness": given.witness, "lower": given.lower}
+            if d is None:
+                own["upper"] = given.upper
+        own |= {name: x for name, x in (("d", d), ("w", w)) if x is not None}
+        if len(own.keys() & {"d", "w"}) < 2:
+            raise InputError("certify needs a solution, or a game with both d and w")
+        return cls(**own)
+
+    def simple(self) -> Source | None:
+        """Return short fractions near a solver's pair, which may prove nothing; None if long."""
+        support, coefficients = self.w
+        d, w = _near(self.d), _near(coefficients)
+        return None if d is None or w is None else Source(d, (support, w))
+
+    def shorter(self) -> Source:
+        """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
+        assert self.optimum is not None
+        support, w = self.w
+        pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
+        value = self.optimum.value
+        return Source(*pair, lower=value, upper=value, digits=100)
+
+    def held(self, found: Certificate) -> Certificate:
+        """Return the certificate unless it is far wider than what it certifies."""
+        for name, mine, proved, sign in (
+            ("lower", self.lower, found.lower, 1),
+            ("upper", self.upper, found.upper, -1),
+        ):
+            if mine is None or not math.isfinite(mine):
+                continue
+            if sign * (Fraction(mine) - proved) > _WIDER * (1 + abs(Fraction(mine))):
+                shown = float_down(proved) if sign > 0 else float_up(proved)
+                raise InputError(
+                    f"the points of this solution prove {name} = {shown:.17g}, and its {name} is "
+                    f"{mine:.17g}: a certificate may be wider by 1e-6 at most. Certify another "
+                    "pair, certify(reference(game)), or this one as it is with certify(game, "
+                    "d=solution.d, w=(solution.support, solution.coefficients))"
+                )
+        return found
+
+
+def fractions(values: Any) -> list[Fraction] | None:
+    """Return the values if they are given as exact rationals."""
+    entries = list(values)
+    exact = any(isinstance(x, Fraction) for x in entries)
+    return [Fraction(x) for x in entries] if exact else None
+
+
+def exact_d(
+    source: Source, game: Game, described: dict[str, Any], penalty: Penalty, evaluation: Evaluation
+) -> tuple[list[Fraction], dict[str, Any], Any]:
+    """Return a d of the simplex at which f is finite for certain, its auxiliaries, and f(d).
+
+    Parameters
+    ----------
+    described : dict
+        The description of f in the certificate.
+    penalty : callable
+        From d to the auxiliaries and f(d); raises `check.Rejected` or an InputError if there are
+        none.
+    """
+    given = fractions(source.d)
+    if given is not None:
+        if len(given) != game.m or min(given) < 0 or sum(given) != 1:
+            raise InputError(
+                f"d needs {game.m} Fractions >= 0 that sum to exactly 1, and these "
+                f"{len(given)} sum to {sum(given)}; divide them by their sum"
+            )
+        return given, *penalty(given, None)
+    near = game.repair_d(source.d).tolist()
+    point = description_of(game.relaxation).exact_point(near)
+    form = description_of(game.relaxation).exact_form(game.m)
+    if form is not None and has_program(game.relaxation, described, point):
+        # The exact d and z are found together, because equations of f may link them.
+        found = evaluation.point(form, near, _steepness(source, game))
+        if found is not None:
+            z = found[1] if described["kind"] == "polyhedral" else None
+            with suppress(check.Rejected):
+                return found[0], *penalty(found[0], z)
+    return _moved_inside(point, game, penalty)
+
+
+def _moved_inside(
+    point: list[Fraction], game: Game, penalty: Penalty
+) -> tuple[list[Fraction], dict[str, Any], Any]:
+    """Return the point, moved towards the center of f as little as it takes; see `exact_d`."""
+    f = game.relaxation
+    center: list[Fraction] = []
+    reason, moved = "", point
+    for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
+        if step:
+            center = center or description_of(f).exact_point(f.center(game.m).tolist())
+            moved = [x + step * (c - x) for x, c in zip(point, center, strict=True)]
+        try:
+            return moved, *penalty(moved, None)
+        except Unproved:
+            raise
+        except (check.Rejected, InputError) as error:
+            reason = str(error)
+    raise InputError(
+        f"no exact point near d is certainly in the domain of {f!r}: {reason}; "
+        "its domain hardly meets the simplex: enlarge it a little"
+    )
+
+
+def _steepness(source: Source, game: Game) -> float:
+    """Return the Lipschitz constant of g(Aᵀd) in d, near this pair if it has none everywhere."""
+    if isinstance(game.over, AtomicSet):
+        return float(game.over.size)
+    return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())
+
+
+def columns_and_weights(w: Any) -> tuple[Any, Any]:
+    """Return columns and their weights, of either form in which w may be given."""
+    return w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
+
+
+def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
+    """Return a w of the domain, by column."""
+    columns, values = columns_and_weights(w)
+    given = fractions(values)
+    if given is not None:
+        found: dict[int, Fraction] = {}
+        for j, c in zip(columns, given, strict=True):
+            if not 0 <= int(j) < game.matrix.known:
+                raise InputError(f"w names column {j}, and there are n = {game.n}")
+            found[int(j)] = found.get(int(j), Fraction(0)) + c
+        return {j: c for j, c in found.items() if c}
+    support, coefficients = game.repair_w(w)
+    exact = game.over.exact_weights(coefficients.tolist())
+    return {int(j): c for j, c in zip(support, exact, strict=True) if c}
+
+
+def _near(values: Any) -> list[Fraction] | None:
+    """Return fractions near values, over one denominator of at most `_SIMPLE`."""
+    found: list[Fraction] = []
+    below = 1
+    for x in values:
+        found.append(Fraction(float(x)).limit_denominator(_SIMPLE))
+        below = math.lcm(below, found[-1].denominator)
+        if below > _SIMPLE:
+            return None
+    return found
