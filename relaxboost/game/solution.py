@@ -65,9 +65,10 @@ class RoundRecord(NamedTuple):
     inner: str
     """How d_t was made. Of "auto": "start" (the first round), "walk", "lost" (a walk that did not
     end), "balance" (the test for a value of zero), "strings", "interior", "smoothed" (pairwise
-    steps), "lp" or "conic" (column generation), "hull" (fully corrective steps) and "general".
-    AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection"; SmoothBoost: "measure"; Hedge:
-    "hedge". A run is "lost", too, if no solver lets its method begin."""
+    steps), "lp" or "conic" (column generation), "cuts" (cutting planes), "hull" (fully corrective
+    steps) and "general". AdaBoost: "exponential"; TotalBoost and SoftBoost: "projection";
+    SmoothBoost: "measure"; Hedge: "hedge". A run is "lost", too, if no solver lets its method
+    begin."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.solvers import general_solver, taut_strings, zero_value
+from relaxboost.solvers.boosters import cutting_planes
 from relaxboost.solvers.boosters.corrective import Corrective
 from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun, few_steps_suffice
 from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
@@ -90,7 +91,8 @@ def _start_steps(request: Request) -> Booster:
     """Return a run of pairwise steps, which ends at a gap above tol if a later phase is faster."""
     game, tol = request.game, request.goal.tol
     loose = STEPS_GAP * game.over.reach(game.n)
-    is_last = bool(_why_no_columns(request) and general_solver.unfit(game))
+    later = _why_no_columns(request), cutting_planes.unfit(game), general_solver.unfit(game)
+    is_last = all(later)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
     target = loose if hands_over else tol
     beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
@@ -134,6 +136,12 @@ PHASES = (
         "column generation",
         _why_no_columns,
         lambda r: continue_from(r.game, r.clock, r.before.active).warmed(r.start),
+    ),
+    Phase(
+        # A relaxed margin in closed form is cheap, however large a program of f would be.
+        "cutting planes",
+        lambda r: cutting_planes.unfit(r.game),
+        lambda r: cutting_planes.CuttingPlanesRun(r.game, r.clock, r.before.active),
     ),
     Phase(
         "fully corrective steps",

@@ -248,7 +248,7 @@ def test_the_time_limit_keeps_the_best_bracket():
     [
         (
             rb.Game(margins(5, 4), rb.Custom(f=lambda d: cp.lambda_max(cp.diag(d)))),
-            "needs other cones than half lines",
+            "needs other cones than half",
         ),
         (rb.Game(margins(5, 4), over=rb.L2Ball(1)), "over L2Ball"),
         (

@@ -79,8 +79,8 @@ def _unfit_relaxation(game: Game) -> str:
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} needs other cones than half lines, second-order and exponential "
-            "ones"
+            f"{game.relaxation!r} gives no cone program, or one that needs other cones than half "
+            "lines, second-order and exponential ones"
         )
     return ""
 

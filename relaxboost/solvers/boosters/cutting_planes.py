@@ -1,0 +1,139 @@
+"""Cutting planes in the weights w: the phase of "auto" for few columns and an f without a program.
+
+The relaxed margin F(u) is the minimum of ⟨v, u⟩ + f(v) over the distributions v. Each v gives a
+linear function of w that is nowhere below F(Aw), for the game matrix A. The least of those that
+have been found is the model of F, and a linear program with one variable for each atom of the
+domain maximises it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.loop import Clock
+from relaxboost.game.domains import AtomicSet
+from relaxboost.game.domains.simplex import Simplex
+from relaxboost.game.game import Game
+from relaxboost.relaxations.linear import LinearForm
+from relaxboost.solvers import work
+from relaxboost.solvers.hypothesis import CombinedHypothesis, FullWeights
+from relaxboost.solvers.interior_point import run as interior_point
+from relaxboost.solvers.restricted_master import RestrictedMaster
+from relaxboost.solvers.rounds import Booster
+
+INNER_SHARE = 0.9
+"""The share of the best known w in the point of the next cut (Ben-Ameur & Neto 2007).
+
+With 0 the method is that of Kelley, whose points jump between corners. Shares of 0.8 to 0.95 took
+116 to 158 rounds to a relative gap of 1e-6 on Gini's risk of 1000 x 20 returns, 0.5 took 267, and 0
+more than 3000."""
+
+
+def unfit(game: Game) -> str:
+    """Return the reason why cutting planes do not suit this game, or "" if they do."""
+    if not isinstance(game.over, AtomicSet):
+        return f"they mix atoms, and {game.over!r} has none"
+    if game.n is None:
+        return "the hypotheses of the game are not enumerated"
+    if game.relaxation.from_solver:
+        return "each cut would call a solver"
+    # A curved F takes many planes, and the methods for it converge faster.
+    if game.relaxation.curvature(game.m) > 0.0:
+        return "f is strongly convex"
+    if not interior_point.unfit(game):
+        return "the interior point method supports the game"
+    return ""
+
+
+class CuttingPlanesRun(Booster):
+    """A run of in-out cutting planes (Ben-Ameur & Neto 2007) on the relaxed margin.
+
+    The linear program over the atoms is the restricted program of column generation for the game in
+    which w is the distribution, and the distributions v found so far are the columns. Its point w
+    and the best known w are the ends of a segment, and the next cut is taken near the best known w.
+    If this cut does not exclude the point of the program, then F at the new w closes most of the
+    gap. The multipliers of the cuts mix the distributions v to d.
+
+    Parameters
+    ----------
+    game : Game
+        A game for which `unfit` returns "".
+    clock : Clock
+    before : CombinedHypothesis
+        The weights w of the first cut.
+    """
+
+    inner = "cuts"
+    active: FullWeights
+
+    def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:
+        assert isinstance(game.over, AtomicSet)
+        assert game.n is not None
+        self._game = game
+        self._clock = clock
+        self._all = np.arange(game.n)
+        support, coefficients = before.coefficients(before.snapshot())
+        w = np.zeros(game.n)
+        w[support] = coefficients
+        atoms = self._atoms(np.zeros(game.n), 0.0).size
+        free = LinearForm(np.zeros(atoms), np.zeros(atoms), np.full(atoms, np.inf))
+        self._master = RestrictedMaster(free, atoms, Simplex())
+        self._found: list[Vector] = []
+        self._best = -np.inf, w
+        self._cut(w)
+        self.d = self._found[0]
+        self._evaluate()
+
+    def _atoms(self, edges: Vector, cost: float) -> Vector:
+        """Return r <v, Ae> + f(v) for each atom r e of the domain, from the edges Aᵀv."""
+        over = self._game.over
+        assert isinstance(over, AtomicSet)
+        parts = [edges, -edges] if over.two_sided else [edges]
+        zero = [np.zeros(1)] if over.holds_zero else []
+        values: Vector = np.concatenate([*parts, *zero]) * over.scale + cost
+        return values
+
+    def _weights(self, shares: Vector) -> Vector:
+        """Return the w that mixes the atoms by these shares."""
+        over, n = self._game.over, self._all.size
+        assert isinstance(over, AtomicSet)
+        w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
+        return over.repair(w)
+
+    def _cut(self, w: Vector) -> None:
+        """Evaluate F at w, and add the distribution that attains it to the program."""
+        game = self._game
+        u = game.matrix.margins(self._all, w)
+        value, v = game.relaxation.relaxed_margin(u)
+        if value > self._best[0]:
+            self._best = value, w
+        self.active = FullWeights(game.over, self._all, w, u)  # type: ignore[arg-type]
+        self._value = value
+        self._found.append(v)
+        columns = -self._atoms(game.matrix.edges(v), game.relaxation.penalty(v))
+        self._master.add(columns[:, None])
+
+    def _evaluate(self) -> None:
+        self.evaluated = self._value, self._game.relaxation.penalty(self.d)
+
+    def advance(self, best: object) -> Booster | None:
+        """Maximise the model, mix d of its cuts, and cut between its maximum and the best w.
+
+        The method returns None if the new cut does not change the program's answer.
+        """
+        self._clock.check()
+        shares, multipliers = self._master.solve(self._clock)
+        used = np.flatnonzero(multipliers)
+        mixed = sum((multipliers[k] * self._found[k] for k in used), np.zeros(self._game.m))
+        self.d = self._game.relaxation.repair(mixed)
+        far = self._weights(shares)
+        w = INNER_SHARE * self._best[1] + (1.0 - INNER_SHARE) * far
+        # The program reads every cut once or twice, and its pivots read the atoms that are in use.
+        self.work += 2.0 + len(self._found) * shares.size / work.entries(self._game)
+        if np.array_equal(w, self.active.w):
+            self.end("the cuts have changed neither w nor the program")
+            return None
+        self._cut(w)
+        self._evaluate()
+        return self
