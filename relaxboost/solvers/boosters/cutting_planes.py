@@ -15,6 +15,7 @@ from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.domains.simplex import Simplex
 from relaxboost.game.game import Game
+from relaxboost.relaxations.base import needs_solver
 from relaxboost.relaxations.linear import LinearForm
 from relaxboost.solvers import work
 from relaxboost.solvers.hypothesis import CombinedHypothesis, FullWeights
@@ -36,7 +37,7 @@ def unfit(game: Game) -> str:
         return f"they mix atoms, and {game.over!r} has none"
     if game.n is None:
         return "the hypotheses of the game are not enumerated"
-    if game.relaxation.from_solver:
+    if needs_solver(game.relaxation):
         return "each cut would call a solver"
     # A curved F takes many planes, and the methods for it converge faster.
     if game.relaxation.curvature(game.m) > 0.0:
