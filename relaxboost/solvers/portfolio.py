@@ -12,8 +12,8 @@ from relaxboost.game.game import Game
 from relaxboost.relaxations.base import needs_solver
 from relaxboost.solvers import general_solver, taut_strings, zero_value
 from relaxboost.solvers.boosters import cutting_planes
-from relaxboost.solvers.boosters.corrective import Corrective
-from relaxboost.solvers.boosters.frank_wolfe import CorrectiveRun, few_steps_suffice
+from relaxboost.solvers.boosters.corrective import start_pairwise
+from relaxboost.solvers.boosters.frank_wolfe import few_steps_suffice
 from relaxboost.solvers.boosters.fully_corrective_run import FullyCorrectiveRun
 from relaxboost.solvers.boosters.lpboost import continue_from
 from relaxboost.solvers.interior_point import run as interior_point
@@ -21,9 +21,6 @@ from relaxboost.solvers.parametric_simplex.booster import Walking, walkable
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
 from relaxboost.solvers.warm_start import WarmStart
-
-STEPS_GAP = 0.02
-"""The gap at which pairwise steps end if a later phase is faster, for a domain of radius 1."""
 
 CONE_EXAMPLES = 3000
 """The number of examples above which the cone program of one round takes seconds."""
@@ -37,7 +34,7 @@ class Request(NamedTuple):
     clock: Clock
     start: WarmStart
     before: Booster
-    """The run of the previous phase. The new phase may begin with the columns of this run."""
+    """The run of the previous phase, whose columns the new phase may begin with."""
 
 
 class Phase(NamedTuple):
@@ -88,18 +85,9 @@ def _why_no_columns(request: Request) -> str:
 
 
 def _start_steps(request: Request) -> Booster:
-    """Return a run of pairwise steps, which ends at a gap above tol if a later phase is faster."""
-    game, tol = request.game, request.goal.tol
-    loose = STEPS_GAP * game.over.reach(game.n)
+    game = request.game
     later = _why_no_columns(request), cutting_planes.unfit(game), general_solver.unfit(game)
-    is_last = all(later)
-    hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
-    target = loose if hands_over else tol
-    beta, smoother, _ = Corrective(step="pairwise").smoother(game, target)
-    # Smoothing costs one half of the gap, so a run that hands over ends at the other half.
-    own_target = target / 2.0 if hands_over else 0.0
-    run = CorrectiveRun(game, beta, "pairwise", smoother, target=own_target)
-    return run.warmed(request.start)
+    return start_pairwise(game, request.goal.tol, all(later)).warmed(request.start)
 
 
 PHASES = (
@@ -124,8 +112,8 @@ PHASES = (
         ).warmed(r.start),
         interior_point.predict_passes,
     ),
-    # Each phase above stops, at the latest, when it has used the work that the interior
-    # point method is predicted to take. A phase that fails then at most doubles the work.
+    # Each phase above has the work that the interior point method is predicted to take as its
+    # budget. A phase that fails then at most doubles the work.
     Phase("pairwise steps", _why_no_steps, _start_steps),
     Phase(
         "interior point method",

@@ -9,10 +9,18 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
-from relaxboost.solvers.boosters.frank_wolfe import EXCHANGING, STEPS, CorrectiveRun
+from relaxboost.solvers.boosters.frank_wolfe import (
+    EXCHANGING,
+    STEPS,
+    CorrectiveRun,
+    few_steps_suffice,
+)
 from relaxboost.solvers.method import STOPPING, SmoothedMethod
 from relaxboost.solvers.rounds import Booster
 from relaxboost.solvers.stopping import Tolerance
+
+STEPS_GAP = 0.02
+"""The gap at which pairwise steps end if a later phase is faster, for a domain of radius 1."""
 
 
 @dataclass(frozen=True)
@@ -94,3 +102,19 @@ class Corrective(SmoothedMethod):
         beta, smoother, suffix = self.smoother(game, goal.tol, whole=self.step == "fig1")
         run = CorrectiveRun(game, beta, self.step, smoother)
         return run.named(f"corrective ({self.step}{suffix})")
+
+
+def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
+    """Return a run of pairwise steps that ends at a gap of `tol`, or at a larger gap.
+
+    The run ends at the gap `STEPS_GAP`, times the radius of the domain, if this gap is larger than
+    `tol` and other methods can continue faster. They cannot if `is_last` is True or if few steps
+    suffice, because f is strongly convex.
+    """
+    loose = STEPS_GAP * game.over.reach(game.n)
+    hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)
+    beta, smoother, _ = Corrective(step="pairwise").smoother(game, loose if hands_over else tol)
+    # Smoothing costs one half of the gap, so a run that hands over ends at the other half.
+    return CorrectiveRun(
+        game, beta, "pairwise", smoother, target=loose / 2.0 if hands_over else 0.0
+    )

@@ -23,13 +23,6 @@ from relaxboost.solvers.interior_point import run as interior_point
 from relaxboost.solvers.restricted_master import RestrictedMaster
 from relaxboost.solvers.rounds import Booster
 
-INNER_SHARE = 0.9
-"""The share of the best known w in the point of the next cut (Ben-Ameur & Neto 2007).
-
-With 0 the method is that of Kelley, whose points jump between corners. Shares of 0.8 to 0.95 took
-116 to 158 rounds to a relative gap of 1e-6 on Gini's risk of 1000 x 20 returns, 0.5 took 267, and 0
-more than 3000."""
-
 
 def unfit(game: Game) -> str:
     """Return the reason why cutting planes do not suit this game, or "" if they do."""
@@ -66,6 +59,12 @@ class CuttingPlanesRun(Booster):
     """
 
     inner = "cuts"
+    inner_share = 0.9
+    """The share of the best known w in the point of the next cut (Ben-Ameur & Neto 2007).
+
+    With 0 the method is that of Kelley, whose points jump between corners. Shares of 0.8 to 0.95
+    took 116 to 158 rounds to a relative gap of 1e-6 on Gini's risk of 1000 x 20 returns, 0.5 took
+    267, and 0 more than 3000."""
     active: FullWeights
 
     def __init__(self, game: Game, clock: Clock, before: CombinedHypothesis) -> None:
@@ -129,7 +128,7 @@ class CuttingPlanesRun(Booster):
         mixed = sum((multipliers[k] * self._found[k] for k in used), np.zeros(self._game.m))
         self.d = self._game.relaxation.repair(mixed)
         far = self._weights(shares)
-        w = INNER_SHARE * self._best[1] + (1.0 - INNER_SHARE) * far
+        w = self.inner_share * self._best[1] + (1.0 - self.inner_share) * far
         # The program reads every cut once or twice, and its pivots read the atoms that are in use.
         self.work += 2.0 + len(self._found) * shares.size / work.entries(self._game)
         if np.array_equal(w, self.active.w):
