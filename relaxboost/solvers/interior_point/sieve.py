@@ -18,7 +18,7 @@ class Sieve:
     enter and leave this problem during the run. Every step ends with a pass over all columns. The
     bracket [lower, upper] of the value is therefore valid for the whole game.
 
-    A step ends before the edge of any column is greater than the bound v on all edges. The columns
+    A step ends before the edge of any column is greater than the bound v on all edges. Some columns
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
     columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
@@ -71,13 +71,14 @@ class Sieve:
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, of at most `length`, after which no edge is greater than v.
+        """Return the longest step, at most `length`, after which no edge is greater than the bound.
 
-        The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
-        with the largest prices may enter the restricted problem. If columns enter, the second
-        result is a pair: all columns of the restricted problem, and the positions of the earlier
-        columns among them. Otherwise the second result is None.
+        The argument `v` is the current bound on all edges. In a step of length 1, the distribution
+        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, those with
+        the largest prices may enter the restricted problem. The price of a column is its edge, or
+        |edge| if weights may be negative. If columns enter, the second result is a pair: all
+        columns of the restricted problem, and the positions of the earlier columns among them.
+        Otherwise the second result is None.
         """
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
