@@ -56,10 +56,10 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 
 def _cuts_together(entries: int) -> int:
-    """Return the order of a matrix whose factorisation takes as much work as ten passes over A.
+    """Return the order of a dense matrix whose factorisation takes as much work as ten passes.
 
-    The argument `entries` is the number of entries that a pass over the game matrix A reads. The
-    preconditioner uses a matrix of about this order.
+    A pass over the game matrix reads `entries` entries. The preconditioner uses a matrix of about
+    this order.
     """
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 

@@ -19,15 +19,15 @@ from relaxboost.matrices.bulk import Bulk
 class Block(ABC):
     """The symmetric matrix K that the relaxation f adds to Newton's equations.
 
-    In K t = h, the vector t is the Newton step of the unknowns of f, and h is a right-hand side.
+    In `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a right-hand side.
     """
 
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms in the sum of
-    which this entry is the result. If the terms cancel, the rounding error of the entry is
-    proportional to this size. The value is None if no terms cancel."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
+    entry. If the terms cancel, the rounding error of the entry is proportional to this size. The
+    value is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -49,8 +49,8 @@ class Block(ABC):
     def reduce(self, h: Vector) -> Vector:
         """Return the right-hand side of the equations for the step of the distribution d alone.
 
-        These equations remain after all other unknowns of the relaxation f are eliminated from K t
-        = h, where K is the matrix of f.
+        These equations remain after all other unknowns of the relaxation f are eliminated from the
+        equations `K t = h`, where K is the matrix of f.
         """
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Block(ABC):
 
 
 class Diagonal(Block):
-    """The matrix K of a relaxation f whose program has only bounds on single variables.
+    """The matrix K of Newton's equations for a relaxation f with only bounds on single variables.
 
     K is diagonal. The entry of a variable is the sum of multiplier divided by slack over the lower
     and the upper bound of this variable.
@@ -89,7 +89,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the diagonal entries of K for the distribution d, shape (m,)."""
+        """The reciprocals of the m diagonal entries that are for the distribution d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

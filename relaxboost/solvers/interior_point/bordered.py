@@ -52,7 +52,7 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether K without its border is block diagonal, with at most one entry of the
+        """Whether the inner unknowns have a block diagonal matrix, with at most one entry of the
         distribution d in each block."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
@@ -96,7 +96,7 @@ class Bordered(Block):
 
     @cached_property
     def _inside(self) -> Any:
-        """A sparse factor of the matrix K without the rows and columns of the border."""
+        """A sparse factor of K, the matrix of the relaxation f, without its border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
@@ -114,7 +114,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """A sparse factor of the matrix K without the rows and columns of the distribution d."""
+        """A sparse factor of K, the matrix of the relaxation f, without rows and columns for d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 

@@ -75,10 +75,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return for each row of s whether it is in the interior of the cone."""
+        """Return for each slack in the rows of `s` whether it is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row of z whether it is in the interior of the dual cone."""
+        """Return for each multiplier in the rows of `z` whether it is inside its dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -198,7 +198,7 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 along `ds` and `dz` that remains in the cones."""
+        """Return the largest step of at most 1 along `ds` and `dz` that stays inside all cones."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]

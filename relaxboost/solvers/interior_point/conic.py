@@ -33,18 +33,18 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks s, with an entry for each row of G."""
+    """The step of the slacks of the cones, with an entry for each row of the cone constraints."""
     mult: Vector
-    """The step of the multipliers ζ of G x + s = h, with an entry for each row of G."""
+    """The step of the multipliers of the cone constraints, with an entry for each row."""
 
 
 class Conic(Part):
     """A relaxation f that is the minimum of cost·x + x·P x/2 over the points of a cone program.
 
-    The constraints are E x = e and G x + s = h, where the slacks s are in cones. The variables are
-    x = (d, z), where d is the distribution and z are further variables. The unknowns of f in
-    Newton's equations are the steps of x and of the multipliers of E x = e. Their matrix is K = [P
-    + GᵀHG, Eᵀ; E, 0], where H is the scaling matrix of the cones.
+    P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
+    cones. The variables are x = (d, z), where d is the distribution and z are further variables.
+    The unknowns of f in Newton's equations are the steps of x and of the multipliers of E x = e.
+    Their matrix is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling matrix of the cones.
 
     Parameters
     ----------

@@ -42,13 +42,14 @@ class Move(NamedTuple):
     y: Vector
     """The step y of the weights w of the columns."""
     v: float
-    """The step of v, which is the upper bound on the edges of all columns."""
+    """The step of the bound v on the edges of all columns."""
     total: float
-    """The step of the multiplier λ of the equation Σd = 1."""
+    """The step of the multiplier of the equation Σd = 1."""
     margins: Vector
-    """The step A y of the margins A w, where y is the step of the weights w."""
+    """The step of the margins of all examples, which follows from the step y of the weights."""
     edges: Vector
-    """The step Aᵀ Δd of the edges Aᵀ d, where Δd is the step of the distribution d."""
+    """The step of the edges of all columns, which follows from the step Δd of the distribution
+    d."""
 
 
 class Right(NamedTuple):
@@ -85,8 +86,8 @@ class ColumnScaling(NamedTuple):
     kappa: float
     """The coefficient κ of the step Δv of the bound v on all edges."""
     total: float | None = None
-    """The number κ + Σ ε_j² D_j. None stands for Σ D_j, which is the same number if all bounds are
-    bounds on the edges of columns."""
+    """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
+    bounds are bounds on the edges of columns."""
     has_sum: bool = True
     """Whether the entries of d must sum to 1. If not, the multiplier of this equation does not
     move."""
@@ -131,10 +132,7 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations that a right-hand side took so far.
-
-        It is 0 if the equations are solved with a Cholesky factor.
-        """
+        """The largest number of conjugate gradient iterations so far, 0 with a Cholesky factor."""
         return 0
 
 

@@ -79,8 +79,9 @@ class Part(ABC):
     def change(self, aim: Aim, t: Vector) -> Any:
         """Return the step in all variables, slacks and multipliers of the relaxation f.
 
-        The vector `t` is the part for f of a solution of Newton's equations, and `aim` contains the
-        right-hand side. The remaining steps of slacks and multipliers are computed from `t`.
+        The vector `t` is the step of the unknowns of f, as a solution of Newton's equations with
+        the right-hand side `aim`. The remaining steps of slacks and multipliers are computed from
+        `t`.
         """
 
     @abstractmethod

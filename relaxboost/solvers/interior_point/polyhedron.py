@@ -25,7 +25,7 @@ class _Change(NamedTuple):
     """
 
     x: Vector
-    """The step of the variables (d, z, y)."""
+    """The step of the distribution d, of the further variables z, and of y = R(d, z)."""
     eta: Vector
     """The step of the multipliers η of the equations y = R(d, z)."""
     slack: Array

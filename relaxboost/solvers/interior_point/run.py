@@ -47,7 +47,7 @@ def unfit(game: Game) -> str:
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return why the domain of w or the matrix A of a game is not supported, or "" if both are."""
+    """Return why the domain of w or the game matrix is not supported, or "" if both are fit."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -94,7 +94,7 @@ def _has_no_rows(game: Game) -> bool:
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation, with a restricted problem of some columns."""
+    """Return whether a run uses column generation, with only some of the columns at a time."""
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -169,8 +169,8 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value of the game, for the current pair (d,
-        w)."""
+        """The upper bound minus the lower bound on the value of the game, for the current d and
+        w."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -240,10 +240,7 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the current distribution d.
-
-        The price of a column is its edge, or |edge| if weights may be negative.
-        """
+        """Return the largest edge, or |edge| if weights may be negative, at the current d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
@@ -299,11 +296,10 @@ class InteriorRun(Booster):
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the multipliers of the current point prove the bound. Return False if
-        they prove no bound. If `is_quick` is False, the bound is exact, and may require the
-        solution of a cone program. If `is_early` is also True, the caller of the run computes the
-        exact bound. The argument `penalty` is an upper bound on f(d), and `upper` is an upper bound
-        on the value.
+        `is_quick` is True, the multipliers of the current point prove the bound, or the result is
+        False. Otherwise the bound is exact, and may require the solution of a cone program. If
+        `is_early` is True, the caller of the run solves this program instead. The argument
+        `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u

@@ -81,9 +81,8 @@ class SmoothWeights:
     def scaling(self) -> ColumnScaling:
         """Return the terms that the weights w add to Newton's equations.
 
-        The number v is the multiplier of the ball ‖w‖ <= radius. The terms are the diagonal matrix
-        D, the vector E = D w, and the coefficient κ of the step of v. The inverse of D is quadratic
-        + v, and κ is (radius² − ‖w‖²)/2 divided by v. If w may be any vector, E is 0 and κ is 1.
+        If w may be any vector, the only term is the diagonal matrix D, the inverse of `quadratic`.
+        If w lies in a ball, `ball_scaling` defines the terms.
         """
         with np.errstate(divide="ignore"):
             D = 1.0 / self._curvature
@@ -103,7 +102,7 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the two Newton equations for w and for v.
+        """Return the right-hand sides of the two Newton equations for the weights and for v.
 
         The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the value
         of v (radius² − ‖w‖²)/2 that the step should lead to.
