@@ -43,9 +43,9 @@ def factor_work(features: int, m: int, n: int) -> float:
 
 
 def passes_work(features: int, m: int, iterations: float) -> float:
-    """Return the work to solve the equations of a step by conjugate gradients.
+    """Return the work to solve Newton's equations of a step by conjugate gradients.
 
-    The unit is the work to read an entry of the game matrix. A step has four right-hand sides, for
+    The unit is the work to read an entry of the game matrix. A step has four right-hand sides: for
     the bound v on all edges, the predictor, the corrector and the refinement. Each of them takes
     `iterations` iterations. An iteration reads the levels of all examples twice, and solves
     equations with the factor of the preconditioner.
@@ -56,21 +56,22 @@ def passes_work(features: int, m: int, iterations: float) -> float:
 
 
 def _cuts_together(entries: int) -> int:
-    """Return the order of a matrix whose factorisation takes as much work as ten passes over A.
+    """Return the order of a dense matrix whose factorisation takes as much work as ten passes.
 
-    The argument `entries` is the number of entries that a pass over the game matrix A reads. The
-    preconditioner uses a matrix of about this order.
+    A pass over the game matrix reads `entries` entries. The preconditioner uses a matrix of about
+    this order.
     """
     return int(np.cbrt(3.0 * MULTIPLICATIONS_PER_ENTRY * 10.0 * entries))
 
 
 @njit(error_model="numpy", inline="always")
 def _level_values(offsets: Whole, y: Array) -> Array:
-    """Return the value of the function of each feature at each level of the feature.
+    """Return the values of a step function of each feature, with a value for each level.
 
-    The cuts of a feature divide its values into levels. At cut j the function jumps by 2 y_j,
-    where y_j is the entry of `y` for this cut. Its values at the first and the last level sum to 0.
-    The indices of the cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`.
+    The cuts of a feature divide its values into levels, and the function is constant on each level.
+    At cut j the function jumps by 2 y_j, where y_j is the entry of `y` for this cut. The function
+    values at the first and the last level sum to 0. The indices of the cuts of feature f are
+    `offsets[f]` to `offsets[f + 1] − 1`.
     """
     features = offsets.size - 1
     values = np.empty(offsets[features] + features)
@@ -89,10 +90,10 @@ def _level_values(offsets: Whole, y: Array) -> Array:
 
 @njit(error_model="numpy", inline="always")
 def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
-    """Write to `out`, for each cut, the sum of `levels` above the cut minus the sum below it.
+    """Write to `out`, for each cut, the sum of `levels` above the cut minus the sum below the cut.
 
-    The cuts of a feature divide its values into levels, and `levels` has an entry for each level.
-    Both sums are over the levels of the feature of the cut.
+    The cuts of a feature divide its values into levels, and `levels` contains a number for each
+    level of each feature. Both sums are over the levels of the feature to which the cut belongs.
     """
     for f in range(offsets.size - 1):
         a = offsets[f]
@@ -108,10 +109,10 @@ def _cut_sums(offsets: Whole, levels: Array, out: Array) -> None:
 def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, y: Array) -> Array:
     """Return the vector Bᵀ diag(inverse) B y, where B = [A, −1].
 
-    A is the game matrix, whose columns are stumps, and −1 is a column in which all entries are −1.
-    The entry `codes[f, i]` is the index of the level of feature f at example i. The indices of the
-    cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`. The array `signs` contains the
-    labels.
+    A is the game matrix, whose columns are stumps (cuts of features), and −1 is a column in which
+    all entries are −1. The entry `codes[f, i]` is the index of the level of feature f at example i.
+    The indices of the cuts of feature f are `offsets[f]` to `offsets[f + 1] − 1`. The array `signs`
+    contains the labels +1 and −1 of the examples.
     """
     features, m = codes.shape
     n = offsets[features]
@@ -154,10 +155,11 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 
 @njit(error_model="numpy")
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
-    """Return the factors L diag(p) Lᵀ of the tridiagonal matrices of all features.
+    """Return the factors L diag(p) Lᵀ of a tridiagonal matrix for each feature.
 
-    The unknowns of the matrix of a feature are the values of a function at its levels. The first
-    two results are the vectors p and the entries below the diagonal of the matrices L. The third
+    The unknowns of a feature are the values of a function at its levels. The matrix is that of the
+    sum of `mass` times value² over the levels, plus jump² / (4 D_j) over the cuts j. The first two
+    results are the vectors p and the entries below the diagonals of the matrices L. The third
     result is the solution of the equations with the right-hand side 1 at the first and the last
     level of each feature, and 0 at all other levels.
     """
@@ -203,7 +205,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution for the cuts of each feature if all other features are ignored.
+    """Return the solution of the equations for the cuts of each feature, without other features.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
@@ -284,10 +286,10 @@ class Additive:
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return the sum of two approximate solutions for the right-hand side r.
+        """Return an approximate solution of the equations for the right-hand side r.
 
-        The first solution treats each feature separately. The second solution couples the features
-        by some of their cuts.
+        It is the sum of two vectors. The first vector solves the equations of each feature
+        separately. The second vector couples the features by some of their cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
         out[self._chosen] += self._together.solve(r[self._chosen])
@@ -297,7 +299,7 @@ class Additive:
         """Return the solution x of M x = h up to the tolerance.
 
         M is the matrix of this object. If conjugate gradients reach the largest number of
-        iterations, return their last iterate.
+        iterations, return the last iterate.
 
         Raises
         ------
@@ -327,10 +329,10 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return about `most` cuts of features, in increasing order.
+    """Return the indices of about `most` cuts of features, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
-    cut with the largest entry of D in each group.
+    cut with the largest entry of `D` in each group.
     """
     # Each feature has a share of the cuts, and each cut stands for its neighbours.
     chosen = []

@@ -11,12 +11,12 @@ FRACTION_TO_BOUNDARY = 0.995
 """The length of a step, divided by the length at which a slack or a multiplier becomes zero. 0.995
 is a usual value (Wright 1997, Section 10.4)."""
 SMALLEST_SLACK = float(np.finfo(np.float64).tiny) ** 0.25
-"""The smallest slack. A multiplier of ordinary size divided by such a slack is about 1e77, and the
-square of this quotient is still a finite double."""
+"""The smallest slack. A multiplier of 1 divided by such a slack is about 1e77, and the square of
+this quotient is still a finite double."""
 
 
 class Barrier:
-    """Arrays of inequalities. Each inequality has a positive slack and a positive multiplier.
+    """Arrays of inequalities, each with a positive slack and a positive multiplier.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Barrier:
     def missing(self, centre: Array | float) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The slacks are assumed to be constant. The step of an entry that is no inequality is 0.
+        The slacks are assumed to be constant. The step is 0 for entries that are not inequalities.
         """
         return np.where(self.live, centre / self.slack - self.mult, 0.0)
 
@@ -68,9 +68,9 @@ class Barrier:
         """Return corrections of the products of slack and multiplier that are far from `centre`.
 
         The products are those after the slacks move by `step` times `dslack` and the multipliers by
-        `dual_step` times `dmult`. A product between `centre` / 10 and 10 · `centre` needs no
-        correction (Gondzio 1996, β = 0.1), so its entry is 0. A larger product has a negative
-        correction of at most 10 · `centre` in size. A smaller product has a positive correction.
+        `dual_step` times `dmult`. The correction of a product between `centre` / 10 and 10 ·
+        `centre` is 0 (Gondzio 1996, β = 0.1). A larger product has a negative correction of at
+        least −10 · `centre`. A smaller product has a positive correction.
         """
         after = (self.slack + step * dslack) * (self.mult + dual_step * dmult)
         # Lowering a large product at once would spoil the direction for all others.
@@ -78,9 +78,10 @@ class Barrier:
         return np.maximum(near - after, -10.0 * centre)
 
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
-        """Return the longest step of the slacks and that of the multipliers, each at most 1.
+        """Return the longest step of the slacks and the longest step of the multipliers.
 
-        Slacks move along `dslack`, multipliers move along `dmult`, and none becomes negative.
+        Each step is at most 1. The slacks move along `dslack`, the multipliers move along `dmult`,
+        and none of them becomes negative.
         """
         # A quotient by a tiny change is infinite, which is no limit to the step.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

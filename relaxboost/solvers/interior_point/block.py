@@ -1,8 +1,9 @@
 """The matrix K that the relaxation f adds to Newton's equations.
 
-The unknowns of these equations are the Newton steps of the distribution d, of the further variables
-z of the program of f, and of the multipliers of its equations. The entries of d are always first.
-If bounds on single variables are the only constraints of the program, K is a diagonal matrix.
+The unknowns of f are the Newton steps of three vectors. These are the distribution d, the further
+variables z of the program that defines f, and the multipliers of the equations of this program. The
+entries of d are always first. If bounds on single variables are the only constraints of the
+program, K is a diagonal matrix.
 """
 
 from __future__ import annotations
@@ -18,56 +19,58 @@ from relaxboost.matrices.bulk import Bulk
 class Block(ABC):
     """The symmetric matrix K that the relaxation f adds to Newton's equations.
 
-    The equations with this matrix are K t = h, where t is the Newton step of the unknowns of f.
+    In `K t = h`, the vector t is the Newton step of the unknowns of f, and h is a right-hand side.
     """
 
     written = False
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
-    """For each diagonal entry of the last result of `gram`, the size of the terms that were added.
-    If the terms cancel, this size determines the rounding error of the entry. The value is None if
-    no terms cancelled."""
+    """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
+    entry. If the terms cancel, the rounding error of the entry is proportional to this size. The
+    value is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
-        """Return the product of the exact matrix K of f in Newton's equations and the vector t."""
+        """Return the product of the matrix K of the relaxation f and the vector t."""
 
     @abstractmethod
     def invert(self, h: Vector) -> Vector:
-        """Return the solution t of the equations K t = h, where K is the matrix of f."""
+        """Return the solution t of the equations K t = h with the matrix K of the relaxation f."""
 
     @abstractmethod
     def gram(self, bulk: Bulk) -> Array:
-        """Return the lower triangle of Bᵀ K⁻¹ B, where K is the matrix of f in Newton's equations.
+        """Return the lower triangle of Bᵀ K⁻¹ B with the matrix K of the relaxation f.
 
-        The matrix B is [A, −1] in the rows of d and 0 in all other rows. A is the game matrix.
+        The matrix B is [A, −1] in the rows of the distribution d and 0 in all other rows. A is the
+        game matrix, and −1 is a column in which all entries are −1.
         """
 
     @abstractmethod
     def reduce(self, h: Vector) -> Vector:
-        """Return the right-hand side of the equations for the step of d alone.
+        """Return the right-hand side of the equations for the step of the distribution d alone.
 
-        These equations remain after all other unknowns of f are eliminated from K t = h.
+        These equations remain after all other unknowns of the relaxation f are eliminated from the
+        equations `K t = h`, where K is the matrix of f.
         """
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
         """Return the full solution of K t = h from its first m entries, the argument `t`.
 
-        These entries are the step of the distribution d, and K is the matrix of the relaxation f.
+        K is the matrix of the relaxation f. The m entries are the step of the distribution d.
         """
 
     @abstractmethod
     def add_to(self, gram: Array) -> None:
-        """Add the Schur complement of K to the lower triangle of `gram`.
+        """Add the Schur complement of the matrix of f to the lower triangle of `gram`.
 
-        K is the matrix of f in Newton's equations. Its Schur complement is the matrix that remains
-        for the distribution d after all other unknowns are eliminated.
+        The Schur complement is the matrix that remains for the distribution d after all other
+        unknowns of the relaxation f are eliminated.
         """
 
 
 class Diagonal(Block):
-    """The matrix K of a relaxation f whose program has only bounds on single variables.
+    """The matrix K of Newton's equations for a relaxation f with only bounds on single variables.
 
     K is diagonal. The entry of a variable is the sum of multiplier divided by slack over the lower
     and the upper bound of this variable.
@@ -86,7 +89,7 @@ class Diagonal(Block):
 
     @property
     def inverse(self) -> Vector:
-        """The reciprocals of the diagonal entries of K for the distribution d, shape (m,)."""
+        """The reciprocals of the m diagonal entries that are for the distribution d."""
         return 1.0 / self._theta[: self._m]
 
     def times(self, t: Vector) -> Vector:

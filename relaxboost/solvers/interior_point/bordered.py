@@ -1,10 +1,10 @@
-"""The sparse matrix K, with a border, of a relaxation f with linear constraints or cones.
+"""The sparse matrix K of a relaxation f with linear constraints or cones, with a border.
 
-K is the block that f adds to the matrix of Newton's equations. An unknown is in the border if its
-row of K has more than √m entries, where m is the number of examples. Without the border, K is often
-block diagonal, and each small block contains at most one entry of the distribution d. The rows and
-columns of K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics,
-"Rows, and the border", derives the equations.
+K is the matrix that f adds to Newton's equations. The border consists of the unknowns whose rows of
+K have more than √m entries, where m is the number of examples. Without the border, K is often block
+diagonal, and each block contains at most one entry of the distribution d. The rows and columns of
+K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics, "Rows, and
+the border", derives the equations.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 
 
 class Layout:
-    """The division of the unknowns of Newton's equations of f into a border and inner unknowns.
+    """The division of the unknowns of the relaxation f into a border and inner unknowns.
 
-    K is the matrix of these equations. Its part for the inner unknowns should be block diagonal,
-    with at most one entry of the distribution d in each block. Otherwise all unknowns are inner.
+    K is the matrix that f adds to Newton's equations. An unknown of the border has a row of K with
+    more than √m entries, or a row with entries only in the columns of the border. The rows and
+    columns for the inner unknowns should form a block diagonal matrix with at most one entry of the
+    distribution d in each block. If they do not, all unknowns are inner.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether K without its border is block diagonal, with at most one entry of the
+        """Whether the inner unknowns have a block diagonal matrix, with at most one entry of the
         distribution d in each block."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
@@ -59,20 +61,20 @@ class Layout:
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return which rows of a sparse matrix are long, which means more than √m entries.
+    """Return a boolean array that marks the rows with more than √m entries in a sparse matrix.
 
-    The elimination of an unknown with a long row would fill a block of more than m entries.
+    The elimination of an unknown with such a row would fill a block of more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
 
 class Bordered(Block):
-    """The matrix K of f in Newton's equations, as a sparse matrix with a border.
+    """The matrix K that the relaxation f adds to Newton's equations, sparse and with a border.
 
     Parameters
     ----------
     layout : Layout
-        The unknowns of the border, which are the same at all points of a run.
+        The division of the unknowns into border and inner unknowns. It is constant during a run.
     K : sparse matrix
         The matrix K. Its first rows are for the unknowns of f. Further rows may be for auxiliary
         unknowns, whose right-hand sides are 0.
@@ -94,7 +96,7 @@ class Bordered(Block):
 
     @cached_property
     def _inside(self) -> Any:
-        """A sparse factor of the matrix K without the rows and columns of its border."""
+        """A sparse factor of K, the matrix of the relaxation f, without its border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
@@ -102,7 +104,7 @@ class Bordered(Block):
     def _border(self) -> tuple[Array, Array]:
         """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
 
-        The matrix K is [F, V; Vᵀ, C], where the inner unknowns come first, then the border.
+        The matrix K is [F, V; Vᵀ, C]. The blocks F and C are for the inner unknowns and the border.
         """
         inner = self._layout.inner
         outer = self._layout.outer
@@ -112,7 +114,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """A sparse factor of the matrix K without the rows and columns of the distribution d."""
+        """A sparse factor of K, the matrix of the relaxation f, without rows and columns for d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 

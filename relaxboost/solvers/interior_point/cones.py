@@ -2,8 +2,8 @@
 
 The slack s is in the interior of its cone, and the multiplier z is in the interior of the dual
 cone. Each cone adds the equations dz + H ds = r to Newton's equations, where ds and dz are the
-steps of s and z. The scaling matrix H is symmetric and satisfies H s = z. The page Mathematics,
-"Cones", describes H for each kind of cone.
+steps of s and z, and r is a right-hand side. The scaling matrix H is symmetric and satisfies H s =
+z. The page Mathematics, "Cones", describes H for each kind of cone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Curvature(NamedTuple):
     inside: Any
     """The sparse part of the scaling matrix H, with a diagonal block for each cone."""
     outer: Any
-    """A sparse matrix with a vector r in each row."""
+    """A sparse matrix whose rows are the vectors r of the outer products r rᵀ in H."""
     signs: Vector
 
 
@@ -35,19 +35,19 @@ class Cones(ABC):
     """Cones of the same kind and dimension, each with a slack s and a multiplier z.
 
     Row k of the arrays s and z is for cone k. The complementarity of a cone is s·z. On the central
-    path with parameter μ, it is ν μ, where ν is the degree of the cone.
+    path with parameter μ, s·z is μ times the degree of the cone.
 
     Parameters
     ----------
     s : array of shape (number, dimension)
-        Points near which the slacks start. They may lie outside the cones. A point that is not well
-        inside its cone is moved into it.
+        Points near which the slacks start. The constructor moves a point into its cone if the point
+        is outside or close to the boundary.
     least : float
         The size of a slack is its largest absolute entry, or `least` if all entries are smaller. At
-        the start, each slack has a distance from the boundary of its cone that is proportional to
+        the start, the distance of a slack from the boundary of its cone is at least proportional to
         this size.
     mult : array of shape (number,)
-        The size of the multipliers at the start.
+        The approximate size of the multiplier of each cone at the start.
 
     References
     ----------
@@ -57,7 +57,7 @@ class Cones(ABC):
 
     degree: float
     axis: Vector
-    """A point in the interior of the cone. Its largest entry is about 1."""
+    """A point in the interior of the cone. Its largest absolute entry is about 1."""
 
     def __init__(self, s: Array, least: float, mult: Vector) -> None:
         s = s.copy()
@@ -75,10 +75,10 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return for each row of s whether it is in the interior of the cone."""
+        """Return for each slack in the rows of `s` whether it is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row of z whether it is in the interior of the dual cone."""
+        """Return for each multiplier in the rows of `z` whether it is inside its dual cone."""
         return self.inside(z)
 
     @abstractmethod
@@ -94,15 +94,16 @@ class Cones(ABC):
 
     @abstractmethod
     def times(self, x: Array) -> Array:
-        """Return the product H x of the scaling matrix H of each cone and its row x."""
+        """Return for each cone the product of its scaling matrix and its row of `x`."""
 
     @abstractmethod
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations dz + H ds = r of each cone.
+        """Return the right-hand side r of Newton's equations of each cone.
 
-        H is the scaling matrix of the cone, ds is the step of its slack, and dz is the step of its
-        multiplier. These steps lead to the point of the central path with the parameter `centre`.
-        If `ds` and `dz` are given, they are a predictor, whose second-order terms correct r.
+        The equations are Δz + H Δs = r, where H is the scaling matrix of the cone, Δs is the step
+        of the slack, and Δz is the step of the multiplier. The target of the step is the point of
+        the central path with the parameter `centre`. The arguments `ds` and `dz` are the predictor,
+        if there is one. Its second-order terms correct r.
         """
 
     @property
@@ -158,10 +159,10 @@ def _flip(x: Array) -> Array:
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= |s_1| of vectors s = (s_0, s_1), where s_0 is the first entry of s.
+    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1), where s_0 is the first entry of s.
 
     A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
-    J is diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1, and a number η.
+    J is diag(1, −1, …, −1). The vector q with qᵀJ q = 1 and the number η differ between cones.
     """
 
     degree = 1.0
@@ -197,7 +198,7 @@ class SecondOrderCones(Cones):
         return np.asarray((2.0 * inner * self.q - _flip(x)) / np.square(self.eta))
 
     def longest(self, ds: Array, dz: Array) -> float:
-        """Return the largest step of at most 1 along `ds` and `dz` that remains in the cones."""
+        """Return the largest step of at most 1 along `ds` and `dz` that stays inside all cones."""
         steepest = 1.0
         for x, dx in ((self.s, ds), (self.z, dz)):
             size = np.sqrt(_det(x))[:, None]
@@ -227,10 +228,10 @@ class SecondOrderCones(Cones):
         return Curvature(inside, outer, np.tile([1.0, -1.0], number))
 
     def rest(self) -> Array:
-        """Return vectors u and v with H = I/η² + u uᵀ − v vᵀ, shape (number, 2, dimension).
+        """Return for each cone vectors u and v, in an array of shape (number, 2, dimension).
 
-        H = (2 q qᵀ − J)/η² is the scaling matrix of a cone, with a vector q, a number η and the
-        diagonal matrix J = diag(1, −1, …, −1). I is the identity matrix.
+        The scaling matrix of a cone is H = (2 q qᵀ − J)/η², with a vector q, a number η and the
+        diagonal matrix J = diag(1, −1, …, −1). The vectors satisfy H = I/η² + u uᵀ − v vᵀ.
         """
         first = self.q[:, :1]
         length = np.sqrt(np.square(self.q[:, 1:]).sum(axis=1))[:, None]
@@ -242,10 +243,10 @@ class SecondOrderCones(Cones):
         return np.stack([u, v], axis=1) / self.eta[:, :, None]
 
     def _scaled(self, x: Array, w: Array) -> Array:
-        """Return the product of a symmetric matrix and each row x.
+        """Return for each cone the product of a symmetric matrix and the row x of the cone.
 
-        The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w = (w_0, w_1) is the row of
-        `w`, w_0 is its first entry, and I is the identity matrix.
+        The matrix is [w_0, w_1ᵀ; w_1, I + w_1 w_1ᵀ/(1 + w_0)], where w_0 is the first entry of the
+        row w of the cone, w_1 contains the other entries, and I is the identity matrix.
         """
         inner = (w[:, 1:] * x[:, 1:]).sum(axis=1)
         first = w[:, 0] * x[:, 0] + inner
@@ -265,9 +266,10 @@ class SecondOrderCones(Cones):
 
 
 def _jordan(x: Array, y: Array) -> Array:
-    """Return the Jordan product of each row x and the row y with the same index.
+    """Return for each index k the Jordan product of row k of `x` and row k of `y`.
 
-    With numbers x_0 and y_0, the product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1).
+    The product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers x_0 and y_0
+    are the first entries of the rows.
     """
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
@@ -288,7 +290,7 @@ class ExponentialCones(Cones):
             return np.asarray(good & (s[:, 1] * np.log(s[:, 2] / s[:, 1]) > s[:, 0]))
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
-        """Return for each row (u, v, w) whether it is in the interior of the dual cone.
+        """Return for each row (u, v, w) of `z` whether it is in the interior of the dual cone.
 
         The conditions are −u exp(v/u) < e w and u < 0.
         """
@@ -304,10 +306,10 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return the point s with −∇F(s) = z for each multiplier z.
+        """Return for each multiplier z the point s with −∇F(s) = z.
 
-        F is the barrier function of the cone. The point s is also −∇F*(z), where F* is the
-        conjugate of F.
+        F is the barrier function of the cone. The point s is −∇F*(z), where F* is the conjugate of
+        F.
         """
         from scipy.special import wrightomega
 
@@ -335,8 +337,8 @@ class ExponentialCones(Cones):
 
         H satisfies H s = z and H s̃ = z̃. The vector s̃ is −∇F*(z) and the vector z̃ is −∇F(s),
         where F is the barrier function and F* is its conjugate. Let μ be s·z/3. Among all such
-        matrices, H is nearest to μ∇²F(s). Close to the central path, H is μ∇²F(s), because the
-        formula would cancel digits.
+        matrices, H is nearest to μ∇²F(s). Close to the central path, the formula for H would cancel
+        digits, so μ∇²F(s) replaces H.
         """
         s = self.s
         z = self.z
@@ -370,7 +372,7 @@ class ExponentialCones(Cones):
         return np.einsum("kij,kj->ki", self.H, x)
 
     def target(self, centre: float, ds: Array | None, dz: Array | None) -> Array:
-        """Return the right-hand side r of the equations dz + H ds = r of each cone.
+        """Return the right-hand side r of Newton's equations of each cone.
 
         The formula is r = centre z̃ − z + ∇³F(s)[ds, ∇²F(s)⁻¹ dz]/2. The vector s is the slack of
         the cone, z is the multiplier, F is the barrier function, and z̃ is −∇F(s). The last term is

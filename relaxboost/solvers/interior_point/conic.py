@@ -33,18 +33,18 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks s, with an entry for each row of G."""
+    """The step of the slacks of the cones, with an entry for each row of the cone constraints."""
     mult: Vector
-    """The step of the multipliers ζ of G x + s = h, with an entry for each row of G."""
+    """The step of the multipliers of the cone constraints, with an entry for each row."""
 
 
 class Conic(Part):
     """A relaxation f that is the minimum of cost·x + x·P x/2 over the points of a cone program.
 
-    The constraints are E x = e and G x + s = h, where the slacks s are in cones. The variables are
-    x = (d, z), where d is the distribution and z are further variables. The unknowns of f in
-    Newton's equations are the steps of x and of the multipliers of E x = e. Their matrix is
-    K = [P + GᵀHG, Eᵀ; E, 0], where H is the scaling matrix of the cones.
+    P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
+    cones. The variables are x = (d, z), where d is the distribution and z are further variables.
+    The unknowns of f in Newton's equations are the steps of x and of the multipliers of E x = e.
+    Their matrix is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling matrix of the cones.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Conic(Part):
     center : array of shape (m,)
         The distribution d near which the method starts.
     mult : float
-        The size of the multipliers at the start.
+        The approximate size of the multipliers at the start.
     """
 
     def __init__(self, form: ConeForm, center: Vector, mult: float) -> None:
@@ -97,10 +97,11 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G the largest number of rows that share one of its variables z.
+        """Return for each row of G the number of rows that contain its most frequent variable z.
 
-        The constraints with G are G x + s = h, where x = (d, z). The multipliers of all rows that
-        contain a variable add up in one equation, so each must be smaller at the start.
+        The constraints with G are G x + s = h, where x = (d, z). In the optimality conditions, the
+        multipliers of all rows that contain a variable are added. The more rows there are, the
+        smaller these multipliers must be at the start.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -110,7 +111,7 @@ class Conic(Part):
     def _near(self, center: Vector) -> Vector:
         """Return variables z for which the constraints nearly hold at the distribution `center`.
 
-        The variables z are those of the cone program that defines f(d) as a minimum over z.
+        The cone program defines f(d) as a minimum over the variables z.
         """
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
@@ -146,7 +147,7 @@ class Conic(Part):
         """Return the matrix K that the relaxation f adds to Newton's equations.
 
         If `is_pattern` is True, return instead a matrix of the same shape with a positive entry at
-        each place where K may have an entry.
+        each place where K may have a nonzero entry.
         """
         from scipy import sparse
 
@@ -238,7 +239,10 @@ def _ones(matrix: Any) -> Any:
 
 
 def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
-    """Yield the kind, the dimension and the number of equal cones, in the order of their rows."""
+    """Yield the kind, the dimension and the number of cones of each group of equal cones.
+
+    The groups are in the order of their rows in `form`.
+    """
     # A half line is the second-order cone of dimension 1.
     yield SecondOrderCones, 1, form.half
     for size, equal in groupby(form.second):
@@ -252,10 +256,10 @@ def _lifted(form: ConeForm, m: int) -> ConeForm:
 
     The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks s
     are in cones. A row is long if it has more than √m entries. A long row of G would fill the
-    matrix GᵀHG, where H is the scaling matrix of the cones. Such a row becomes an equation that
-    defines a new variable, and this variable replaces the row in the cone. If an equation with one
-    entry fixes d_i, the inequality d_i >= 0 is left out, because no point would satisfy it
-    strictly.
+    matrix GᵀHG, where H is the scaling matrix of the cones. The function replaces such a row by a
+    new variable in the cone, and adds an equation that defines this variable. If an equation with
+    one entry fixes d_i, the inequality d_i >= 0 is left out, because a d_i that is fixed to 0 has
+    no positive slack.
     """
     from scipy import sparse
 

@@ -1,7 +1,8 @@
 """The interior point method for sums of losses whose graphs have one corner each.
 
-The losses are functions of the predictions A w, and the weights w are the variables. The dual
-program is a game over vectors d that need not sum to 1.
+The losses are functions of the predictions A w. The columns of the matrix A are the outputs of the
+hypotheses, and the vector w contains the weights of the hypotheses. The dual program is a game over
+vectors d that need not sum to 1.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from relaxboost.solvers.interior_point.smooth_weights import SmoothWeights
 
 
 class CornerLosses(NamedTuple):
-    """Losses of predictions f, as four arrays of shape (N,) for N examples.
+    """Piecewise linear losses of predictions, as four arrays of shape (N,) for N examples.
 
-    The sum of the losses is Σ p_n max(low_n (f_n − at_n), high_n (f_n − at_n)). The graph of loss n
-    is two half lines that meet in a corner at f_n = at_n. The slopes of the half lines are p_n
-    low_n and p_n high_n.
+    The loss of example n is p_n max(low_n (f_n − at_n), high_n (f_n − at_n)), where f_n is the
+    prediction. Its graph consists of two half lines, which meet in a corner at f_n = at_n. The
+    slopes of the half lines are p_n low_n and p_n high_n.
     """
 
     p: Vector
@@ -40,11 +41,11 @@ class CornerLosses(NamedTuple):
 class LossIterate(Iterate):
     """A point of the program that minimises the sum of corner losses at the predictions A w.
 
-    The point is strictly inside the inequalities of the program. The slope z_n of the loss of
-    example n is between `low_n` and `high_n`, and it is a dual variable of the program. With d_n =
-    −p_n z_n, the dual program is a game. The value of the game is the minimum over d of −⟨at, d⟩
-    plus the maximum over w of ⟨d, A w⟩, where each d_n is between two bounds. The class `Iterate`
-    defines the step.
+    The point is strictly inside the inequalities of the program. Each example n has a dual variable
+    z_n between `low_n` and `high_n`. At an optimum, p_n z_n is a slope of the loss. With d_n = −p_n
+    z_n, the dual program is a game over vectors d whose entries d_n lie between two bounds. The
+    game minimises −⟨at, d⟩ plus the maximum over w of ⟨d, A w⟩. The class `Iterate` defines the
+    step.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class LossIterate(Iterate):
     losses : CornerLosses
         The losses of the predictions, with the arrays p, low, high and at.
     w : array of shape (n,)
-        Weights near which the method starts. They must be in `over` if a domain is given.
+        Weights near which the method starts. They must be in the domain `over`, if there is one.
     over : AtomicSet or L2Ball, optional
         The domain of the weights w. By default w is any vector.
     quadratic : array of shape (n,) or float
@@ -94,20 +95,22 @@ class LossIterate(Iterate):
 
     @property
     def slopes(self) -> Vector:
-        """The slope z_n of the loss of each example n, clipped to the bounds `low_n` and `high_n`.
+        """For each example, the slope of the loss divided by the weight p_n of the example.
 
-        Slopes that rounding moved outside their bounds are clipped. Lower bounds on the sum of
-        losses are valid only for slopes between the bounds.
+        Rounding may move a slope out of the interval from `low_n` to `high_n`, so the slopes are
+        clipped to this interval. Only slopes in the interval prove a lower bound on the sum of
+        losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
         return np.clip(z, low, high)
 
     def advance(self, gap: float = math.inf) -> bool:
-        """Take a step. Return False if no step was possible or if there is no more progress.
+        """Take a Newton step. Return False if no step was possible or if progress has ended.
 
-        Progress ends if eight iterations in sequence reduce neither `gap`, nor the mean of slack
-        times multiplier, nor the infeasibility by a tenth.
+        Progress has ended if none of three numbers has decreased by a tenth in eight steps. They
+        are `gap` (the upper bound minus the lower bound), the mean of slack times multiplier, and
+        the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

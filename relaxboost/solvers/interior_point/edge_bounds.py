@@ -34,9 +34,9 @@ class EdgeBounds:
     """The bounds ±⟨a_j, d⟩ <= v on the edges of the columns a_j, and their multipliers.
 
     The vector d is the distribution over the examples. Only columns in the restricted problem have
-    bounds. The multipliers of the two signs of a column are w_j⁺ and w_j⁻, and the weight of the
-    column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, each column has only the
-    sign +.
+    bounds. The bounds of a column with the signs + and − have the multipliers w_j⁺ and w_j⁻, and
+    the weight of the column is w_j⁺ − w_j⁻. If the set W of the weights is a simplex, there are
+    only bounds with the sign +.
 
     If W is the full simplex {w >= 0 : Σw <= radius}, a column of zeros is appended. The bound of
     this column is 0 <= v, and its multiplier is the radius minus the sum of the weights. All slacks
@@ -111,18 +111,18 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for columns in use, which are those with a multiplier greater than its slack.
+        """True for each column in use: a bound on its edge has a multiplier greater than the slack.
 
         Near the end of a run, the columns in use are those that the optimum uses.
         """
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the entries of `array` without those of the appended column of zeros."""
+        """Return the entries of `array` for columns of the game, not for an appended column."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
-        """Return the terms that the bounds on edges add to Newton's equations.
+        """Return the terms that the bounds on the edges of columns add to Newton's equations.
 
         Raises
         ------
@@ -135,8 +135,9 @@ class EdgeBounds:
     def target(self, centre: Array | float, predictor: BoundsChange | None) -> Array:
         """Return the steps of the multipliers after which slack times multiplier is `centre`.
 
-        The slacks are assumed to be constant. If a predictor is given, its slack steps times its
-        multiplier steps are subtracted from `centre`, because linearised equations neglect them.
+        The slacks are assumed to be constant. If there is a predictor, the products of its slack
+        steps and its multiplier steps are subtracted from `centre`, because Newton's equations
+        neglect these products.
         """
         # This is the second-order correction of Mehrotra.
         if predictor is not None:
@@ -147,7 +148,8 @@ class EdgeBounds:
         """Return the right-hand sides q and s of two of Newton's equations.
 
         The vector q is for the weights of the columns, and the number s is for the bound v on all
-        edges. The argument `target` contains the steps that the method `target` returns.
+        edges. The argument `target` contains steps of the multipliers, computed by the method
+        `target`.
         """
         # Each sign has Δw± = target± − ϑ± Δslack±; their difference is y, their sum enters s.
         scaling = self.scaling()
@@ -160,7 +162,7 @@ class EdgeBounds:
         """Return the steps of the slacks and multipliers of the bounds on edges.
 
         The argument `move` is a solution of Newton's equations, from which these steps follow. The
-        argument `target` contains the steps that the method `target` returns.
+        argument `target` contains steps of the multipliers, computed by the method `target`.
         """
         slack = move.v - self._signs * np.append(move.edges, self._zeros)
         mult = target - self.pairs.ratio * slack
@@ -186,15 +188,16 @@ class EdgeBounds:
         self.margins = self.bulk.margins(self.w)
 
     def is_idle(self, part: float) -> NDArray[np.bool_]:
-        """Return which columns are idle, which means that they hardly influence the method.
+        """Return a boolean array that marks the idle columns, which hardly influence the method.
 
         The curvature of a column is its multiplier divided by its slack. A column is in use if its
         curvature is greater than 1. An idle column has a curvature less than `part` times the
-        median curvature of the columns in use. It also has a weight of at most a thousandth of the
-        radius of the set W of the weights divided by the number of columns.
+        median curvature of the columns in use, and a multiplier of at most 0.001 r / n. Here r is
+        the radius of the set of the weights, and n is the number of columns.
 
-        The condition on the weight protects columns in use that are not yet close to the central
-        path. Near the end of a run, the curvature of such a column may be far below the median.
+        The condition on the multiplier protects columns in use that are not yet close to the
+        central path. Near the end of a run, the curvature of such a column may be far below the
+        median.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use
@@ -249,12 +252,12 @@ class EdgeBounds:
 
 
 def _all_live(slack: Array) -> Barrier:
-    """Return inequalities with the given slacks. The caller sets their multipliers later."""
+    """Return a `Barrier` with the given slacks. The caller sets the multipliers later."""
     return Barrier(slack, 1.0, np.ones(slack.shape, dtype=bool))
 
 
 def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
-    """Return the terms that the bounds on edges add to Newton's equations.
+    """Return the terms that the bounds on the edges of columns add to Newton's equations.
 
     Parameters
     ----------
@@ -262,8 +265,8 @@ def atom_scaling(ratio: Array, floor: float) -> ColumnScaling:
         The multiplier divided by the slack of each bound. The first row is for the columns of the
         game matrix A, and the second row, if there is one, is for the columns of −A.
     floor : float
-        The same ratio for the bound 0 <= v, where v is the largest edge. This bound is due to an
-        appended column of zeros, whose edge is 0. The ratio is 0 if there is no such column.
+        The multiplier divided by the slack of the bound 0 <= v, if the game has an appended column
+        of zeros, and 0 otherwise.
 
     Raises
     ------

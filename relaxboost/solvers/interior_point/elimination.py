@@ -17,37 +17,37 @@ from relaxboost.solvers.interior_point.normal import (
 )
 
 MAX_FACTOR_ORDER = 12_000
-"""The largest order of a matrix that the method factorises. Such a matrix takes 1.2 GB, and its
-factorisation takes a minute on one core."""
+"""The largest order of a matrix that the method factorises. A matrix of this order takes 1.2 GB,
+and its factorisation takes a minute on one core."""
 
 
 class Elimination:
     """The choice between three ways to solve Newton's equations.
 
-    The first way factorises a matrix for the columns, of order n + 1 for n columns. The second way
-    factorises a matrix for the m examples, of order m. The third way solves the equations for the
+    The first way factorises a matrix of order n + 1 for the n columns of the game. The second way
+    factorises a matrix of order m for the m examples. The third way solves the equations for the
     columns by matrix-free conjugate gradients. It requires that the columns are stumps (cuts of a
-    feature at a threshold) and that the relaxation f only has bounds on single variables.
+    feature at a threshold) and that the relaxation f has only bounds on single variables.
 
-    Usually the smaller matrix is selected. If this is the matrix for the columns, the third way
-    replaces it if conjugate gradients take less work or if the matrix is too large.
+    Usually the way with the smaller matrix is selected. If this is the first way, the third way
+    replaces it when conjugate gradients take less work or when the matrix is too large.
     """
 
     def __init__(self) -> None:
         self.is_by_passes = False
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
-        """The number of conjugate gradient iterations from which the work of the next step is
-        predicted. It is the largest number that a right-hand side took in the last step with
-        conjugate gradients. The start value is typical of well-conditioned equations. The value inf
-        means that conjugate gradients did not converge."""
+        """The predicted number of conjugate gradient iterations for a right-hand side in the next
+        step. It is the largest number in the last step that used conjugate gradients, or inf if
+        they did not converge. The first value is typical of well-conditioned equations."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
-        """Return Newton's equations in a form that is ready to be solved.
+        """Return Newton's equations, prepared for solutions with several right-hand sides.
 
-        `bulk` contains the columns, `block` is the matrix of the relaxation f, and `scaling`
-        contains the terms of the weights of the columns.
+        The argument `bulk` contains the columns. The argument `block` is the matrix that the
+        relaxation f adds to the equations, and `scaling` contains the terms that the weights of the
+        columns add.
 
         Raises
         ------
@@ -78,9 +78,9 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations Newton's equations `normal` took.
+        """Record how many conjugate gradient iterations the equations `normal` took in this step.
 
-        The method `factorise` uses this number in the next step.
+        The method `factorise` uses this number to predict the work of the next step.
         """
         self.is_by_passes = normal.iterations > 0
         if self.is_by_passes:

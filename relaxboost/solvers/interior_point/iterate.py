@@ -26,7 +26,7 @@ from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
 
 class _Centre(NamedTuple):
-    """The products of slack and multiplier that a step in all variables of the game should reach.
+    """The targets for the products of slack and multiplier in a step of all variables of the game.
 
     The field `part` is for the inequalities of the relaxation f, and `bounds` is for the bounds on
     edges. Each field is one number for all products, or an array with a number for each product.
@@ -39,7 +39,8 @@ class _Centre(NamedTuple):
 class _Equations(NamedTuple):
     """The right-hand sides of Newton's equations, and the numbers from which they were computed.
 
-    The field `aim` is for the inequalities of f, and `bounds` is for the bounds on edges.
+    The numbers in the field `aim` are those of the inequalities of the relaxation f. The numbers in
+    the field `bounds` are those of the bounds on the edges of columns.
     """
 
     right: Right
@@ -70,13 +71,14 @@ class Outsiders(Protocol):
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, of at most `length`, after which no edge is greater than v.
+        """Return the longest step, at most `length`, after which no edge is greater than the bound.
 
-        The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
-        with the largest prices may enter the restricted problem. If columns enter, the second
-        result is a pair: all columns of the restricted problem, and the positions of the earlier
-        columns among them. Otherwise the second result is None.
+        The argument `v` is the current bound on all edges. In a step of length 1, the distribution
+        d moves by `direction`, and the bound rises by `rise`. If columns limit the step, those with
+        the largest prices may enter the restricted problem. The price of a column is its edge, or
+        |edge| if weights may be negative. If columns enter, the second result is a pair: all
+        columns of the restricted problem, and the positions of the earlier columns among them.
+        Otherwise the second result is None.
         """
 
 
@@ -187,9 +189,9 @@ class Iterate:
     def step(self, outsiders: Outsiders | None = None) -> float:
         """Take a predictor-corrector step, and return the longer of the primal and the dual length.
 
-        If `outsiders` are given, the step ends before the edge of any of them is greater than the
-        bound v on all edges. Some of the columns that limit the step enter the restricted problem.
-        The bounds on edges therefore hold for all columns of the game.
+        The argument `outsiders` contains the columns outside the restricted problem, if there are
+        any. The step ends before the edge of any of these columns is greater than the bound v on
+        all edges. Some of the columns that limit the step enter the restricted problem.
 
         Raises
         ------
@@ -218,8 +220,8 @@ class Iterate:
     def _predict_and_correct(self) -> tuple[Normal, _Direction]:
         """Return Newton's equations, ready to be solved, and the corrected direction of Mehrotra.
 
-        If the correctors of Gondzio take little work, they are added to the direction. They bring
-        the products of slack and multiplier closer to each other.
+        If the correctors of Gondzio take little work, they are added to the direction. These
+        correctors bring the products of slack and multiplier closer to each other.
         """
         scaling = self.bounds.scaling()._replace(has_sum=self._has_sum)
         normal = self.elimination.factorise(self.bulk, self.part.block(), scaling)
@@ -236,9 +238,9 @@ class Iterate:
     ) -> _Direction:
         """Return the direction after Gondzio's multiple centrality correctors.
 
-        Each corrector assumes that the primal and the dual step are longer by 0.2 than the current
-        direction allows. It brings the products of slack and multiplier after these longer steps
-        closer to `mu`. The corrector is accepted if the sum of the two step lengths grows by at
+        Each corrector assumes a primal and a dual step that are longer by 0.2 than the current
+        direction allows. The corrector brings the products of slack and multiplier after these
+        longer steps closer to `mu`. It is accepted if the sum of the two step lengths grows by at
         least 0.02. With Gondzio's value 0.1 instead of 0.2, a run takes about a tenth more steps.
         """
         # Each corrector changes the products that the previous one should reach.
@@ -261,9 +263,9 @@ class Iterate:
             length = longer
 
     def _centring(self, predictor: _Direction) -> float:
-        """Return the product of slack and multiplier that the corrector should reach.
+        """Return the target for each product of slack and multiplier in the corrector step.
 
-        The product is σ μ, where μ is the current mean of slack times multiplier. Let q be the sum
+        The target is σ μ, where μ is the current mean of slack times multiplier. Let q be the sum
         of slack times multiplier after the predictor, divided by the current sum. The centring
         parameter σ of Mehrotra is q³.
         """
@@ -274,10 +276,10 @@ class Iterate:
         return float(sigma * self.mu)
 
     def _solve(self, normal: Normal, centre: _Centre, predictor: _Direction | None) -> _Direction:
-        """Return the Newton direction for which slack times multiplier becomes `centre`.
+        """Return the Newton direction whose target for slack times multiplier is `centre`.
 
-        The argument `normal` contains Newton's equations at the current point. If a predictor is
-        given, its second-order terms correct the direction.
+        The argument `normal` contains Newton's equations at the current point. If there is a
+        predictor, its second-order terms correct the direction.
         """
         seconds_left()
         # A w − λ is the gradient in d of the terms of the Lagrangian other than those of f.
@@ -304,7 +306,7 @@ class Iterate:
     def _longest(self, direction: _Direction) -> tuple[float, float]:
         """Return the longest primal step and the longest dual step, each at most 1.
 
-        After these steps, no slack and no multiplier is outside its cone or negative.
+        After these steps, slacks and multipliers are nonnegative, or in their cones.
         """
         part = self.part.longest(direction.part)
         bounds = self.bounds.pairs.longest(*direction.bounds)

@@ -22,12 +22,12 @@ class InteriorPoint(Method):
     matrix. The order of this matrix is the number of columns or the number of examples, whichever
     is smaller.
 
-    If the columns are stumps (cuts of a feature at a threshold), the method does not store them as
-    an array. The relaxation f is often a linear program whose only constraints are bounds on its
-    variables. In this case the matrix contains only some of the stumps. Stumps enter and leave the
-    matrix during the run, and the method needs thirty to a hundred rounds. If there are many
-    examples and many stumps, matrix-free conjugate gradients replace the factorisation. The page
-    Mathematics derives the equations.
+    If the columns are stumps (cuts of a feature at a threshold), the method does not store the
+    columns as an array. If the relaxation f is also a linear program without constraints other than
+    bounds on single variables, the factorised matrix contains only some of the stumps. Stumps then
+    enter and leave the matrix during the run, and the method needs thirty to a hundred rounds. If
+    there are many examples and many stumps, matrix-free conjugate gradients replace the
+    factorisation. The page Mathematics derives the equations.
 
     References
     ----------
@@ -39,14 +39,14 @@ class InteriorPoint(Method):
     def check(self, game: Game) -> None:
         """Raise InputError if the method does not support the game.
 
-        The weights w must have a domain with atoms, and the number of columns must be known. The
-        game matrix A must not be too large. If the relaxation f is not polyhedral, it must be a
-        cone program with half lines, second-order cones and exponential cones.
+        The weights w must have a domain with atoms, such as `L1Ball`. The number of columns must be
+        known, and the game matrix must not be too large. If the relaxation f is not polyhedral, it
+        must be a cone program whose cones are half lines, second-order cones and exponential cones.
         """
         reason = unfit(game)
         if reason:
             raise InputError(f'{reason}; use method="auto"')
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
-        """Return a run whose first round uses the distribution `f.center(m)`, where f is finite."""
+        """Return a run that starts at the distribution `game.relaxation.center(game.m)`."""
         return Opening(game, goal.tol).named("interior-point")

@@ -1,19 +1,20 @@
-"""Newton's equations of a game, reduced to one matrix: of the columns, or of the examples.
+"""Newton's equations of a game, reduced to one matrix: for the columns, or for the examples.
 
-The unknowns are the Newton steps t of the variables of the relaxation f, y of the weights w, Δv of
-the bound v on all edges, and Δλ of the multiplier λ of the equation Σd = 1. The page Mathematics,
-"Newton's equations", derives the equations
+The unknowns are the Newton steps of four quantities. The step of the unknowns of the relaxation f
+is t, and that of the weights w is y. The step of the bound v on all edges is Δv, and that of the
+multiplier λ of the equation Σd = 1 is Δλ. The page Mathematics, "Newton's equations", derives the
+equations
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
 
-K is the matrix of f, and A is the game matrix. A and 1 multiply only the entries of t that are
-the step of the distribution d. The diagonal matrix D, the vector ε and the number κ depend on w and
-v. The right-hand sides are h, q, s and σ.
+K is the matrix of f, and A is the game matrix. A and the vector 1 of ones multiply only the entries
+of t for the distribution d. The diagonal matrix D, the vector ε and the number κ depend on w and v.
+The right-hand sides are h, q, s and σ.
 
-Near a vertex the reduced matrix would be singular in one direction. One of the two equations in the
-last line fixes this direction. This equation is added to the matrix with a weight ρ. The solutions
-therefore keep the accuracy of doubles until the end of the run.
+Near an optimum that is a vertex, the reduced matrix would be singular in one direction. One of the
+two equations in the last line determines the solution in this direction. This equation is added to
+the matrix with a weight ρ, so the solutions remain accurate until the end of the run.
 """
 
 from __future__ import annotations
@@ -36,18 +37,19 @@ class Move(NamedTuple):
     """A solution of Newton's equations, and its products with the game matrix A."""
 
     t: Vector
-    """The step of the variables of the relaxation f. Its first m entries are the step Δd of the
+    """The step of the unknowns of the relaxation f. The first m entries are the step Δd of the
     distribution d."""
     y: Vector
     """The step y of the weights w of the columns."""
     v: float
-    """The step of v, which is the upper bound on the edges of all columns."""
+    """The step of the bound v on the edges of all columns."""
     total: float
-    """The step of the multiplier λ of the equation Σd = 1."""
+    """The step of the multiplier of the equation Σd = 1."""
     margins: Vector
-    """The step A y of the margins A w, where y is the step of the weights w."""
+    """The step of the margins of all examples, which follows from the step y of the weights."""
     edges: Vector
-    """The step Aᵀ Δd of the edges Aᵀ d, where Δd is the step of the distribution d."""
+    """The step of the edges of all columns, which follows from the step Δd of the distribution
+    d."""
 
 
 class Right(NamedTuple):
@@ -66,27 +68,29 @@ class Right(NamedTuple):
 class ColumnScaling(NamedTuple):
     """The terms that the weights w and the bound v on all edges add to Newton's equations.
 
-    With the game matrix A, the equations with these terms are
+    With the game matrix A and right-hand sides q and s, the equations with these terms are
 
         Aᵀ t − D⁻¹ y − ε Δv = q        κ Δv − εᵀ y = s
 
-    Here t is the step of the distribution d, y is the step of w, and Δv is the step of v.
+    Here t is the step of the distribution d, y is the step of w, and Δv is the step of v. The
+    fields define the diagonal matrix D, the vector ε and the number κ.
     """
 
     D: Vector
-    """The diagonal of the matrix D, shape (n,). If the bounds are bounds on edges, an entry is the
-    sum of multiplier / slack over the signs of the column."""
+    """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
+    sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
-    """The vector E with the entries ε_j D_j, shape (n,). If the columns have one sign, E is D. If
-    they have two signs, an entry is multiplier / slack of the sign + minus that of the sign −."""
+    """The vector with the entries ε_j D_j, shape (n,). For upper bounds on edges, it is equal to D.
+    If there are also lower bounds, the entry of a column is multiplier / slack of the upper bound
+    minus multiplier / slack of the lower bound."""
     kappa: float
     """The coefficient κ of the step Δv of the bound v on all edges."""
     total: float | None = None
-    """The number κ + Σ ε_j² D_j. None stands for Σ D_j. If the columns have two signs and there are
-    no other bounds, the two numbers are equal."""
+    """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
+    bounds are bounds on the edges of columns."""
     has_sum: bool = True
-    """Whether Σd = 1 is an equation of the program. If not, the step of its multiplier λ is
-    zero."""
+    """Whether the entries of d must sum to 1. If not, the multiplier of this equation does not
+    move."""
 
 
 class Normal(ABC):
@@ -103,7 +107,7 @@ class Normal(ABC):
         """Return an approximate solution of Newton's equations for the right-hand sides."""
 
     def refined(self, right: Right, first: Move) -> Move:
-        """Return the solution `first` after one step of iterative refinement."""
+        """Return the solution `first`, improved by one step of iterative refinement."""
         # The residual is computed from A and K. So the step removes the errors of the factor.
         correction = self.solve(self._residual(right, first))
         pairs = zip(first, correction, strict=True)
@@ -123,22 +127,19 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return the residual σ − Σt of the equation for Σd = 1, or 0 without this equation."""
+        """Return `sigma` − Σt, the residual of Newton's equation for Σd = 1, or 0 without it."""
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations that a right-hand side took so far.
-
-        It is 0 if the equations are solved with a Cholesky factor.
-        """
+        """The largest number of conjugate gradient iterations so far, 0 with a Cholesky factor."""
         return 0
 
 
 class ByColumns(Normal):
     """Newton's equations reduced to a matrix of order n + 1, where n is the number of columns.
 
-    The unknowns are the step y of the weights w and the step Δλ of the multiplier λ of Σd = 1.
+    The unknowns are the step of the weights w and the step of the multiplier of Σd = 1.
     """
 
     def __init__(self, bulk: Bulk, block: Block, columns: ColumnScaling) -> None:
@@ -163,10 +164,10 @@ class ByColumns(Normal):
     def _weight(self, corner: float) -> float:
         """Return the weight ρ with which the equation κ Δv − εᵀ y = s is added to the matrix.
 
-        Here y is the step of the weights w, and Δv is the step of the bound v on all edges. The
-        argument `corner` is the last diagonal entry of the matrix. If 1/κ is at most `corner`, ρ is
-        1/κ, and Δv is eliminated. A larger ρ would cancel digits of other entries of the matrix, so
-        ρ is otherwise equal to `corner`.
+        Here y is the step of the weights w, and Δv is the step of the bound v on all edges.
+        `ColumnScaling` defines κ and ε. The argument `corner` is the last diagonal entry of the
+        matrix. If 1/κ is less than `corner`, ρ is 1/κ, and Δv is eliminated. Otherwise ρ is equal
+        to `corner`, because a larger ρ would cancel digits of other entries of the matrix.
         """
         # κ is 0 over the simplices, where 1/κ is no weight.
         kappa = self._columns.kappa

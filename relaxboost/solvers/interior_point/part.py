@@ -1,8 +1,8 @@
 """The interface of the relaxation f: its variables, inequalities and equations.
 
 The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves Newton's equations. One part of these equations is K t = h, where K is the
-symmetric matrix of f, and the vector t is the Newton step of all unknowns of f.
+iteration it solves Newton's equations. The relaxation adds a symmetric matrix K and a right-hand
+side h to these equations, for the Newton step t of all unknowns of f.
 """
 
 from __future__ import annotations
@@ -16,77 +16,77 @@ from relaxboost.solvers.interior_point.block import Block
 
 
 class Aim(NamedTuple):
-    """The right-hand side h of Newton's equations K t = h of the relaxation f.
-
-    K is the matrix of f, and t is the Newton step of the unknowns of f.
-    """
+    """The right-hand side of Newton's equations for the unknowns of the relaxation f."""
 
     h: Vector
     wanted: Any
-    """The numbers from which `Part.change` computes the steps of the eliminated slacks and
-    multipliers."""
+    """Further numbers, from which `Part.change` computes the steps of the slacks and multipliers
+    that were eliminated from Newton's equations."""
 
 
 class Part(ABC):
-    """The variables of f, with the slacks and multipliers of its inequalities and equations.
+    """The variables of the relaxation f, with the slacks and multipliers of its constraints.
 
-    The value f(d) of the relaxation is the minimum of a program over further variables z. A
-    direction is a step in all variables, slacks and multipliers of this program. Each subclass
-    defines its own type for directions. The method `change` returns a direction, and the methods
-    `product_after`, `longest`, `outliers` and `go` accept it.
+    The value f(d) is the minimum of a program over further variables z. A direction is a step in
+    all variables, slacks and multipliers of this program. Each subclass defines its own type for
+    directions. The method `change` returns a direction, and the methods `product_after`, `longest`,
+    `outliers` and `go` accept a direction as the argument `change`.
     """
 
     x: Vector
-    """The variables of the program of f. The first m entries are the distribution d."""
+    """The variables of the program that defines the relaxation f. The first m variables are the
+    distribution d over the m examples."""
     count: float
-    """The number of inequalities of a linear program, or the sum of the degrees of the cones of a
-    cone program. The complementarity of f divided by this number is its mean."""
+    """The number by which the sum of slack times multiplier is divided to obtain the mean. It is
+    the number of inequalities of a linear program, or the sum of the degrees of the cones of a cone
+    program."""
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the constraints of the program of f, and its point (d, z).
+        """The multipliers and the variables of the program that defines the relaxation f.
 
-        Bounds on single variables do not count as constraints here. The value is None if the
-        program has no other constraints. The vector z contains the variables other than d.
+        The multipliers are those of the rows of the program. The value is None if the program has
+        no rows, only bounds on single variables.
         """
         return None
 
     @property
     @abstractmethod
     def product(self) -> float:
-        """The complementarity: the sum of slack times multiplier over the inequalities of f."""
+        """The complementarity: the sum of slack times multiplier over the constraints of f."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix K that f adds to Newton's equations at the current point."""
+        """Return the matrix that f adds to Newton's equations at the current point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
-        """Return the right-hand side for which slack times multiplier becomes `centre`.
+        """Return the right-hand side of Newton's equations for the unknowns of the relaxation f.
 
         Parameters
         ----------
         pull : array of shape (m,)
-            The vector A w − λ, which is the gradient in d of the terms of the Lagrangian other than
-            those of f. A is the game matrix, w contains the weights, and λ is the multiplier of the
-            equation Σd = 1.
+            The vector A w − λ, which is the gradient in the distribution d of the terms of the
+            Lagrangian other than those of f. A is the game matrix, w contains the weights, and λ is
+            the multiplier of the equation Σd = 1.
         centre : float or array
-            The target for the product of each slack and its multiplier.
+            The target of the step for the product of each slack and its multiplier.
         first : direction, optional
             The predictor of Mehrotra's method. Its second-order terms correct the right-hand side.
         """
 
     @abstractmethod
     def change(self, aim: Aim, t: Vector) -> Any:
-        """Return the direction in all variables of f that follows from the Newton step t.
+        """Return the step in all variables, slacks and multipliers of the relaxation f.
 
-        The vector t solves K t = h, where K is the matrix of f in Newton's equations and `aim`
-        contains the right-hand side h. The steps of the slacks and multipliers follow from t.
+        The vector `t` is the step of the unknowns of f, as a solution of Newton's equations with
+        the right-hand side `aim`. The remaining steps of slacks and multipliers are computed from
+        `t`.
         """
 
     @abstractmethod
     def product_after(self, step: float, dual_step: float, change: Any) -> float:
-        """Return the sum of slack times multiplier of f after a step along `change`.
+        """Return the sum of slack times multiplier over the constraints of f after a step.
 
         The slacks move by `step` times their entries of the direction `change`, and the multipliers
         move by `dual_step` times their entries.
@@ -94,24 +94,26 @@ class Part(ABC):
 
     @abstractmethod
     def longest(self, change: Any) -> tuple[float, float]:
-        """Return the longest step of the slacks and that of the multipliers, each at most 1.
+        """Return the longest step of the slacks and the longest step of the multipliers.
 
-        In a linear program, all slacks and multipliers remain nonnegative after these steps. In a
-        cone program, they remain in their cones.
+        Each step is a fraction of the direction `change`, and is at most 1. After these steps, all
+        slacks and multipliers of a linear program are nonnegative, and those of a cone program are
+        in their cones.
         """
 
     def outliers(self, change: Any, step: float, dual_step: float, centre: float) -> Any:
-        """Return corrections of the products of slack and multiplier that are far from `centre`.
+        """Return corrections for the products of slack and multiplier that are far from `centre`.
 
         The products are those after a step of length `step` in the slacks and of length `dual_step`
-        in the multipliers. The target of a product is increased by its correction. The result is
-        None for cones, because `aim` then accepts only one target for all products.
+        in the multipliers, along the direction `change`. The caller adds each correction to the
+        target of the product. The result is None for cones, whose products all have the same
+        target.
         """
         return None
 
     @abstractmethod
     def go(self, step: float, dual_step: float, change: Any) -> None:
-        """Move along the direction `change`.
+        """Move the current point along the direction `change`.
 
         The variables and slacks move by `step` times their entries of the direction. The
         multipliers move by `dual_step` times their entries.

@@ -25,7 +25,7 @@ class _Change(NamedTuple):
     """
 
     x: Vector
-    """The step of the variables (d, z, y)."""
+    """The step of the distribution d, of the further variables z, and of y = R(d, z)."""
     eta: Vector
     """The step of the multipliers η of the equations y = R(d, z)."""
     slack: Array
@@ -98,8 +98,8 @@ class Polyhedron(Part):
     def _largest(self) -> Vector:
         """The largest absolute entry of each row of the linear program, or 1 if all are zero.
 
-        A curvature of a row is compared with others after it is multiplied by the square of this
-        number. The result does not depend on the scale of the row.
+        The curvature of a row is multiplied by the square of this number before it is compared with
+        other curvatures. The result of the comparison does not depend on the scale of the row.
         """
         largest = abs(self._rows).max(axis=1).toarray().ravel()
         return np.where(largest > 0.0, largest, 1.0)
@@ -107,10 +107,10 @@ class Polyhedron(Part):
     def _inside(self, x: Vector, lower: Vector, upper: Vector) -> Vector:
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
-        The argument x is (d, z), and R is the matrix of the rows of the linear program. The
-        distance of a variable to a bound is afterwards at least 1 / (10 m), or a tenth of the
-        distance between its two bounds if that is less. For the variables R(d, z), 1 / (10 m) is
-        multiplied by the largest entry of the row of R if this entry is greater than 1.
+        The argument x is (d, z), and R is the matrix of the rows of the linear program. For m
+        examples, the result has a distance of at least 1 / (10 m) from each bound, or a tenth of
+        the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10 m)
+        is multiplied by the largest entry of the row of R if this entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)

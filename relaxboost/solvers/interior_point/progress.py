@@ -6,15 +6,15 @@ import numpy as np
 
 
 class Progress:
-    """Detects that an interior point method no longer makes progress.
+    """A counter of the consecutive iterations in which an interior point method makes no progress.
 
-    An iteration makes progress if its gap, its complementarity or its infeasibility is below 0.9 of
-    the least value at the earlier iterations that made progress.
+    An iteration makes progress if its gap, its complementarity or its infeasibility is less than
+    0.9 times the least value in all earlier iterations that made progress.
 
     Parameters
     ----------
     patience : int
-        The number of iterations without progress after which a run is stuck.
+        The number of consecutive iterations without progress after which a run is stuck.
     """
 
     def __init__(self, patience: int) -> None:
@@ -25,7 +25,7 @@ class Progress:
     def is_stuck(self, gap: float, complementarity: float, infeasibility: float) -> bool:
         """Record an iteration, and return whether the run is stuck.
 
-        A run is stuck after `patience` iterations in sequence without progress. The argument `gap`
+        A run is stuck after `patience` consecutive iterations without progress. The argument `gap`
         is the upper bound minus the lower bound. The argument `complementarity` is the mean of
         slack times multiplier, and `infeasibility` is the size of the residuals of the equations.
         """

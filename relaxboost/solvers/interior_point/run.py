@@ -30,15 +30,16 @@ MAX_CONE_EXAMPLES = 100_000
 cone program. A row of this program takes some hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
-"""The largest number of stumps that are all in the restricted problem, because column generation
-would save little work. If the columns are stored as an array and the restricted problem may only
-contain fewer columns than this number, the method does not support the game."""
+"""The largest number of stumps (cuts of features) for which a run does without column generation,
+which would save little work. If the columns are stored as an array, and memory allows fewer columns
+than this in the restricted problem, the method does not support the game."""
 
 ITERATIONS = 15
-"""The predicted number of iterations of a run. 15 is a usual number (Wright 1997, Ch. 1)."""
+"""The predicted number of iterations of a run without column generation. 15 is a usual number
+(Wright 1997, Ch. 1)."""
 
 PASSES_PER_ITERATION = 20
-"""The number of passes over the game matrix A in an iteration. The predictor, the corrector, their
+"""The number of passes over the game matrix A in an iteration. The predictor, the corrector, the
 refinement and the bounds make these passes. Newton's equations take further work."""
 
 
@@ -48,7 +49,7 @@ def unfit(game: Game) -> str:
 
 
 def _unfit_matrix(game: Game) -> str:
-    """Return why the domain of w or the matrix A of a game is not supported, or "" if both are."""
+    """Return why the domain of w or the game matrix is not supported, or "" if both are fit."""
     matrix = game.matrix
     if not isinstance(game.over, AtomicSet):
         return (
@@ -63,7 +64,7 @@ def _unfit_matrix(game: Game) -> str:
     elif matrix.implicit and game.m > MAX_FACTOR_ORDER and not _has_no_rows(game):
         return (
             f"InteriorPoint() factorises a matrix of order {game.m} here, and {MAX_FACTOR_ORDER} "
-            "is the largest"
+            "is the largest supported order"
         )
     return ""
 
@@ -88,14 +89,14 @@ def _unfit_relaxation(game: Game) -> str:
 def _has_no_rows(game: Game) -> bool:
     """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    Newton's equations for the columns then need no dense array of the game matrix A.
+    If it is, Newton's equations for the columns need no dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None
 
 
 def _has_sieve(game: Game) -> bool:
-    """Return whether a run uses column generation, with some columns in a restricted problem."""
+    """Return whether a run uses column generation, with only some of the columns at a time."""
     matrix = game.matrix
     # Stumps are cheap to price and many, so that all but a few of them wait outside.
     if matrix.implicit:
@@ -120,10 +121,10 @@ def _max_restricted(game: Game) -> int:
 def predict_passes(game: Game) -> float:
     """Return the predicted number of passes over the game matrix A in a run to a small gap.
 
-    Each iteration factorises a matrix. Its order is the number of columns in the restricted problem
-    or the number of examples. With column generation, the restricted problem is assumed to contain
-    a sixth of the columns that it may contain. The run is assumed to take four times as many
-    iterations, because columns enter and leave.
+    Each iteration factorises a matrix. The order of this matrix is the number of columns in the
+    restricted problem or the number of examples. With column generation, the order is predicted to
+    be a sixth of the largest possible order. The predicted number of iterations is then four times
+    as large, because columns enter and leave.
     """
     n = game.n or 0
     iterations = ITERATIONS
@@ -143,7 +144,7 @@ def predict_passes(game: Game) -> float:
 
 
 class InteriorRun(Booster):
-    """A run of the interior point method, in which a round takes one or more steps of an `Iterate`.
+    """A run of the interior point method. Each round takes one or more steps of an `Iterate`.
 
     Each round ends with a feasible pair (d, w) near the point of the `Iterate`. The vector d is the
     distribution over the examples, and w contains the weights of the columns.
@@ -170,7 +171,8 @@ class InteriorRun(Booster):
         self._iterate = Iterate(form, bulk, over, game.relaxation.center(game.m), whole)
         self.active = FullWeights(over, columns, self._iterate.w, self._iterate.bounds.margins)
         self._gap = np.inf
-        """The upper bound minus the lower bound on the value, from the current pair (d, w)."""
+        """The upper bound minus the lower bound on the value of the game, for the current d and
+        w."""
         self._progress = Progress(patience=8 if self._sieve is None else 20)
         self.d = game.relaxation.center(game.m)
         self._show()
@@ -182,7 +184,7 @@ class InteriorRun(Booster):
 
     @property
     def _are_bounds_expensive(self) -> bool:
-        """Whether the bounds on the value may require the solution of a cone program for f."""
+        """Whether the bounds on the value may need the solution of a cone program in each round."""
         # With a sieve, every step prices all columns, and the bounds follow from the prices.
         asks_solver = self._has_proof or needs_solver(self._game.relaxation)
         return asks_solver and self._sieve is None
@@ -190,7 +192,7 @@ class InteriorRun(Booster):
     def advance(self, best: Best) -> Booster | None:
         """Take one step, or several steps if the bounds on the value are expensive.
 
-        Return this run, or None if no step is possible or if the steps make no more progress.
+        Return this run, or None if the first step is not possible or if progress has ended.
         """
         # A cone program is worth many steps, so a round makes up half of the digits that are
         # missing. A gap is often less than the complementarity, so the last rounds stay near tol.
@@ -210,9 +212,10 @@ class InteriorRun(Booster):
     def _polish(self, is_enough: bool) -> None:
         """Take more steps until the columns in use prove a gap of at most the tolerance.
 
-        A column is in use if its multiplier is greater than its slack. The argument `is_enough` is
-        True if the columns in use already prove the gap. If rounding makes the gap larger than the
-        tolerance, the run returns to the previous pair (d, w).
+        A column is in use if its multiplier is greater than its slack. The gap is the upper bound
+        minus the lower bound on the value. The argument `is_enough` is True if the columns in use
+        already prove such a gap. If rounding makes the gap larger than the tolerance, the run
+        returns to the previous pair (d, w).
         """
         active = self.active
         while not is_enough and self._step():
@@ -224,7 +227,7 @@ class InteriorRun(Booster):
                 return
 
     def _step(self) -> bool:
-        """Take a step. Return False if no step was possible or if progress has ended."""
+        """Take a Newton step. Return False if no step was possible or if progress has ended."""
         iterate = self._iterate
         sieve = self._sieve
         self.work += PASSES_PER_ITERATION
@@ -239,21 +242,18 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest price of all columns at the distribution d of the iterate.
-
-        The price of a column is its edge, or |edge| if weights may be negative.
-        """
+        """Return the largest edge, or |edge| if weights may be negative, at the current d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Compute a feasible pair (d, w) near the iterate, with few columns, and its bounds.
+        """Compute a feasible pair (d, w) near the current point, and the bounds that it proves.
 
         The first try uses only the columns in use, whose multiplier is greater than the slack. If
         these columns do not prove a gap of at most the tolerance `tol`, the second try omits only
-        the lightest columns. The weights of the omitted columns sum to at most `tol` / 4. Return
-        False if only the second try proves the gap. In this case more steps may help.
+        the lightest columns, with a total weight of at most `tol` / 4. Return False if only the
+        second try proves the gap. In this case more steps may help.
         """
         over = self._over
         w = self._iterate.w
@@ -282,7 +282,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Store a distribution `d` near the iterate. Return a finite upper bound on f(d)."""
+        """Store a distribution `d` near the current point. Return a finite upper bound on f(d)."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if needs_solver(f) and self._has_proof and proof is not None:
@@ -298,10 +298,10 @@ class InteriorRun(Booster):
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the multipliers of the iterate prove the bound. Return False if they
-        prove no bound. If `is_quick` is False, the bound is exact, and its computation may solve a
-        cone program. If `is_early` is True, this computation is left to the caller of the run. The
-        argument `penalty` is an upper bound on f(d), and `upper` is one on the value.
+        `is_quick` is True, the multipliers of the current point prove the bound, or the result is
+        False. Otherwise the bound is exact, and may require the solution of a cone program. If
+        `is_early` is True, the caller of the run solves this program instead. The argument
+        `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -322,10 +322,11 @@ class InteriorRun(Booster):
 def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
     """Return the program that defines f, and whether its multipliers prove bounds on F.
 
-    F is the relaxed margin, which is the minimum over d of ⟨d, u⟩ + f(d). If f has a closed form
-    and is a linear program, the result is this program and False. Otherwise the result is the cone
-    form of f and True. If the cones of this form are half lines, it is returned as a linear program
-    with the same rows. `Bounds.near_witness` accepts the multipliers of these rows.
+    The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), where f is the relaxation. If f
+    has a closed form and is a linear program, the result is this program and False. Otherwise the
+    result is the cone form of f and True. If the cones of this form are half lines, the cone form
+    is returned as a linear program with the same rows. `Bounds.near_witness` accepts the
+    multipliers of these rows.
     """
     cones = game.cone_form if game.linear_form is None or needs_solver(game.relaxation) else None
     if cones is not None:
@@ -336,11 +337,11 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
 
 
 class Opening(Booster):
-    """The round before an `InteriorRun`, at the distribution `f.center(m)` over the m examples.
+    """The first round of a run, at the distribution `f.center(m)` over the m examples.
 
-    The relaxation f of the game is finite at this distribution. The round gives lower and upper
-    bounds on the value. These bounds are available even if the user interrupts the run while it
-    prepares its matrix.
+    The relaxation f of the game is finite at this distribution. The round computes lower and upper
+    bounds on the value. These bounds are available even if the user interrupts the run while the
+    second round prepares its matrix.
     """
 
     inner = "interior"
@@ -361,7 +362,7 @@ class Opening(Booster):
         return self
 
     def advance(self, best: Best) -> Booster | None:
-        """Return an `InteriorRun` after its first round, or None if it cannot take a step."""
+        """Return an `InteriorRun` after its first round, or None if no step is possible."""
         following = InteriorRun(self._game, self._tol)
         if following.advance(best) is None:
             self.end(following.why_ended)

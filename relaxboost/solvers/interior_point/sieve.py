@@ -15,10 +15,10 @@ class Sieve:
     """All columns of a game, of which only some are in the restricted problem at a time.
 
     The interior point method computes its steps from the columns in the restricted problem. Columns
-    enter and leave this problem during the run. Every step ends with a pass over all columns. The
-    bracket [lower, upper] of the value is therefore valid for the whole game.
+    enter and leave this problem during the run. Every step ends with a pass over all columns, so
+    the bracket [lower, upper] of the value is valid for the whole game.
 
-    A step ends before the edge of any column is greater than the bound v on all edges. The columns
+    A step ends before the edge of any column is greater than the bound v on all edges. Some columns
     that limit the step then enter the restricted problem. Between two columns with neighbouring
     indices in the restricted problem, at most one column of each sign enters in a step. If the
     columns are stumps (cuts of a feature at a threshold), neighbouring columns are similar. A
@@ -56,7 +56,7 @@ class Sieve:
         """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _restrict_to(self, columns: Whole) -> None:
-        """Use the columns with these increasing indices as the restricted problem."""
+        """Restrict the problem to the columns with the indices `columns`, in increasing order."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 
@@ -71,14 +71,7 @@ class Sieve:
     def block(
         self, direction: Vector, v: float, rise: float, length: float
     ) -> tuple[float, tuple[Bulk, Whole] | None]:
-        """Return the longest step, of at most `length`, after which no edge is greater than v.
-
-        The argument `v` is the bound on the edges of all columns. In a step of length 1, the
-        distribution d moves by `direction`, and v rises by `rise`. If columns limit the step, those
-        with the largest prices may enter the restricted problem. If columns enter, the second
-        result is a pair: all columns of the restricted problem, and the positions of the earlier
-        columns among them. Otherwise the second result is None.
-        """
+        """Implement `Outsiders.block` for the columns that are not in the restricted problem."""
         change = self._whole.edges(direction)
         is_two_sided = self._over.two_sided
         blocked = kernels.reach(self.edges, change, v, rise, is_two_sided)

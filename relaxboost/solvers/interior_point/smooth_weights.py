@@ -1,6 +1,6 @@
-"""The part of the method for the weights w, if w is unrestricted or lies in a Euclidean ball.
+"""The weights of the columns in the interior point method, unrestricted or in a Euclidean ball.
 
-The objective of these games may contain a quadratic term in w.
+The objective of these games may contain a quadratic term in the weights.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ class _Change(NamedTuple):
 class SmoothWeights:
     """The weights w that maximise ⟨Aᵀd, w⟩ − Σ quadratic_j w_j² / 2 over all w with ‖w‖ <= radius.
 
-    A is the game matrix, and d is the vector of the other player. The room of w is (radius² −
-    ‖w‖²)/2. It is positive inside the ball, and v is the multiplier of room >= 0. At the optimum,
-    Aᵀd = (quadratic + v) w. This equation need not hold at the start, and its residual converges to
-    zero.
+    A is the game matrix, and d is the vector of the other player. The slack of the ball is (radius²
+    − ‖w‖²)/2, and v is the multiplier of the inequality slack >= 0. At the optimum, Aᵀd =
+    (quadratic + v) w. This equation need not hold at the start, and its residual converges to zero.
 
     Parameters
     ----------
@@ -41,7 +40,7 @@ class SmoothWeights:
     quadratic : array of shape (n,) or float
         The nonnegative coefficients of the quadratic term.
     mu : float
-        The product of v and the room at the start.
+        The product of slack and multiplier of the ball at the start.
     """
 
     def __init__(
@@ -82,9 +81,8 @@ class SmoothWeights:
     def scaling(self) -> ColumnScaling:
         """Return the terms that the weights w add to Newton's equations.
 
-        They are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v.
-        The number v is the multiplier of the ball ‖w‖ <= radius. D⁻¹ is quadratic + v, and κ is
-        (radius² − ‖w‖²)/2 divided by v. If w may be any vector, E is 0 and κ is 1.
+        If w may be any vector, the only term is the diagonal matrix D, the inverse of `quadratic`.
+        If w lies in a ball, `ball_scaling` defines the terms.
         """
         with np.errstate(divide="ignore"):
             D = 1.0 / self._curvature
@@ -93,10 +91,10 @@ class SmoothWeights:
         return ball_scaling(D, self.w, self._room(self.w), self.v)
 
     def target(self, centre: float, predictor: _Change | None) -> float:
-        """Return the product of v and (radius² − ‖w‖²)/2 that a step should reach.
+        """Return the target for slack times multiplier of the ball ‖w‖ <= radius in a step.
 
-        The slack is (radius² − ‖w‖²)/2, and v is its multiplier. The result is `centre`, plus the
-        second-order terms of the predictor if one is given.
+        The slack is (radius² − ‖w‖²)/2. The target is `centre`, plus the second-order terms of the
+        predictor if there is one.
         """
         if predictor is not None:
             y = predictor.y
@@ -104,16 +102,16 @@ class SmoothWeights:
         return centre
 
     def right_side(self, target: float) -> tuple[Vector, float]:
-        """Return the right-hand sides of the two Newton equations for w and for v.
+        """Return the right-hand sides of the two Newton equations for the weights and for v.
 
-        The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the
-        product of v and (radius² − ‖w‖²)/2 that the step should reach.
+        The number v is the multiplier of the ball ‖w‖ <= radius. The argument `target` is the value
+        of v (radius² − ‖w‖²)/2 that the step should lead to.
         """
         q = self._curvature * self.w - self.edges
         return q, target / self.v - self._room(self.w) if self.count else 0.0
 
     def change(self, target: float, move: Move) -> _Change:
-        """Return the steps of w and of the multiplier of the ball, which `move` contains."""
+        """Return the steps of the weights and of the multiplier of the ball, taken from `move`."""
         return _Change(move.y, move.v)
 
     def product_after(self, step: float, dual_step: float, y: Vector, v: float) -> float:
@@ -149,9 +147,9 @@ class SmoothWeights:
 def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
     """Return the terms that weights w in a Euclidean ball add to Newton's equations.
 
-    The terms are the diagonal matrix D, the vector E = D w, and the coefficient κ of the step of v.
-    The argument `room` is (radius² − ‖w‖²)/2, where `radius` is the radius of the ball, and v is
-    the multiplier of room >= 0. The coefficient κ is `room` / v.
+    The terms are the diagonal matrix D, the vector E = D w, and the coefficient κ = `room` / v of
+    the step of v. The argument `room` is the slack (radius² − ‖w‖²)/2 of the ball, and v is the
+    multiplier of the inequality room >= 0.
 
     Raises
     ------
@@ -167,7 +165,7 @@ def ball_scaling(D: Vector, w: Vector, room: float, v: float) -> ColumnScaling:
 def step_to_sphere(w: Vector, y: Vector, room: float) -> float:
     """Return the step t after which the weights w + t y are on the sphere of a Euclidean ball.
 
-    The result is inf if no step reaches the sphere. The argument `room` is (radius² − ‖w‖²)/2,
+    The result is inf if no step leads to the sphere. The argument `room` is (radius² − ‖w‖²)/2,
     where `radius` is the radius of the ball.
     """
     a, b = float(y @ y), float(w @ y)

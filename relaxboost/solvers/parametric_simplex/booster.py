@@ -24,9 +24,9 @@ from relaxboost.solvers.warm_start import WarmStart
 class Walking(Booster):
     """A run of the simplex method from the solution of a similar game, with at most two rounds.
 
-    The first round evaluates the distribution d over the examples with which the run starts. The
-    second round evaluates the optimum that the simplex method has found. If the simplex method
-    fails or uses up the budget, there is no second round, and `inner` is "lost".
+    The first round evaluates the distribution d over the examples from the warm start. The second
+    round evaluates the optimum that the simplex method has found. If the simplex method fails or
+    uses up the budget, there is no second round, and `inner` is "lost".
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Walking(Booster):
     clock : Clock
         The clock of the run, with its time limit.
     start : WarmStart
-        A start for which `walkable` returns True.
+        A warm start for which `walkable` returns True.
     budget_passes : float
-        The number of passes over the margin matrix A that the computation of the first basis may
+        The number of passes over the margin matrix that the computation of the first basis may
         cost. The pivots from this basis to the optimum may cost the same number of passes.
     """
 
@@ -60,10 +60,10 @@ class Walking(Booster):
         self.simplex: ParametricSimplex | None = last.simplex if isinstance(last, Walking) else None
 
     def advance(self, best: Best) -> Booster | None:
-        """Move d and w to the optimum of the game by the simplex method. Return this booster.
+        """Compute the optimum (d, w) of the game by the simplex method, and return this booster.
 
-        Return None if the simplex method fails, or has already run in an earlier round. The
-        hypothesis `best` that the weak learner returned is not used.
+        Return None if the simplex method fails, or if it has already run in an earlier round. The
+        argument `best`, a hypothesis from the weak learner, is not used.
         """
         game = self._game
         near = self._near

@@ -22,12 +22,12 @@ class Tolerances(NamedTuple):
 
     feasible: float = 1e-12
     """The largest violation of a bound that the pivots treat as a rounding error. A basis is
-    accepted as optimal if no violation is more than ten times this number."""
+    accepted as optimal if no violation is more than ten times as large."""
     pivot: float = 1e-9
     """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
     relative: float = 1e-6
     """The largest relative rounding error. A pivot element is computed from its row and from its
-    column. If the two results differ by more than this number, the basis counts as singular. In a
+    column. If the two results differ by more than this fraction, the basis counts as singular. In a
     QR factorisation, diagonal entries of R below this number count as zero."""
     residual: float = 1e-13
     """The largest residual of the equations between basic and nonbasic variables that is left
@@ -45,7 +45,7 @@ TOLERANCES = Tolerances()
 
 
 class PivotOutcome(IntEnum):
-    """The reason why the kernel `follow` returned. It pivots while the parameter t decreases."""
+    """The reason why the kernel `follow` stopped its pivots."""
 
     DONE = 0
     """The parameter t of the linear program has reached 0."""
@@ -65,9 +65,9 @@ class Tableau(NamedTuple):
 
     x_B are the basic variables, and x_N are the nonbasic variables. Each pivot adds a rank-one
     matrix, called an update, to T. The arrays `left` and `right` collect the pending updates, which
-    were not added to the array `table` yet, and pending[0] is the number k of pending updates. Then
-    T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending updates to `table`
-    in one product, which reads and writes `table` only once.
+    have not been added to the array `table` yet. The number of pending updates is k = pending[0],
+    and T is ``table + left[:k].T @ right[:k]``. The method `apply` adds all pending updates to
+    `table` in one product, which reads and writes `table` only once.
     """
 
     table: Array
@@ -90,10 +90,7 @@ class Tableau(NamedTuple):
         )
 
     def apply(self) -> Array:
-        """Add the pending updates to the array `table`, and return `table`.
-
-        A pending update is the rank-one matrix of a pivot.
-        """
+        """Add the pending updates of earlier pivots to the array `table`, and return `table`."""
         k = int(self.pending[0])
         if k:
             # BLAS stores matrices by columns. It sees the transpose, and writes to it in place.
@@ -141,10 +138,7 @@ class SimplexState(NamedTuple):
 
 @njit()
 def row_of(tableau: Tableau, r: int) -> Array:
-    """Return row r of the tableau, including the pending updates.
-
-    A pending update is the rank-one matrix of a pivot that was not added to `tableau.table` yet.
-    """
+    """Return row r of the tableau, including the updates that are not in `tableau.table` yet."""
     row = tableau.table[r].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.left[k, r]
@@ -155,10 +149,7 @@ def row_of(tableau: Tableau, r: int) -> Array:
 
 @njit()
 def column_of(tableau: Tableau, q: int) -> Array:
-    """Return column q of the tableau, including the pending updates.
-
-    A pending update is the rank-one matrix of a pivot that was not added to `tableau.table` yet.
-    """
+    """Return column q of the tableau, including the updates that are not in `tableau.table` yet."""
     column = tableau.table[:, q].copy()
     for k in range(tableau.pending[0]):
         scale = tableau.right[k, q]
@@ -171,9 +162,8 @@ def column_of(tableau: Tableau, q: int) -> Array:
 def append_update(tableau: Tableau, r: int, q: int, row: Array, column: Array) -> None:
     """Append the update for a pivot on row r and column q to the pending updates.
 
-    The arrays `row` and `column` are row r and column q of the tableau. The update for the pivot is
-    the rank-one matrix (column + e_r)(e_q − row) / row[q], where e_r and e_q are unit vectors. A
-    pending update is an update that was not added to `tableau.table` yet.
+    The arrays `row` and `column` are row r and column q of the tableau. The update is the rank-one
+    matrix (column + e_r)(e_q − row) / row[q], where e_r and e_q are unit vectors.
     """
     k = tableau.pending[0]
     for i in range(column.size):
@@ -234,8 +224,8 @@ def follow(tableau: Tableau, state: SimplexState, t: float) -> tuple[PivotOutcom
 def _breakpoint(value: float, slope: float, best: float) -> float:
     """Return the t at which value + t slope becomes negative while t decreases.
 
-    t is the parameter of the linear program. Return `best` if there is no such t above `best`, or
-    if `value`, the number at t = 0, is not below minus the feasibility tolerance.
+    The parameter t of the linear program decreases to 0. Return `best` if there is no such t above
+    `best`, or if `value` is not below minus the feasibility tolerance.
     """
     if value < -TOLERANCES.feasible and slope > 0.0 and -value > best * slope:
         return -value / slope
@@ -294,8 +284,9 @@ def _harris(rates: Vector, rooms: Vector) -> int:
 
     `rooms` contains the distances of the variables from their bounds, and `rates` the speeds at
     which these distances shrink. The ratio test of Harris (1973, Math. Programming 5) enlarges each
-    distance by the feasibility tolerance, so several variables may count as first. The variable
-    with the largest rate is taken, because large pivot elements cause small rounding errors.
+    distance by the feasibility tolerance, so several variables may count as first. The function
+    selects the variable with the largest rate, because large pivot elements cause small rounding
+    errors.
     """
     # The first pass finds the largest step within all enlarged distances.
     step = np.inf
@@ -335,9 +326,8 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
     """Return the row whose variable reaches a bound first in a primal simplex step, and the bound.
 
     In this step the nonbasic variable of column q moves away from its bound. The first result is −1
-    if no variable reaches a bound. It equals the number of rows if the variable of column q reaches
-    its other bound first. The second result is True if the variable of the row reaches its upper
-    bound.
+    if no variable reaches a bound. It is the number of rows if the variable of column q reaches its
+    other bound first. The second result is True if the variable of the row reaches its upper bound.
     """
     size = column.size
     entering = state.nonbasic[q]
@@ -365,9 +355,9 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 def _move(k: int, step: float, column: Vector, entering: int, state: SimplexState) -> None:
     """Move a nonbasic variable by `step`, and the basic variables according to the tableau.
 
-    The values of the variables change linearly with the parameter t of the linear program. If k is
-    0, the values at t = 0 are moved. If k is 1, the slopes in t are moved. `entering` is the index
-    of the nonbasic variable, and `column` is its column in the tableau.
+    If k is 0, the values at the parameter t = 0 of the linear program are moved. If k is 1, the
+    slopes in t are moved. `entering` is the index of the nonbasic variable, and `column` is its
+    column in the tableau.
     """
     for r in range(column.size):
         state.x[k, state.basic[r]] += step * column[r]
@@ -376,10 +366,7 @@ def _move(k: int, step: float, column: Vector, entering: int, state: SimplexStat
 
 @njit()
 def _flip_bound(column: Vector, q: int, state: SimplexState) -> None:
-    """Move the nonbasic variable of column q to its other bound.
-
-    `column` is column q of the tableau, according to which the basic variables move.
-    """
+    """Move the nonbasic variable of column q to its other bound, and adapt the basic variables."""
     j = state.nonbasic[q]
     bounds = state.upper if state.side[j] > 0.0 else state.lower
     for k in range(2):

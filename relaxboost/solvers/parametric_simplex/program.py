@@ -7,7 +7,7 @@ of the weights must be a ball or a simplex of size r. The game is then the linea
 
 The unknowns are the distribution d over the examples, the largest edge v, and the slacks s. The
 columns of B are those of the margin matrix A and, over a ball, also those of −A. The slack of a
-column is v minus the edge of the column. The weights w of the hypotheses are the multipliers of the
+column is v minus the edge of the column. The weights of the hypotheses are the multipliers of the
 constraints s >= 0. The sum Σd counts as a variable that is fixed to 1. The order of the variables
 is (d, v, s, Σd).
 """
@@ -26,8 +26,8 @@ from relaxboost.solvers.interior_point.run import predict_passes
 from relaxboost.solvers.work import passes_of
 
 MAX_ENTRIES = 10_000_000
-"""The largest number of entries of a simplex tableau, and of a margin matrix that has to be stored
-as a dense array. Ten million doubles take 80 MB."""
+"""The largest number of entries of a simplex tableau, and of a margin matrix that is stored as an
+array. Ten million doubles take 80 MB."""
 
 Lost = np.linalg.LinAlgError
 """The error that is raised if the simplex method cannot continue, or has used up its budget."""
@@ -37,8 +37,8 @@ def linear_program(game: Game) -> LinearForm | None:
     """Return the costs and bounds of the relaxation f for the linear program of a game.
 
     Return None if f is not a linear cost with finite bounds, or if the domain of the weights is
-    neither a ball nor a simplex. Return None also if the margin matrix is stored and has more than
-    `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be larger.
+    neither a ball nor a simplex. Return None also if the margin matrix is stored as an array and
+    has more than `MAX_ENTRIES` entries. The matrix of all stumps is not stored, and may be larger.
     """
     form = game.linear_form
     if form is None or form.rows is not None or not np.isfinite(form.upper).all():
@@ -53,12 +53,11 @@ def linear_program(game: Game) -> LinearForm | None:
 def near_vertex(solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
 
-    d is the distribution over the examples. At a vertex, the number of examples whose d lies
-    strictly between its bounds is about the number of hypotheses with weight. A solution that is
-    not a vertex has more such examples. For each such example, the simplex method needs about one
-    pivot, and a row and a column of the tableau. The result is True if the tableau is small enough,
-    and if the pivots are predicted to cost at most a third of the work of the interior point
-    method.
+    At a vertex, the number of examples whose weight d_i lies strictly between its bounds is about
+    the number of hypotheses with weight. Any other solution has more such examples. For each of
+    them, the simplex method needs about one pivot, and a row and a column of the tableau. The
+    result is True if the tableau is small enough, and if the pivots are predicted to cost at most a
+    third of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)
@@ -77,9 +76,9 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
     """Return the distance of each example from the threshold price, and from the nearer bound.
 
     The first array contains the price of each example minus the threshold price. The second array
-    contains the distance of each entry of d from the nearer of its two bounds. In the cheapest
-    distribution within the bounds, examples with prices below the threshold price are at their
-    upper bounds, and examples with prices above the threshold price are at their lower bounds.
+    contains the distance of each entry of d from the nearer of its two bounds. In the distribution
+    within the bounds that minimises price·d, examples with prices below the threshold are at their
+    upper bounds, and examples with prices above the threshold are at their lower bounds.
 
     Parameters
     ----------
@@ -98,9 +97,10 @@ def bound_distances(form: LinearForm, d: Vector, price: Vector) -> tuple[Vector,
 
 
 class GameProgram:
-    """The products with the matrix B of a game, and the budget of passes for these products.
+    """The products with the margin matrix A of a game, and the budget of passes for them.
 
-    B has the columns of the margin matrix A and, over a ball, also those of −A.
+    If weights may be negative, the linear program has two columns for each hypothesis: one for the
+    hypothesis and one for its negative. The columns of the negatives come last.
 
     Parameters
     ----------
@@ -120,13 +120,12 @@ class GameProgram:
         self.m = self._bulk.m
         self.n = self._bulk.n
         self.signed = 2 * self.n if self.over.two_sided else self.n
-        """The number of columns of the matrix B. B has the columns of the margin matrix A and, over
-        a ball, also those of −A."""
+        """The number of hypotheses, or twice this number if weights may be negative."""
         self.total = self.m + 1 + self.signed
         """The index of the last variable of the linear program, which is the sum Σd."""
 
     def spend(self, passes: float) -> None:
-        """Subtract a number of passes over the margin matrix A from the budget.
+        """Subtract a number of passes over the margin matrix from the budget.
 
         Raises
         ------
@@ -149,52 +148,48 @@ class GameProgram:
         self.spend(passes_of(self._game, float(count) * size))
 
     def edges(self, d: Vector) -> Vector:
-        """Return Bᵀd, the edge of each column of B for a distribution d over the examples.
+        """Return the edges of all hypotheses for the distribution d over the examples.
 
-        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        If weights may be negative, the edges of the negated hypotheses follow.
         """
         self.spend(1.0)
         edges = self._bulk.edges(d)
         return np.concatenate([edges, -edges]) if self.over.two_sided else edges
 
     def margins(self, weights: Vector) -> Vector:
-        """Return the margin of each example for non-negative weights of the columns of B.
+        """Return the margin of each example for nonnegative weights of the hypotheses.
 
-        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        If weights may be negative, `weights` also contains the weights of the negated hypotheses.
         """
         self.spend(1.0)
         return self._bulk.margins(self.combine(weights))
 
     def combine(self, weights: Vector) -> Vector:
-        """Return the signed weight of each column of A, from the weights of the columns of B.
-
-        B has the columns of the margin matrix A and, over a ball, also those of −A.
-        """
+        """Return the weight of each hypothesis minus the weight of its negative, if any."""
         return weights[: self.n] - weights[self.n :] if self.over.two_sided else weights
 
     def separate(self, w: Vector) -> Vector:
-        """Return the weight of each column of B, from signed weights w of the columns of A.
+        """Return nonnegative weights of all hypotheses, followed by those of their negatives.
 
-        B has the columns of the margin matrix A and, over a ball, also those of −A. A negative
-        weight of a column of A becomes a positive weight of the column of −A.
+        A negative weight in `w` becomes a positive weight of the negated hypothesis. If weights
+        must not be negative, the result is `w`.
         """
         return np.maximum(np.concatenate([w, -w]), 0.0) if self.over.two_sided else w
 
     def part(self, examples: Whole, columns: Whole) -> Array:
-        """Return the entries of the matrix B in the rows `examples` and the columns `columns`.
+        """Return the margins of some examples (rows) for some hypotheses (columns).
 
-        B has the columns of the margin matrix A and, over a ball, also those of −A.
+        With n hypotheses, the column n + j is the negative of hypothesis j.
         """
         # The columns of −A follow those of A.
         sign = np.where(columns < self.n, 1.0, -1.0)
         return self._bulk.part(examples, columns % self.n) * sign
 
     def complete(self, x: Vector) -> Vector:
-        """Return the values of all variables, with the slacks s and the sum Σd for these d and v.
+        """Return the values of all variables of the linear program.
 
-        `x` begins with the distribution d over the examples and the largest edge v. The slacks are
-        s = v − Bᵀd, where B has the columns of the margin matrix A and, over a ball, also those of
-        −A.
+        The argument `x` begins with the distribution d and the largest edge v. The method computes
+        the slacks, which are v minus the edges of the hypotheses, and the sum Σd.
         """
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)

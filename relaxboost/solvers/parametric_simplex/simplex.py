@@ -1,12 +1,12 @@
 """The parametric self-dual simplex method on a tableau that grows when the method needs it.
 
-The tableau contains the variables of the linear program that were needed so far. Outside the
-tableau, all examples are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack
-of a hypothesis is the largest edge v minus the edge of the hypothesis.
+The tableau contains only some variables of the linear program. Outside the tableau, all examples
+are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack of a hypothesis is
+the largest edge v minus the edge of the hypothesis.
 
-The bounds of the program change linearly with a parameter t. The method follows the optimum from
-t = 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
-matrix A. The variables that violate a bound are added to the tableau, and the method follows the
+The bounds of the program change linearly with a parameter t. The method follows the optimum from t
+= 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
+matrix. The variables that violate a bound are added to the tableau, and the method follows the
 optimum from t = 1 again.
 """
 
@@ -47,7 +47,7 @@ class ParametricSimplex:
         A solution from which the first basis is computed. Its game has the same number of examples,
         the same hypotheses and the same domain.
     budget : float
-        The number of passes over the margin matrix A that the computation of the first basis may
+        The number of passes over the margin matrix that the computation of the first basis may
         cost.
 
     Raises
@@ -59,8 +59,7 @@ class ParametricSimplex:
     """
 
     margins: Vector
-    """The margins A w of the weights w that `solve` returned last, with one entry for each
-    example."""
+    """The margin of each example for the weights w that `solve` returned last, shape (m,)."""
 
     def __init__(self, game: Game, near: Solution, budget: float) -> None:
         form = linear_program(near.game)
@@ -90,7 +89,7 @@ class ParametricSimplex:
         clock : Clock
             The clock of the run. After the time limit, the clock raises `TimeUp`.
         budget : float
-            The number of passes over the margin matrix A that this call may cost.
+            The number of passes over the margin matrix that this call may cost.
 
         Raises
         ------
@@ -122,8 +121,8 @@ class ParametricSimplex:
     def _violation(self) -> float:
         """Return the largest violation of a bound by a variable, or of a sign by a reduced cost.
 
-        The values of the variables, the bounds and the reduced costs are those at the parameter
-        t = 0, where the linear program is that of the game.
+        The variables, the bounds and the reduced costs are those at the parameter t = 0, where the
+        linear program is that of the game.
         """
         _, _, side, x, z, lower, upper = self._state
         primal = max((lower[0] - x[0]).max(), (x[0] - upper[0]).max())
@@ -135,7 +134,8 @@ class ParametricSimplex:
         """Add variables to the tableau that violate a bound, or that are close to a violation.
 
         Return whether any variable was added. `outcome` is the reason why the last pivots ended. If
-        no row or no column allowed a pivot, variables are added even if none violates a bound.
+        this reason is that no variable of the tableau could enter or leave the basis, variables are
+        added even if none violates a bound.
         """
         m = self._program.m
         basic, nonbasic, side, x, z, _, _ = self._state
@@ -155,18 +155,18 @@ class ParametricSimplex:
         return bool(examples.size or slacks.size)
 
     def _worst(self, first: int, rooms: Vector, loose: Any, at_least_some: bool) -> Whole:
-        """Return variables outside the tableau that violate a bound or are closest to a violation.
+        """Return the indices of the variables outside the tableau with the worst violations.
 
-        The variables are either examples or slacks of hypotheses. The room of a variable is its
-        distance from a violation, and is negative if the variable violates a bound. The result
-        contains the indices of the variables.
+        The variables are either examples or slacks of hypotheses. If few of them violate a bound,
+        the result may also contain variables that are close to a violation.
 
         Parameters
         ----------
         first : int
-            The index of the variable whose room is the first entry of `rooms`.
+            The index of the variable of the first entry of `rooms`.
         rooms : array
-            The room of each example, or of each slack.
+            The distance of each variable from a violation, negative if the variable violates a
+            bound.
         loose : bool array
             An array that marks the columns of nonbasic examples in the tableau, or the rows of
             basic slacks. These columns or rows are there only because a later pivot may need them.
@@ -215,8 +215,8 @@ class ParametricSimplex:
     def _add_slacks(self, new: Whole) -> None:
         """Append rows to the tableau for the slacks with the indices `new`.
 
-        The slack of a hypothesis is the largest edge v minus the edge of the hypothesis. These
-        slacks are basic variables before and after the call.
+        The slack of a hypothesis is the largest edge minus the edge of the hypothesis. These slacks
+        are basic variables before and after the call.
         """
         m = self._program.m
         basic, nonbasic = self._state[:2]
@@ -236,11 +236,11 @@ class ParametricSimplex:
     # Values of the variables
 
     def _evaluate(self, form: LinearForm, t: float) -> None:
-        """Set the bounds of the examples to those of `form`, and compute x and z from A.
+        """Set the bounds of the examples to those of `form`, and recompute all variables.
 
-        x are the values of the variables at the parameter t, and z are their reduced costs. A is
-        the margin matrix. Iterative refinement removes the rounding errors that the pivots have
-        left in x and z.
+        The values and the reduced costs of the variables are computed at the parameter t of the
+        linear program by products with the margin matrix. Iterative refinement removes the rounding
+        errors that the pivots have left.
         """
         m = self._program.m
         state = self._state
@@ -270,13 +270,13 @@ class ParametricSimplex:
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Compute the slacks s and the sum Σd from d and v. Return the errors of nonbasic values.
+        """Compute the slacks and the sum Σd from d and v. Return the errors of nonbasic values.
 
         d is the distribution over the examples, v is the largest edge, and each slack is v minus
-        the edge of a hypothesis. The error of a nonbasic variable is its value minus the computed
-        value. Nonbasic variables keep their values. All variables change linearly with the
-        parameter t of the linear program. If k is 0, the method uses the values at t = 0. If k is
-        1, the method uses the slopes in t.
+        the edge of a hypothesis. Nonbasic variables keep their values. The error of a nonbasic
+        variable is its value minus the value computed from d and v. If k is 0, the method uses the
+        values at the parameter t = 0 of the linear program. If k is 1, the method uses the slopes
+        in t.
         """
         nonbasic = self._state.nonbasic
         x = self._state.x
@@ -291,7 +291,8 @@ class ParametricSimplex:
 
         They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
         and from the reduced cost of the sum Σd, where d is the distribution over the examples. If
-        the computed reduced costs of basic variables are not 0, a correction removes this error.
+        the computed reduced costs of basic variables are not 0, the method corrects the reduced
+        costs of the nonbasic variables.
         """
         m = self._program.m
         state = self._state
@@ -305,11 +306,11 @@ class ParametricSimplex:
         state.z[0, state.basic] = 0.0
 
     def _reduced_costs(self, form: LinearForm) -> Vector:
-        """Return the reduced costs of all examples and of the largest edge v.
+        """Return the reduced costs of all examples and of the largest edge.
 
-        They are computed from the reduced costs of the slacks and of the sum Σd. The slack of a
-        hypothesis is v minus the edge of the hypothesis, and d is the distribution over the
-        examples. The method also stores the margins of the current weights in `margins`.
+        They are computed from the reduced costs of the slacks of the hypotheses and of the sum Σd,
+        where d is the distribution over the examples. The method also stores the margins of the
+        examples for the current weights in `margins`.
         """
         program = self._program
         z = self._state.z[0]

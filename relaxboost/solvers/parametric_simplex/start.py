@@ -23,12 +23,11 @@ def crash_basis(
 ) -> tuple[SimplexState, Tableau]:
     """Return the first state and the first tableau of the simplex method, near a solution.
 
-    Let k be the number of hypotheses with weight in the solution, or 1 if w = 0. The basic
-    variables are the largest edge v and at most k examples whose d is likely to lie strictly
-    between its bounds, where d is the distribution over the examples. The nonbasic variables are
-    the sum Σd and the slacks of the same number of hypotheses, usually those with weight. The slack
-    of a hypothesis is v minus the edge of the hypothesis. The first state need not be feasible for
-    the linear program.
+    Let k be the number of hypotheses with weight in the solution, or 1 if there are none. The basic
+    variables are the largest edge v and at most k examples. These are examples whose weights are
+    likely to lie strictly between their bounds. The nonbasic variables are the sum of the weights
+    of all examples and the slacks of as many hypotheses, usually those with weight. The slack of a
+    hypothesis is v minus the edge of the hypothesis. The first state need not be feasible.
 
     Raises
     ------
