@@ -310,9 +310,10 @@ def _accepted(
         except check.Rejected as error:
             reason = str(error)
             continue
-        if best is not None and value <= best[0]:
+        if best is not None and value < best[0]:
             break
-        best = value, given, proved
+        if best is None or value > best[0]:  # a step may be too short to change anything
+            best = value, given, proved
     if best is None:
         raise InputError(f"no witness near that of f proves a bound: {reason}")
     return best[1:]
