@@ -8,10 +8,11 @@ import lazy_loader
 
 from relaxboost.relaxations import (  # noqa: F401  (they enter themselves in base and norms)
     affine,
-    calculus,
     max_norm,
+    multiples,
     p_norm,
     sum_norm,
+    sums,
 )
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -36,11 +36,12 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The methods of the other two interfaces, so that a class that misses one of these is told."""
+"""The methods of the other two interfaces. A class that writes one of them has to derive from it."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""What operators on relaxations make, by name: `calculus` and `affine` put it here, since they
-build on this file and it cannot import them."""
+"""The function that each operator on relaxations calls, by the name of the operator.
+
+The files `multiples`, `sums` and `affine` enter these functions, because they import this file."""
 
 
 def makes(name: str) -> Callable[[Any], Any]:

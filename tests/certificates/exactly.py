@@ -10,7 +10,7 @@ import relaxboost as rb
 from relaxboost.certificates import ExactOptimum
 from relaxboost.certificates.exact.evaluate import Evaluation
 from relaxboost.certificates.parts import describe_auxiliaries
-from relaxboost.relaxations.calculus import Scaled
+from relaxboost.relaxations.multiples import Scaled
 from tests.certificates import judge
 from tests.twins import fraction
 

@@ -15,8 +15,9 @@ from relaxboost._core.intervals import Interval
 from relaxboost.relaxations import LinearForm, Traits, Witness
 from relaxboost.relaxations.affine import Dilated, Shifted
 from relaxboost.relaxations.bounds import Bounds, level_of
-from relaxboost.relaxations.calculus import Scaled, Sum, SumWitness
 from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.multiples import Scaled
+from relaxboost.relaxations.sums import Sum, SumWitness
 from relaxboost.testing import check_relaxation
 
 M = 5

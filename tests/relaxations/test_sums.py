@@ -136,7 +136,7 @@ def test_repair_enters_a_domain_without_room():
 
 def test_a_multiple_of_an_entropy_takes_no_solver(rng, monkeypatch):
     """Where one gave up on the splitting, the bound was 0.1 short of 9.46."""
-    monkeypatch.setattr("relaxboost.relaxations.calculus.split", None)
+    monkeypatch.setattr("relaxboost.relaxations.sums.split", None)
     for f in (
         rb.Capped(10) + 0.5 * rb.KLPenalty(0.3),
         0.5 * rb.KLPenalty(0.3) + 2.0 * rb.relaxations.ChiSquarePenalty(0.1),

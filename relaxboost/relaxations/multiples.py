@@ -1,0 +1,209 @@
+"""Positive multiples of relaxations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.digits import number
+from relaxboost._core.errors import InputError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.parameters import exact, positive_size, spell
+from relaxboost._core.rounding import float_down, float_up, up
+from relaxboost.relaxations.base import (
+    Relaxation,
+    Traits,
+    as_margins,
+    makes,
+    needs_solver,
+    projector,
+)
+from relaxboost.relaxations.bounds import Bounds, bounds_of
+from relaxboost.relaxations.description import Description, description_of
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.hard_margin import HardMargin
+from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.own import has_own_class, resolved
+
+
+class ScaledWitness(NamedTuple):
+    """γ = c γ', and the witness, with threshold γ', of f at u/c."""
+
+    gamma: float
+    inner: Any
+
+
+@makes("times")
+def times(f: Relaxation, c: object) -> Relaxation:
+    """Return c f for a number c > 0; multiples of multiples are one multiple."""
+    factor = exact("c * f", "c", c)
+    if factor <= 0:
+        raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
+    positive_size("c * f", "c", c)
+    if isinstance(f, Scaled):
+        return times(f.f, factor * f.c)
+    zero = isinstance(f, HardMargin) and not has_own_class(f)
+    return f if factor == 1 or zero else Scaled(f, factor)
+
+
+class _BoundsOfMultiple(Relaxation, Bounds):
+    """The bounds of c f, which follow from those of f."""
+
+    f: Relaxation
+    c: Any
+
+    @property
+    def is_proved(self) -> bool:
+        return bounds_of(self.f).is_proved
+
+    def _inner(self, u: Vector) -> Vector:
+        """Return u/c rounded down, which is safe below since F does not decrease."""
+        with np.errstate(over="ignore"):
+            return (Interval(as_margins(u, self)) / Interval(self.c)).lower
+
+    def witness(self, u: Vector) -> ScaledWitness:
+        inner = bounds_of(self.f).witness(self._inner(u))
+        return ScaledWitness(float(self.c) * inner.gamma, inner)
+
+    def reservation(self, witness: ScaledWitness, d: Vector) -> str:
+        return bounds_of(self.f).reservation(witness.inner, d)
+
+    def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
+        below = bounds_of(self.f).lower_bound(self._inner(u), witness.inner)
+        if not abs(below) < 1e300 / float_up(self.c):
+            return -math.inf  # too far off to prove anything
+        return float_down(self.c * Fraction(below))
+
+    def entropy_range(self, m: int) -> float:
+        return bounds_of(self.f).entropy_range(m)
+
+    def lipschitz(self, m: int) -> float:
+        return up(float_up(self.c) * bounds_of(self.f).lipschitz(m))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        value, distance = bounds_of(self.f).penalty_bound(d, total)
+        return self._times_up(value), distance
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        return self._times_up(bounds_of(self.f).penalty_near(d, total, distance))
+
+    def _times_up(self, value: float) -> float:
+        return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
+
+
+class _DescriptionOfMultiple(Description):
+    """The description of c f, which follows from that of f."""
+
+    f: Relaxation
+    c: Any
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        form = description_of(self.f).exact_form(m)
+        if form is None:
+            return None
+        c: Fraction = self.c
+        return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of f with its cost times c; f may know doubles only."""
+        form = description_of(self.f).linear_form(m)
+        return None if form is None else replace(form, cost=float(self.c) * form.cost)
+
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return c and the description of f; a linear program is multiplied by itself."""
+        of = description_of(self.f).describe(m)
+        if of is None or of["kind"] == "polyhedral":
+            return super().describe(m)
+        return {"kind": "scaled", "factor": number(self.c), "of": of}
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        return description_of(self.f).exact_caps(m)
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
+    """c f for a relaxation f and a number c > 0, written ``c * f``.
+
+    Its conjugate is c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
+    closed forms and the level of proof that f has.
+
+    Parameters
+    ----------
+    f : Relaxation
+    c : int, float or Fraction
+        c > 0, kept exactly.
+
+    References
+    ----------
+    Shalev-Shwartz & Singer (2009), Appendix B.
+    """
+
+    family = "relaxboost.Scaled"
+
+    f: Relaxation
+    c: Any
+
+    def __repr__(self) -> str:
+        return f"{spell(self.c)} * {self.f!r}"
+
+    def key(self) -> str:
+        return f"{self.family}({self.c}, {self.f.key()})"
+
+    @property
+    def _operands(self) -> tuple[Relaxation, ...]:
+        return (self.f,)
+
+    @property
+    def traits(self) -> Traits:
+        return self.f.traits
+
+    def resolve(self, m: int) -> Relaxation:
+        return times(resolved(self.f, m), self.c)
+
+    def _bind(self, m: int) -> Relaxation:
+        return times(self.f._bind(m), self.c)
+
+    def penalty(self, d: Vector) -> float:
+        return float(self.c) * self.f.penalty(d)
+
+    def conjugate(self, theta: Vector) -> float:
+        return float(self.c) * self.f.conjugate(np.asarray(theta) / float(self.c))
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        value, d = self.f.relaxed_margin(as_margins(u, self) / float(self.c))
+        return float(self.c) * value, d
+
+    @property
+    def _needs_solver(self) -> bool:
+        return needs_solver(self.f)
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        c = float(self.c)
+        return projector(self.f, beta / c)(u / c)
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        value, constraints = self.f.cvxpy_penalty(d)
+        return float(self.c) * value, constraints
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        value, constraints = self.f.cvxpy_conjugate(x / float(self.c))
+        return float(self.c) * value, constraints
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        c = float(self.c)
+        value, constraints = self.f.cvxpy_relaxed_margin(u / c, gamma / c)
+        return c * value, constraints
+
+    def center(self, m: int) -> Vector:
+        return self.f.center(m)
+
+    def repair(self, d: Vector) -> Vector:
+        return self.f.repair(d)
+
+    def curvature(self, m: int) -> float:
+        return float(self.c) * self.f.curvature(m)

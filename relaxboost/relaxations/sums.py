@@ -1,0 +1,369 @@
+"""Sums of relaxations."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError, SolverError
+from relaxboost._core.intervals import Interval
+from relaxboost._core.lazy import cp
+from relaxboost._core.rounding import sum_bounds, up
+from relaxboost.relaxations import numerical
+from relaxboost.relaxations.base import (
+    Relaxation,
+    Traits,
+    as_margins,
+    makes,
+    needs_solver,
+    onto_simplex,
+)
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
+from relaxboost.relaxations.description import Description, description_of
+from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.kl import KLPenalty
+from relaxboost.relaxations.linear import ExactForm, LinearForm
+from relaxboost.relaxations.multiples import Scaled
+from relaxboost.relaxations.own import check_returns, has_own_class
+from relaxboost.relaxations.splitting import split
+
+_ROUNDINGS = 1e-12
+"""A center may be so far from a point where both terms are bounded: it is one but for roundings."""
+_ROOM = 1e-6
+"""What is called room around a point, and a short way, in the l1 norm."""
+_SWEEPS = 30
+"""How often terms repair a point in turn: each time it is some times nearer to both domains."""
+
+
+class SumWitness(NamedTuple):
+    """A splitting u = v + (u − v), and a witness of each term at its part."""
+
+    gamma: float
+    v: Vector
+    first: Any
+    second: Any
+
+
+@makes("add")
+def add(first: Relaxation, second: Relaxation) -> Relaxation:
+    """Return first + second, in closed form where one of the two knows it."""
+    folded = first._plus(second)
+    if folded is None:
+        folded = second._plus(first)
+    return Sum(first, second) if folded is None else folded
+
+
+def _entropy(f: Relaxation) -> float:
+    """Return c where f is c times the relative entropy to the uniform prior, else 0.
+
+    c may be smaller than the weight of a `KLPenalty`, but not larger.
+    """
+    c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
+    plain = not has_own_class(of)
+    weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
+    return float(weight) if weight <= 1e100 else 0.0
+
+
+class _BoundsOfSum(Relaxation, Bounds):
+    """The bounds of f1 + f2, which follow from those of the terms."""
+
+    first: Relaxation
+    second: Relaxation
+    _proved: bool
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether both terms are proved, and bounded at a common point."""
+        return self._proved and self._has_proved_terms
+
+    @property
+    def _has_proved_terms(self) -> bool:
+        return all(f.is_proved for f in self._bounds)
+
+    @property
+    def _bounds(self) -> tuple[Bounds, Bounds]:
+        return bounds_of(self.first), bounds_of(self.second)
+
+    def witness(self, u: Vector) -> SumWitness:
+        """Return the best splitting, with a witness of each term at its part.
+
+        Where no solver finds it the first term takes all of u, which proves less.
+        """
+        u = as_margins(u, self)
+        found = self._softened(u)
+        try:
+            v = split(self, u) if found is None else found[1]
+        except SolverError:
+            v = u
+        one, other = self._bounds
+        first = one.witness(v)
+        second = other.witness(self._rest(u, v))
+        return SumWitness(first.gamma + second.gamma, v, first, second)
+
+    def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
+        """Return (d, v) for a term g and c KL: F(u) is attained at d, and is F1(v) + F2(u − v).
+
+        d is the distribution of g at c, and g alone is least there at the margins u + c log(m d).
+        None where no term is a relative entropy to the uniform prior, or g takes a solver itself.
+        """
+        for g, other in (self._operands, self._operands[::-1]):
+            c = _entropy(other)
+            if c and not needs_solver(g):
+                d = g.repair(g._distribution(np.ascontiguousarray(u), c))
+                left = c * np.log(np.maximum(u.size * d, 1e-300))
+                return d, u + left if g is self.first else -left
+        return None
+
+    @staticmethod
+    def _rest(u: Vector, v: Vector) -> Vector:
+        """Return u − v rounded down, which is safe below since F2 does not decrease."""
+        with np.errstate(over="ignore"):
+            return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
+
+    def lower_bound(self, u: Vector, witness: SumWitness) -> float:
+        """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
+        if not np.isfinite(witness.v).all():
+            return -math.inf
+        one, other = self._bounds
+        first = one.lower_bound(witness.v, witness.first)
+        second = other.lower_bound(self._rest(u, witness.v), witness.second)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (Interval(first) + second).down
+
+    def reservation(self, witness: SumWitness, d: Vector) -> str:
+        one, other = self._bounds
+        said = one.reservation(witness.first, d) or other.reservation(witness.second, d)
+        if said or self.is_proved or math.isfinite(self._common(d, sum_bounds(d))[0]):
+            return said
+        return numerical.programs(self, d.size).unmet(d)
+
+    def entropy_range(self, m: int) -> float:
+        return min(f.entropy_range(m) for f in self._bounds)
+
+    def lipschitz(self, m: int) -> float:
+        one, other = self._bounds
+        return up(one.lipschitz(m) + other.lipschitz(m))
+
+    def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (value, distance) for a point near d / Σd where both terms are bounded, or inf.
+
+        If f1 is at most a at a point at distance r, and f2 at most b wherever the distance is at
+        most r, the sum is at most a + b at that point.
+        """
+        one, other = self._bounds
+        a, r = one.penalty_bound(d, total)
+        b, s = other.penalty_bound(d, total)
+        if r == 0.0 == s:
+            return up(a + b), 0.0
+        return min(
+            (up(a + other.penalty_near(d, total, r)), r),
+            (up(b + one.penalty_near(d, total, s)), s),
+        )
+
+    def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
+        bounds = [f.penalty_near(d, total, distance) for f in self._bounds]
+        return up(bounds[0] + bounds[1])
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return the bound at the point nearest to d, towards the center, where both terms have
+        one; at level numerical what cvxpy evaluates where they have none at d."""
+        value, distance = self._common(d, total)
+        if math.isfinite(value):
+            return value, distance
+        if not self.is_proved:
+            return NumericalBounds(self).evaluated_bound(d, total)
+        center = self.center(d.size)
+        for exponent in range(-50, 1, 2):
+            point = np.maximum(d + 2.0**exponent * (center - d), 0.0)
+            around = sum_bounds(point)
+            value, distance = self._common(point, around)
+            if math.isfinite(value):
+                moved = Interval(d) / Interval(*total) - Interval(point) / Interval(*around)
+                return value, up(distance + moved.abs().sum().up)
+        return math.inf, 0.0
+
+
+class _DescriptionOfSum(Description):
+    """The description of f1 + f2, which follows from those of the terms."""
+
+    first: Relaxation
+    second: Relaxation
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        first, second = (description_of(f).exact_form(m) for f in (self.first, self.second))
+        return None if first is None or second is None else first.plus(second, m)
+
+    def linear_form(self, m: int) -> LinearForm | None:
+        """Return that of the terms' own; these may know doubles only."""
+        first, second = (description_of(f).linear_form(m) for f in (self.first, self.second))
+        if first is None or second is None:
+            return None
+        return first.exactly().plus(second.exactly(), m).doubles()
+
+    def describe(self, m: int) -> dict[str, Any] | None:
+        """Return the descriptions of the terms; two linear programs are one."""
+        first, second = (description_of(f).describe(m) for f in (self.first, self.second))
+        if first is None or second is None:
+            return None
+        either = "polyhedral" in (first["kind"], second["kind"])
+        whole = super().describe(m) if either else None
+        return whole or {"kind": "sum", "first": first, "second": second}
+
+    def exact_caps(self, m: int) -> list[Groups]:
+        return [
+            group for f in (self.first, self.second) for group in description_of(f).exact_caps(m)
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(_BoundsOfSum, _DescriptionOfSum):
+    """The sum of two relaxations, written ``f1 + f2``.
+
+    For every v, F(u) >= F1(v) + F2(u − v), with equality for the best v: that splitting is the
+    witness, and the sum is proved to the weaker of the levels of its terms. (f1 + f2)* is the
+    infimal convolution of f1* and f2*. Distributions come from cvxpy, and so does F unless one
+    term is a relative entropy to the uniform prior.
+
+    An upper bound needs a point where *both* terms are proved finite. It is found near d, or on the
+    way from d to `center(m)`. Where neither term has room around any such point there is none,
+    and the level is numerical.
+    """
+
+    family = "relaxboost.Sum"
+
+    first: Relaxation
+    second: Relaxation
+    _proved: bool = field(default=True, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"({self.first!r} + {self.second!r})"
+
+    def key(self) -> str:
+        return f"{self.family}({self.first.key()}, {self.second.key()})"
+
+    @property
+    def _operands(self) -> tuple[Relaxation, ...]:
+        return self.first, self.second
+
+    @property
+    def traits(self) -> Traits:
+        """What follows from the traits of the terms.
+
+        One strongly convex term is enough for the sum. Terms that both have minimum 0 have it at
+        a common point if both are monotone, f(0) <= f(d); otherwise nothing is claimed.
+        """
+        a, b = self.first.traits, self.second.traits
+        monotone = a.monotone and b.monotone
+        return Traits(
+            polyhedral=a.polyhedral and b.polyhedral,
+            smooth=a.smooth or b.smooth,
+            monotone=monotone,
+            symmetric=a.symmetric and b.symmetric,
+            zero_minimum=a.zero_minimum and b.zero_minimum and monotone,
+            zero_in_core=a.zero_in_core and b.zero_in_core,
+        )
+
+    def resolve(self, m: int) -> Relaxation:
+        """Return the sum of what the terms resolve to; they must share a point of the simplex."""
+        both = self._bind(m)
+        if not isinstance(both, Sum):
+            return both.resolve(m)
+        check_returns(both, m)
+        center = both.center(m)
+        bound, _ = both.penalty_bound(center, sum_bounds(center))
+        return both if math.isfinite(bound) else replace(both, _proved=False)
+
+    def _bind(self, m: int) -> Relaxation:
+        return add(self.first._bind(m), self.second._bind(m))
+
+    @property
+    def _needs_solver(self) -> bool:
+        return True
+
+    def penalty(self, d: Vector) -> float:
+        return self.first.penalty(d) + self.second.penalty(d)
+
+    def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
+        """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
+        u = as_margins(u, self)
+        found = self._softened(u)
+        if found is None:
+            return super().relaxed_margin(u)
+        return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
+
+    def _distribution(self, u: Vector, beta: float) -> Vector:
+        # A domain of one point: no solver can scale the β that `default_beta` gives for it.
+        if self.entropy_range(u.size) == 0.0:
+            return self.center(u.size)
+        return super()._distribution(u, beta)
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        first, some = self.first.cvxpy_penalty(d)
+        second, more = self.second.cvxpy_penalty(d)
+        return first + second, [*some, *more]
+
+    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
+        """Return f1*(y) + f2*(x − y), to be minimised over y."""
+        y = cp.Variable(x.shape[0])
+        first, some = self.first.cvxpy_conjugate(y)
+        second, more = self.second.cvxpy_conjugate(x - y)
+        return first + second, [*some, *more]
+
+    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
+        """Return F1(v) + F2(u − v), to be maximised over v; γ is that of both together."""
+        v, part = cp.Variable(u.shape[0], name="v"), cp.Variable()
+        first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
+        second, more = self.second.cvxpy_relaxed_margin(u - v, part)
+        return first + second, [*some, *more]
+
+    def center(self, m: int) -> Vector:
+        """Return a point where both terms are bounded, with room around it if there is any.
+
+        It is a center of a term if one will do, else a point inside the domain that cvxpy finds.
+        """
+        programs = numerical.programs(self, m)
+        if programs.center is None:
+            programs.center = self._find_center(m)
+        return programs.center.copy()
+
+    def _find_center(self, m: int) -> Vector:
+        one, other = self.first.center(m), self.second.center(m)
+        tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
+        found = self._bounded(tries, 0.0)
+        roomy = [d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), _ROOM))]
+        if not roomy and self._has_proved_terms:  # a center on an edge leads nowhere
+            with contextlib.suppress(InputError):  # no solver finds any
+                tries += numerical.programs(self, m).inside()
+            roomy = self._bounded(tries[4:], 0.0)[:1]
+        found = roomy or found or self._bounded(tries, _ROUNDINGS)
+        found = found or [d for d in tries if math.isfinite(self.penalty(d))]
+        return found[0] if found else numerical.programs(self, m).interior()
+
+    def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
+        """Return those of `points` that are so near to one where both terms are bounded."""
+        bounds = [self._common(d, sum_bounds(d)) for d in points]
+        pairs = zip(points, bounds, strict=True)
+        return [d for d, (value, apart) in pairs if math.isfinite(value) and apart <= within]
+
+    def repair(self, d: Vector) -> Vector:
+        """Return a point near `d`: towards the center, or as the terms repair it in turn.
+
+        Where the domain has no room inside, the way to the center enters it at its end only.
+        """
+        d = onto_simplex(d, repr(self))
+        towards = super().repair(d)
+        far = float(np.abs(towards - d).sum())
+        moved = d
+        for f in _SWEEPS * self._operands if far > _ROOM else ():
+            moved = f.repair(moved)
+            if math.isfinite(self.penalty(moved)):
+                return moved if float(np.abs(moved - d).sum()) < far else towards
+        return towards
+
+    def curvature(self, m: int) -> float:
+        return self.first.curvature(m) + self.second.curvature(m)
