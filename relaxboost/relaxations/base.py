@@ -36,7 +36,7 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The methods of the other two interfaces. A class that writes one of them has to derive from it."""
+"""The methods of the other two interfaces: a class that writes one of them derives from it."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
 """The function that each operator on relaxations calls, by the name of the operator.
