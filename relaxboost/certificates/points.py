@@ -43,6 +43,8 @@ class Source(NamedTuple):
     upper: Any = None
     """Bounds that the certificate has to hold; None where nothing is known."""
     optimum: ExactOptimum | None = None
+    exact: bool = True
+    """Whether f(d) and F(u) are needed to the last digit where points are given as fractions."""
     digits: int = check.DIGITS
     """The most that a bound is written with."""
 
@@ -136,11 +138,9 @@ def exact_d(
     form = game.relaxation.exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
         # The exact d and z are found together, because equations of f may link them.
-        found = evaluation.point(form, near, _steepness(source, game))
-        if found is not None:
-            z = found[1] if described["kind"] == "polyhedral" else None
-            with suppress(check.Rejected):
-                return found[0], *penalty(found[0], z)
+        moved, z = evaluation.point(form, near, _steepness(source, game))
+        with suppress(check.Rejected):  # which other terms of a sum may cause
+            return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
 
 
