@@ -4,16 +4,21 @@
 HiGHS and by Clarabel (conic games by Clarabel only). `solve` runs to a gap of 1e-6. The time of
 declaring a game stands in a column of its own. All times are CPU seconds, interleaved.
 
-Run: python benchmarks/forms_with_rows.py [all | large | random | NAME ...]
+With "certify", the polyhedral forms are solved and certified instead, with and without an equation
+that follows from the others: in doubles such equations contradict each other, and f has no proof.
+
+Run: python benchmarks/forms_with_rows.py [all | large | random | certify | NAME ...]
 """
 
 from __future__ import annotations
 
 import math
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import cvxpy as cp
@@ -52,8 +57,8 @@ def wasserstein(m: int, radius: float) -> Relaxation:
     return rb.Custom(lambda d: (0.0, [cp.sum(cp.abs(cp.cumsum(d - 1.0 / m))) <= radius]))
 
 
-def flows(m: int, radius: float) -> Relaxation:
-    """Return the same ball, by a flow between neighbours on the line."""
+def flows(m: int, radius: float, equations: int | None = None) -> Relaxation:
+    """Return the same ball, by a flow between neighbours on the line, with so many equations."""
     right, left = np.arange(m - 1), np.arange(1, m)
     ones = np.ones(m - 1)
     net = sparse.csr_array((ones, (left, right)), (m, m - 1))
@@ -61,7 +66,7 @@ def flows(m: int, radius: float) -> Relaxation:
 
     def ball(d: Any) -> Any:
         forth, back = cp.Variable(m - 1, nonneg=True), cp.Variable(m - 1, nonneg=True)
-        moved = d == 1.0 / m + net @ (forth - back)
+        moved = (d - 1.0 / m - net @ (forth - back))[:equations] == 0.0
         return 0.0, [moved, cp.sum(forth) + cp.sum(back) <= radius]
 
     return rb.Custom(ball)
@@ -90,7 +95,7 @@ def total_variation(m: int, radius: float) -> Relaxation:
     return rb.Custom(lambda d: (0.0, [0.5 * cp.norm1(d - 1.0 / m) <= radius]))
 
 
-def transport(m: int, neighbours: int, weight: float) -> Relaxation:
+def transport(m: int, neighbours: int, weight: float, equations: int | None = None) -> Relaxation:
     """Return the price of moving the uniform distribution to d along a graph of near points."""
     rng = np.random.default_rng(1)
     x = np.sort(rng.random(m))
@@ -104,7 +109,8 @@ def transport(m: int, neighbours: int, weight: float) -> Relaxation:
     def price(d: Any) -> Any:
         forth = cp.Variable(len(arcs), nonneg=True)
         back = cp.Variable(len(arcs), nonneg=True)
-        return weight * cost @ (forth + back), [d == 1.0 / m + net @ (forth - back)]
+        moved = (d - 1.0 / m - net @ (forth - back))[:equations] == 0.0
+        return weight * cost @ (forth + back), [moved]
 
     return rb.Custom(price)
 
@@ -211,9 +217,57 @@ def measure(case: Case, repeats: int) -> list[Any]:
     ]  # fmt: skip
 
 
+def to_certify(m: int = 500, n: int = 300) -> Iterator[Case]:
+    """Yield the polyhedral forms on random margins, and again without redundant equations."""
+    A = np.clip(np.random.default_rng(0).uniform(-1.0, 1.0, (m, n)) + 0.1, -1.0, 1.0)
+    for case in named(False):
+        yield case._replace(matrix=A)
+    yield Case("flows, m-1 rows", A, lambda: flows(m, 0.05 * m, m - 1), True)
+    yield Case("transport, m-1 rows", A, lambda: transport(m, 3, 2.0, m - 1), True)
+
+
+def measure_certificate(case: Case) -> list[Any]:
+    """Return a row of the table of certificates: times, the size in MB, and the gap proved."""
+    game = rb.Game(case.matrix, case.relaxation())
+    solve, solution = seconds(lambda: rb.solve(game, 1e-6))
+    certify, certificate = seconds(lambda: rb.certify(solution))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "certificate.json"
+        certificate.save(path)
+        check, verdict = seconds(lambda: rb.check_certificate(path))
+        megabytes = path.stat().st_size / 1e6
+    fresh = rb.Game(case.matrix, case.relaxation())
+    try:
+        value, _ = seconds(lambda: rb.exact_value(fresh, time_limit=120.0))
+    except (rb.InputError, rb.certificates.NotClosed):
+        value = math.nan  # f is infinite in exact arithmetic, or the time is up
+    return [
+        case.name, solve, value, certify, certify / solve, certify / value, check, megabytes,
+        certificate.level, f"{solution.gap:.1e}", f"{float(certificate.gap):.1e}",
+        "yes" if verdict else "no",
+    ]  # fmt: skip
+
+
+def certificates() -> None:
+    """Print the table of certificates."""
+    rows = []
+    for case in to_certify():
+        rows.append(measure_certificate(case))
+        print(*rows[-1], file=sys.stderr, flush=True)
+    table(
+        "certificates of forms with rows, CPU seconds",
+        ("game", "solve", "exact_value", "certify", "certify / solve", "certify / exact_value",
+         "check", "MB", "level", "gap of solve", "gap proved", "accepted"),
+        [[f"{x:.2f}" if isinstance(x, float) else x for x in row] for row in rows],
+    )  # fmt: skip
+
+
 def main() -> None:
     machine()
     wanted = sys.argv[1:] or ["all"]
+    if wanted == ["certify"]:
+        certificates()
+        return
     cases = [*named(False), *random()]
     if "large" in wanted:
         cases = [*named(True)]

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -142,6 +142,16 @@ class Certificate:
             return [Fraction(float(x)) for x in self.document[name]]
         return list(check.Fields(self.document, "the document").vector(name, length))
 
+    def explained(self, reason: str) -> Certificate:
+        """Return this certificate with the reason why its level is not a stronger one."""
+        return Certificate({**self.document, "comments": {"reason": reason}})
+
+    @property
+    def reason(self) -> str:
+        """Why the level is numerical although f is polyhedral; otherwise empty."""
+        comments = self.document.get("comments")
+        return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
+
     @property
     def digest(self) -> str:
         """The SHA-256 of the content."""
@@ -240,10 +250,11 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
             level, lower, upper, reason = check.verdict(os.fspath(path), given)
     if level is not None:
         return Verdict(True, level, lower, upper, "")
-    try:
-        found = Certificate.load(path).level
-    except (InputError, OSError):
-        found = ""
+    found = ""
+    with suppress(InputError, OSError):
+        certificate = Certificate.load(path)
+        found = certificate.level
+        reason += f" ({certificate.reason})" if certificate.reason else ""
     # The checker has a command line of its own, and names its option.
     reason = reason.replace("--matrix FILE", MATRIX_ARGUMENT)
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)

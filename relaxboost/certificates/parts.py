@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from relaxboost._core.digits import number, vector
-from relaxboost.certificates.exact.evaluate import Evaluation
+from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.relaxations import Relaxation
 from relaxboost.relaxations.base import operands_of
@@ -30,7 +30,7 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 
 
 def describe_auxiliaries(
-    f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: Evaluation
+    f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
     """Return the z of every polyhedral part at the exact d; empty where there is no such part.
 
@@ -54,7 +54,11 @@ def describe_auxiliaries(
 
 
 def describe_witness(
-    f: Relaxation, described: Described, found: Any, u: Sequence[Fraction], evaluation: Evaluation
+    f: Relaxation,
+    described: Described,
+    found: Any,
+    u: Sequence[Fraction],
+    evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
     """Return what proves a lower bound on F(u): `found`, which f.witness returned, made exact."""
     if described["kind"] == "scaled":
@@ -83,7 +87,7 @@ def optimal_witness(
     described: Described,
     best: ExactOptimum,
     u: Sequence[Fraction],
-    evaluation: Evaluation,
+    evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
     """Return what proves F(u) itself, at the margins of an exact optimum: its γ and x, or
     multipliers where f is written as a linear program.

@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import float_down, float_up
 from relaxboost.certificates import check
 from relaxboost.certificates.certificate import Certificate
-from relaxboost.certificates.exact.evaluate import Evaluation, Unproved
+from relaxboost.certificates.exact.evaluate import ExactEvaluation, Unproved
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.certificates.parts import has_program
 from relaxboost.game.domains import AtomicSet
@@ -33,7 +33,7 @@ _SIMPLE = 10_000
 """Common denominators up to which fractions near a solver's points are tried first."""
 
 
-class Source(NamedTuple):
+class GivenPair(NamedTuple):
     """The pair to be certified, and what is known of its bounds."""
 
     d: Any
@@ -44,11 +44,13 @@ class Source(NamedTuple):
     upper: Any = None
     """Bounds that the certificate has to hold; None where nothing is known."""
     optimum: ExactOptimum | None = None
+    exact: bool = True
+    """Whether f(d) and F(u) are needed to the last digit where points are given as fractions."""
     digits: int = check.DIGITS
     """The most that a bound is written with."""
 
     @classmethod
-    def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> Source:
+    def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
         """Return the pair of what was given, with `d` and `w` in place of its own."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
@@ -71,19 +73,19 @@ class Source(NamedTuple):
             raise InputError("certify needs a solution, or a game with both d and w")
         return cls(**own)
 
-    def simple(self) -> Source | None:
+    def simple(self) -> GivenPair | None:
         """Return short fractions near a solver's pair, which may prove nothing; None if long."""
         support, coefficients = self.w
         d, w = _near(self.d), _near(coefficients)
-        return None if d is None or w is None else Source(d, (support, w))
+        return None if d is None or w is None else GivenPair(d, (support, w))
 
-    def shorter(self) -> Source:
+    def shorter(self) -> GivenPair:
         """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
         assert self.optimum is not None
         support, w = self.w
         pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
         value = self.optimum.value
-        return Source(*pair, lower=value, upper=value, digits=100)
+        return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
         """Return the certificate unless it is far wider than what it certifies."""
@@ -112,7 +114,11 @@ def fractions(values: Any) -> list[Fraction] | None:
 
 
 def exact_d(
-    source: Source, game: Game, described: dict[str, Any], penalty: Penalty, evaluation: Evaluation
+    source: GivenPair,
+    game: Game,
+    described: dict[str, Any],
+    penalty: Penalty,
+    evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
     """Return a d of the simplex at which f is finite for certain, its auxiliaries, and f(d).
 
@@ -137,11 +143,9 @@ def exact_d(
     form = description_of(game.relaxation).exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
         # The exact d and z are found together, because equations of f may link them.
-        found = evaluation.point(form, near, _steepness(source, game))
-        if found is not None:
-            z = found[1] if described["kind"] == "polyhedral" else None
-            with suppress(check.Rejected):
-                return found[0], *penalty(found[0], z)
+        moved, z = evaluation.point(form, near, _steepness(source, game))
+        with suppress(check.Rejected):  # which other terms of a sum may cause
+            return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
 
 
@@ -168,7 +172,7 @@ def _moved_inside(
     )
 
 
-def _steepness(source: Source, game: Game) -> float:
+def _steepness(source: GivenPair, game: Game) -> float:
     """Return the Lipschitz constant of g(Aᵀd) in d, near this pair if it has none everywhere."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)

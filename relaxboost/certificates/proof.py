@@ -15,10 +15,16 @@ from relaxboost._core.digits import integer, number, vector
 from relaxboost._core.errors import InputError
 from relaxboost.certificates import check, products
 from relaxboost.certificates.certificate import Certificate, matrix_text, precisely
-from relaxboost.certificates.exact.evaluate import Evaluation
+from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.exact.optimum import ExactOptimum
 from relaxboost.certificates.parts import describe_auxiliaries, describe_witness, optimal_witness
-from relaxboost.certificates.points import Source, columns_and_weights, exact_d, exact_w, fractions
+from relaxboost.certificates.points import (
+    GivenPair,
+    columns_and_weights,
+    exact_d,
+    exact_w,
+    fractions,
+)
 from relaxboost.game.game import Game
 from relaxboost.game.solution import Solution
 from relaxboost.relaxations import Relaxation
@@ -35,6 +41,9 @@ PRECISION = 192
 
 INLINE = 200_000
 """Entries of A up to which it is written into the certificate."""
+
+_CLOSE = Fraction(1, 10**9)
+"""The gap, relative to 1 + the bound, below which short fractions may be the optimum itself."""
 
 
 def certify(
@@ -94,10 +103,11 @@ def certify(
     if level is None and is_numerical and strongest_level(game) == "exact":
         try:
             return certify(solution, "exact", d=d, w=w, inline=inline)
-        except InputError:  # its data are doubles, and may leave no exactly feasible point
-            level = "numerical"
+        except InputError as error:  # its data are doubles, and may leave no exactly feasible point
+            found = certify(solution, "numerical", d=d, w=w, inline=inline)
+            return found.explained(str(error))
     level = checkable(game, level)
-    source = Source.of(solution, d, w)
+    source = GivenPair.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
@@ -108,28 +118,46 @@ def certify(
     precision = _precision(described["relaxation"])
     if level == "enclosed":
         document["precision"] = precision
+    given = d is not None or w is not None or not isinstance(solution, Solution)
     with precisely(level, precision) as real:
-        given = d is not None or w is not None or not isinstance(solution, Solution)
-        simple = None if given or level != "exact" else source.simple()
-        with suppress(check.Rejected, InputError, _Refused):  # then they are not feasible
-            found = simple and _prove(document, game, simple, real)
-            if found and found.lower == found.upper:
-                return found
+        short = None if given or level != "exact" else _optimal_in_short(document, game, source)
+        return _certificate(document, game, source, real) if short is None else short
+
+
+def _optimal_in_short(
+    document: dict[str, Any], game: Game, source: GivenPair
+) -> Certificate | None:
+    """Return the certificate of short fractions near the pair if these prove the optimum."""
+    short = source.simple()
+    if short is None:
+        return None
+    with suppress(check.Rejected, InputError, _Refused):  # then they are not feasible
+        found = _prove(document, game, short._replace(exact=False), check.exactly)
+        # Exact linear programs are slow, and are solved only if the optimum is likely.
+        if 0 < found.gap <= _CLOSE * (1 + abs(found.lower)):
+            found = _prove(document, game, short, check.exactly)
+        if not found.gap:
+            return found
+    return None
+
+
+def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
+    """Return the certificate of a pair; raises an InputError if it proves little or nothing."""
+    try:
         try:
-            try:
-                return source.held(_prove(document, game, source, real))
-            except _Refused:
-                if source.optimum is None:
-                    raise
-                return source.shorter().held(_prove(document, game, source.shorter(), real))
-        except check.Rejected as error:
-            raise InputError(f"these points prove nothing: {error}") from error
-        except _Refused as error:
-            raise InputError(
-                f"the checker would reject this certificate for its limits: {error}. Give d and w "
-                "as floats, whose fractions are short; certify fewer examples or a simpler f; or "
-                'take level="numerical"'
-            ) from error
+            return source.held(_prove(document, game, source, real))
+        except _Refused:
+            if source.optimum is None:
+                raise
+            return source.shorter().held(_prove(document, game, source.shorter(), real))
+    except check.Rejected as error:
+        raise InputError(f"these points prove nothing: {error}") from error
+    except _Refused as error:
+        raise InputError(
+            f"the checker would reject this certificate for its limits: {error}. Give d and w "
+            "as floats, whose fractions are short; certify fewer examples or a simpler f; or "
+            'take level="numerical"'
+        ) from error
 
 
 def _precision(described: dict[str, Any]) -> int:
@@ -220,7 +248,7 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
     return described
 
 
-def _prove(document: dict[str, Any], game: Game, source: Source, real: Any) -> Certificate:
+def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
     """Evaluate both bounds and return the document, completed, or raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
     described, w = document["game"], exact_w(source.w, game)
@@ -230,9 +258,9 @@ def _prove(document: dict[str, Any], game: Game, source: Source, real: Any) -> C
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
     name = repr(game.relaxation)
-    of_d = Evaluation(name, exact=fractions(source.d) is not None)
+    of_d = ExactEvaluation(name, exact=source.exact and fractions(source.d) is not None)
     given = source.optimum or fractions(columns_and_weights(source.w)[1])
-    of_w = Evaluation(name, exact=given is not None)
+    of_w = ExactEvaluation(name, exact=source.exact and given is not None)
 
     def penalty(d: list[Fraction], z: list[Fraction] | None) -> tuple[dict[str, Any], Any]:
         found = {"z": vector(z)} if z else None

@@ -8,7 +8,7 @@ import numpy as np
 
 import relaxboost as rb
 from relaxboost.certificates import ExactOptimum
-from relaxboost.certificates.exact.evaluate import Evaluation
+from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.parts import describe_auxiliaries
 from relaxboost.relaxations.multiples import Scaled
 from tests.certificates import judge
@@ -21,7 +21,7 @@ def penalty(f: rb.Relaxation, d: Numbers) -> Fraction | None:
     """Return f(d), None for infinity, from the formulas of the second opinion on certificates."""
     described = f.describe(len(d))
     try:
-        z = describe_auxiliaries(f, described, d, Evaluation(repr(f), exact=True))
+        z = describe_auxiliaries(f, described, d, ExactEvaluation(repr(f), exact=True))
         return fraction(judge.penalty(described, np.array([judge.rational(x) for x in d]), z))
     except (judge.Infinite, rb.InputError):
         return None

@@ -18,7 +18,7 @@ from scipy import sparse
 import relaxboost as rb
 from relaxboost.certificates import Certificate, check
 from relaxboost.certificates.certificate import precisely
-from relaxboost.certificates.exact.evaluate import Evaluation
+from relaxboost.certificates.exact.evaluate import ExactEvaluation
 from relaxboost.certificates.parts import describe_witness
 from relaxboost.certificates.proof import _accepted
 from relaxboost.relaxations.bounds import level_of
@@ -103,7 +103,7 @@ def test_balls_that_do_not_bind_prove_the_least_margin(f, rng):
         with precisely("enclosed", 192) as real:
             described = f.describe(7)
             _, bound = check.relaxation(check.Fields(described, "f"), 7, real)
-            written = describe_witness(f, described, found, u, Evaluation(repr(f), exact=True))
+            written = describe_witness(f, described, found, u, ExactEvaluation(repr(f), exact=True))
             _, proved = _accepted(written, u, bound)
         assert 0.25 - 0.2 <= float(proved.lower()) <= 0.25
 

@@ -44,7 +44,7 @@ class Unproved(InputError):
     """There is no exact certificate of this f, or none in time, whatever the points are."""
 
 
-class Evaluation:
+class ExactEvaluation:
     """How a polyhedral f is evaluated at exact points, and the time that is left for it.
 
     Parameters
@@ -60,24 +60,46 @@ class Evaluation:
         self._name, self._exact = name, exact
         self._limits = PivotLimits(_PIVOTS, _SECONDS)
 
-    def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point | None:
-        """Return (d, z) near d in doubles where f is finite, None if none was found nearby.
+    def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
+        """Return (d, z) where f is finite, near this d in doubles.
+
+        Parameters
+        ----------
+        price : float
+            What a unit of movement of d costs, in units of f.
 
         Raises
         ------
         Unproved
-            If f is infinite at every exact point of the simplex.
+            If f is infinite at every exact point of the simplex, or the time is up.
         """
         try:
             return near_point(form, np.array(d), price, self._limits.seconds)
-        except NoPoint:
-            return None
+        except NoPoint:  # inequalities leave no room between them
+            return self._closest(form, d, price)
         except Contradiction:
             raise Unproved(
                 f"the equations of {self._name} contradict each other in exact arithmetic: their "
                 "constants are doubles, such as 1/m, and no point meets all of them. Leave out an "
                 "equation that follows from the others and from sum(d) == 1, or take "
                 'level="numerical"'
+            ) from None
+
+    def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
+        """Return what `point` does, from an exact program."""
+
+        def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
+            return closest_point(form, at, Fraction(price), limits)
+
+        try:
+            return self._in_time(solve, form, [Fraction(x) for x in d])
+        except Unproved:
+            raise
+        except InputError:
+            raise Unproved(
+                f"{self._name} is infinite at every exact point of the simplex: its constraints "
+                "hold in doubles, but leave no room for their rounding. Relax the inequalities by "
+                '1e-9 of their size, leave out redundant equations, or take level="numerical"'
             ) from None
 
     def auxiliaries(self, form: ExactForm, d: Sequence[Fraction]) -> list[Fraction]:
@@ -144,6 +166,37 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
     program, point, _ = _optimum(fixed, m, limits)
     whole = int(point.q * program.unit)
     return [Fraction(int(a), whole) for a in point.values[m:size]]
+
+
+def closest_point(
+    form: ExactForm, d: Sequence[Fraction], price: Fraction, limits: PivotLimits
+) -> Point:
+    """Return (d, z) of the least f(d) + price |d − d0| for the given d0 (l1 norm), exactly.
+
+    Raises
+    ------
+    InputError
+        If f is infinite on the whole simplex.
+    Exhausted
+        If the limits come first.
+    """
+    m, size = len(d), len(form.cost)
+    one, zero = Fraction(1), Fraction(0)
+    # d = d0 + p - q, with p and q after the variables of f.
+    moved = [{i: one, size + i: -one, size + m + i: one} for i in range(m)]
+    above: list[Bound] = [None] * (2 * m)
+    spread = ExactForm(
+        form.cost + [price] * (2 * m),
+        form.lower + [zero] * (2 * m),
+        form.upper + above,
+        form.rows + moved,
+        [*form.row_lower, *d],
+        [*form.row_upper, *d],
+    )
+    program, point, _ = _optimum(spread, m, limits)
+    whole = int(point.q * program.unit)
+    found = [Fraction(int(a), whole) for a in point.values[:size]]
+    return found[:m], found[m:]
 
 
 def multipliers(
