@@ -160,14 +160,17 @@ class _IntegerRow(NamedTuple):
 
     @classmethod
     def of(cls, row: Row, low: Bound, high: Bound) -> _IntegerRow:
+        """Return the row and its two bounds, multiplied by their common denominator."""
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
 
     def at(self, numbers: Sequence[int]) -> int:
+        """Return the product of the row with a vector of integers."""
         return sum(a * numbers[j] for j, a in self.entries.items())
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
+        """Return whether the vector numbers / below satisfies both bounds of the row."""
         """Return whether the point `numbers` / `below` meets the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
