@@ -108,6 +108,7 @@ def test_a_divergence_of_weight_1e17_is_told_from_its_roundings(order, columns):
         (rb.KLPenalty(1e59), rb.L1Ball(1)),
         (HellingerPenalty(1e-80), rb.L1Ball(1)),
         (PowerPenalty(3, 1e40), rb.L1Ball(1)),
+        (8.5e-62 * (GroupNormPenalty([0, 1, 2, 3], 9.9, 1.5) + ChiSquarePenalty(3e6)), rb.L1Ball()),
     ],
     ids=repr,
 )
