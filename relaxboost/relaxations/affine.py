@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,27 +39,13 @@ class _Changed(Relaxation):
         Raises
         ------
         InputError
-            If it is +inf on the whole simplex, or d0 has another length than m.
+            If it is +inf on the whole simplex, d0 has another length than m, or no multipliers
+            of its cone program prove a lower bound.
         """
         bound = self._bind(m)
         bound.center(m)
+        numerical.programs(bound, m).require()
         return bound
-
-    def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − f*(x) for the conjugate of the whole, valid for every γ and x.
-
-        x is raised to γ − u first. Where f* is infinite there, f* is replaced by the supremum
-        over 0 <= d <= 1, which cvxpy evaluates.
-        """
-        x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
-        if math.isfinite(witness.gamma) and np.isfinite(x).all():
-            try:
-                value = self.conjugate(x)
-            except (InputError, OverflowError):  # too far off for the solver, or for doubles
-                return -math.inf
-            if math.isfinite(value):
-                return float(witness.gamma) - value
-        return super().lower_bound(u, witness)
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
@@ -91,7 +76,7 @@ class _Changed(Relaxation):
         return self._evaluated_bound(d, total)
 
     def believed(self, witness: Any, d: Vector) -> str:
-        return numerical.programs(self, d.size).unmet(d)
+        return super().believed(witness, d) or numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()

@@ -28,12 +28,12 @@ class Custom(Relaxation):
 
     Everything else (F, the witnesses, the distributions of a booster, the other of f and f*) is
     derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
-    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy evaluates, and
-    never called certified. Both bounds are evaluated at points that no constraint excludes, and by
-    multipliers of its cone program or tangents; where neither proves a lower bound within 1e-7, a
-    solver is believed to 1e-8. Where no point is found inside the constraints, as where two leave
-    no room between them, f is taken at one that breaks them by 1e-9. The message of the solution
-    says so. Write a subclass of `Relaxation` with closed forms where that is not enough.
+    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy works with, and
+    never called certified. A lower bound is proved by multipliers of the cone program that cvxpy
+    makes of f, moved into their cones; if they prove nothing, it is −inf and the message of the
+    solution says why. An upper bound is taken at a point that no constraint excludes. If no point
+    is found inside the constraints, f is taken at one that breaks them by 1e-9, and the message
+    says so. Write a subclass of `Relaxation` with closed forms if that is not enough.
 
     Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
     its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
@@ -59,8 +59,8 @@ class Custom(Relaxation):
     InputError
         If not exactly one of f and conjugate is given; and when a game is declared, if what it
         returns is not convex by cvxpy's rules, is +inf on the whole simplex, or is not bounded
-        below there; or if it is given by f* or with auxiliary variables, and cvxpy rounds one of
-        its exponents.
+        below there; if it needs power cones, or cvxpy rounds one of its exponents; or if no
+        multipliers prove a lower bound at margins of zero.
 
     References
     ----------
@@ -221,8 +221,8 @@ class Custom(Relaxation):
         the x of the witness, which needs no proof."""
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
-            finite = math.isfinite(witness.gamma) and np.isfinite(x).all()
-            found = numerical.programs(self._mirror, x.size).near(x) if finite else None
+            programs = numerical.programs(self._mirror, x.size)
+            found = programs.near(x) if np.isfinite(x).all() else None
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
@@ -230,11 +230,10 @@ class Custom(Relaxation):
 
     def believed(self, witness: Any, d: Vector) -> str:
         """Return what `Relaxation.believed` does; for f* as given both bounds are by f* alone."""
-        if self._mirror is None:
-            said = super().believed(witness, d)
-            return said or numerical.programs(self, d.size).unmet(d)
-        is_proved = numerical.programs(self._mirror, d.size).near(witness.x) is not None
-        return "" if is_proved else numerical.UNPROVED
+        if self._mirror is not None:
+            near = numerical.programs(self._mirror, d.size).near(witness.x)
+            return "" if near is not None else super().believed(witness, d)
+        return super().believed(witness, d) or numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()
