@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,17 +16,13 @@ from relaxboost._core.digits import number, vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations import numerical
-from relaxboost.relaxations.base import Relaxation, Traits, fixed_m, makes, operands_of
-from relaxboost.relaxations.bounds import Bounds, NumericalBounds, bounds_of
+from relaxboost.relaxations.base import Relaxation, Traits, fixed_m, makes
+from relaxboost.relaxations.bounds import Bounds, NumericalBounds
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
 from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.vectors import spell_parameter
-
-_CONJUGATE = 2e-12
-"""The relative error that f* in closed form may have: `conjugate` of a norm penalty is 0 if the
-dual norm exceeds the weight by at most 1e-12 of it, and the rest are roundings."""
 
 
 class _Changed(Relaxation, Bounds, Description):
@@ -48,10 +43,12 @@ class _Changed(Relaxation, Bounds, Description):
         Raises
         ------
         InputError
-            If it is +inf on the whole simplex, or d0 has another length than m.
+            If it is +inf on the whole simplex, d0 has another length than m, or no multipliers
+            of its cone program prove a lower bound.
         """
         bound = self._bind(m)
         bound.center(m)
+        numerical.programs(bound, m).require()
         return bound
 
     is_proved = False
@@ -62,29 +59,8 @@ class _Changed(Relaxation, Bounds, Description):
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
         return NumericalBounds(self).near_witness(u, proof)
 
-    def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − f*(x) for the conjugate of the whole, valid for every γ and x.
-
-        x is raised to γ − u first. f*(x) in closed form is off by 1e-12 of its terms, which are as
-        large as the weight of f and cancel against γ, so the bound is lowered by that. Where a
-        solver gives f*(x), or f*(x) is infinite, the cone program of the whole proves the bound.
-        """
-        x = np.maximum(witness.x, witness.gamma - np.asarray(u, dtype=np.float64))
-        if math.isfinite(witness.gamma) and np.isfinite(x).all() and in_closed_form(self.f):
-            with np.errstate(over="ignore", invalid="ignore"):
-                try:
-                    value = self.conjugate(x)
-                except OverflowError:  # math.fsum's: x is too far off for doubles
-                    return -math.inf
-                size = abs(value) + abs(witness.gamma) + self._reach(np.abs(x))
-            if math.isfinite(size):
-                return float(witness.gamma) - value - _CONJUGATE * size
+    def lower_bound(self, u: Vector, witness: DualWitness) -> float:
         return NumericalBounds(self).lower_bound(u, witness)
-
-    @abstractmethod
-    def _reach(self, sizes: Vector) -> float:
-        """Return a bound on <e, sizes> for the arguments e at which f is evaluated on the simplex,
-        that is, on what f*(x) changes by if every x_i changes by sizes_i."""
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
@@ -115,7 +91,8 @@ class _Changed(Relaxation, Bounds, Description):
         return NumericalBounds(self).evaluated_bound(d, total)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        return numerical.programs(self, d.size).unmet(d)
+        said = NumericalBounds(self).reservation(witness, d)
+        return said or numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()
@@ -193,9 +170,6 @@ class Shifted(_Changed):
         theta = np.asarray(theta, dtype=np.float64)
         return self.f.conjugate(theta) - float(theta @ np.broadcast_to(self.d0, theta.shape))
 
-    def _reach(self, sizes: Vector) -> float:
-        return float(sizes.max() + sizes @ np.abs(np.broadcast_to(self.d0, sizes.shape)))
-
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         return self.f.cvxpy_penalty(d + np.array(self.d0))
 
@@ -272,9 +246,6 @@ class Dilated(_Changed):
     def conjugate(self, theta: Vector) -> float:
         return self.f.conjugate(np.asarray(theta, dtype=np.float64) / float(self.c))
 
-    def _reach(self, sizes: Vector) -> float:
-        return float(sizes.max())
-
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         return self.f.cvxpy_penalty(float(self.c) * d)
 
@@ -293,14 +264,6 @@ class Dilated(_Changed):
             upper=[None if x is None else x / c for x in form.upper[:m]] + form.upper[m:],
             rows=[{j: c * x if j < m else x for j, x in row.items()} for row in form.rows],
         )
-
-
-def in_closed_form(f: Relaxation) -> bool:
-    """Return whether f* is evaluated without a solver, and to roundings."""
-    if type(f).conjugate is Relaxation.conjugate:
-        return False
-    operands = operands_of(f)
-    return all(map(in_closed_form, operands)) if operands else bounds_of(f).is_proved
 
 
 def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:

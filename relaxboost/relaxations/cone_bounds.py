@@ -128,6 +128,11 @@ class ConeBounds:
         self._sizes = abs(form.rows).T.tocsr(), abs(form.quadratic).tocsr()
         per_row = np.diff(self._up.indptr) + np.diff(form.quadratic.tocsr().indptr)
         self._roundings = 2.0 * UNIT * (per_row + 8.0)
+        # Rows that are scaled have multipliers of another size; those of one cone belong together.
+        self._unit = np.ones(form.right.size)
+        plain = slice(0, form.zero + form.half)
+        largest = abs(form.rows[plain]).max(axis=1).toarray().ravel()
+        self._unit[plain] = np.where(largest > 0.0, largest, 1.0)
         # The third entry of an exponential cone is raised where the second holds auxiliaries.
         alone = np.diff(sparse.csr_array(form.rows[:, m:]).indptr) == 0
         self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
@@ -389,9 +394,11 @@ class ConeBounds:
 
         form = self._form
         # Between the size of each and of all: an entry next to nothing can still become zero.
-        largest = float(np.abs(y).max(initial=1e-12))
-        size = np.sqrt((np.abs(y) + 1e-12 * largest) * largest)
+        share = np.abs(y) * self._unit
+        largest = float(share.max(initial=1e-12))
+        size = np.sqrt(share + 1e-12 * largest) * math.sqrt(largest)
         size[: form.zero] += max(largest, wanted)
+        size /= self._unit
         rays, column, number = [], [], 0
         for rows, k in form.second_order():
             part = y[rows].reshape(-1, k)

@@ -32,12 +32,12 @@ class Custom(Relaxation, Bounds, Description):
 
     Everything else (F, the witnesses, the distributions of a booster, the other of f and f*) is
     derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
-    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy evaluates, and
-    never called certified. Both bounds are evaluated at points that no constraint excludes, and by
-    multipliers of its cone program or tangents; where neither proves a lower bound within 1e-7, a
-    solver is believed to 1e-8. Where no point is found inside the constraints, as where two leave
-    no room between them, f is taken at one that breaks them by 1e-9. The message of the solution
-    says so. Write a subclass of `Relaxation` with closed forms where that is not enough.
+    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy works with, and
+    never called certified. A lower bound is proved by multipliers of the cone program that cvxpy
+    makes of f, moved into their cones; if they prove nothing, it is −inf and the message of the
+    solution says why. An upper bound is taken at a point that no constraint excludes. If no point
+    is found inside the constraints, f is taken at one that breaks them by 1e-9, and the message
+    says so. Write a subclass of `Relaxation` with closed forms if that is not enough.
 
     Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
     its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
@@ -63,8 +63,8 @@ class Custom(Relaxation, Bounds, Description):
     InputError
         If not exactly one of f and conjugate is given; and when a game is declared, if what it
         returns is not convex by cvxpy's rules, is +inf on the whole simplex, or is not bounded
-        below there; or if it is given by f* or with auxiliary variables, and cvxpy rounds one of
-        its exponents.
+        below there; if it needs power cones, or cvxpy rounds one of its exponents; or if no
+        multipliers prove a lower bound at margins of zero.
 
     References
     ----------
@@ -234,8 +234,8 @@ class Custom(Relaxation, Bounds, Description):
         the x of the witness, which needs no proof."""
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
-            finite = math.isfinite(witness.gamma) and np.isfinite(x).all()
-            found = numerical.programs(self._mirror, x.size).near(x) if finite else None
+            programs = numerical.programs(self._mirror, x.size)
+            found = programs.near(x) if np.isfinite(x).all() else None
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
@@ -243,11 +243,11 @@ class Custom(Relaxation, Bounds, Description):
 
     def reservation(self, witness: Any, d: Vector) -> str:
         """Return what `Bounds.reservation` does; for f* as given both bounds are by f* alone."""
-        if self._mirror is None:
-            said = NumericalBounds(self).reservation(witness, d)
-            return said or numerical.programs(self, d.size).unmet(d)
-        is_proved = numerical.programs(self._mirror, d.size).near(witness.x) is not None
-        return "" if is_proved else numerical.UNPROVED
+        said = NumericalBounds(self).reservation(witness, d)
+        if self._mirror is not None:
+            near = numerical.programs(self._mirror, d.size).near(witness.x)
+            return "" if near is not None else said
+        return said or numerical.programs(self, d.size).unmet(d)
 
     def center(self, m: int) -> Vector:
         return numerical.programs(self, m).interior()

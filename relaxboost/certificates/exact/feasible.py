@@ -171,7 +171,6 @@ class _IntegerRow(NamedTuple):
 
     def holds(self, numbers: Sequence[int], below: int) -> bool:
         """Return whether the vector numbers / below satisfies both bounds of the row."""
-        """Return whether the point `numbers` / `below` meets the row."""
         value = self.at(numbers)
         above = self.low is None or value >= self.low * below
         return above and (self.high is None or value <= self.high * below)
