@@ -77,6 +77,7 @@ class HardMargin(Relaxation):
         return gamma, [u >= gamma]
 
     def exact_form(self, m: int) -> ExactForm:
+        # f = 0 adds no row and no cost to the simplex.
         return ExactForm.free(m)
 
     def describe(self, m: int) -> dict[str, Any]:
