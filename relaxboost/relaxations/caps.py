@@ -76,8 +76,8 @@ def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
         short = f"{float(total):g}" if 1 - total > 1e-6 else f"1 - {float(1 - total):.3g}"
         raise InputError(
             f"{owner} needs caps that sum to at least 1, since the weights sum to 1; these "
-            f"{len(caps)} sum to {short}: raise some caps or, if a float was rounded down, give a "
-            "Fraction, such as Fraction(1, 3)"
+            f"{len(caps)} sum to {short}: raise some caps, or give a Fraction, such as "
+            "Fraction(1, 3), if a float was rounded down"
         )
 
 
@@ -171,6 +171,7 @@ class Caps(Relaxation, Bounds, Description):
             return f"Caps({spell(self.caps)})"
         if len(self.caps) <= MAX_SHOWN:
             return f"Caps([{', '.join(map(spell, self.caps))}])"
+        # The exact value of many caps would fill pages.
         near = self._doubles.near
         return f"Caps(<{near.size} caps from {near.min():g} to {near.max():g}>)"
 
@@ -236,7 +237,8 @@ class Caps(Relaxation, Bounds, Description):
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
-        u, gamma = np.asarray(u, dtype=np.float64), float(witness.gamma)
+        u = np.asarray(u, dtype=np.float64)
+        gamma = float(witness.gamma)
         if not math.isfinite(gamma):
             return -math.inf
         below = u < gamma

@@ -108,6 +108,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         given = _caps_by_label(self.caps, used)
         if -1 in given:
             raise InputError("GroupCaps has no cap for -1, the label of examples in no group")
+        # A forgotten cap is more likely an error than a group without a limit.
         missing = next((label for label in used if label not in given), None)
         if missing is not None:
             raise InputError(
@@ -147,6 +148,7 @@ class GroupCaps(Relaxation, Bounds, Description):
         names, first, of, sizes = np.unique(
             alone, return_index=True, return_inverse=True, return_counts=True
         )
+        # `np.unique` sorts by label. The units are sorted by their first examples.
         order = np.argsort(first)
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
@@ -197,7 +199,8 @@ class GroupCaps(Relaxation, Bounds, Description):
 
     def conjugate(self, theta: Vector) -> float:
         """Return Σ_g c_g max_{i in g} |θ_i|, or inf unless θ is zero on the free examples."""
-        units, theta = self._for(len(theta)), np.abs(theta)
+        units = self._for(len(theta))
+        theta = np.abs(theta)
         largest = theta[_smallest(-theta, units.of, units.first)]
         if np.delete(largest, units.capped).any():
             return math.inf

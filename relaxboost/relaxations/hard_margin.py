@@ -79,6 +79,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return gamma, [u >= gamma]
 
     def exact_form(self, m: int) -> ExactForm:
+        # f = 0 adds no row and no cost to the simplex.
         return ExactForm.free(m)
 
     def describe(self, m: int) -> dict[str, Any]:

@@ -88,10 +88,14 @@ class ExactForm(NamedTuple):
 
     def doubles(self) -> LinearForm:
         """Return the program in doubles. A variable that is fixed to 1 has the constant as cost."""
-        cost, lower, upper = self.cost, self.lower, self.upper
+        cost = self.cost
+        lower = self.lower
+        upper = self.upper
+        # Solvers of linear programs accept no constant.
         if self.constant:
-            cost, one = [*cost, self.constant], Fraction(1)
-            lower, upper = [*lower, one], [*upper, one]
+            cost = [*cost, self.constant]
+            lower = [*lower, Fraction(1)]
+            upper = [*upper, Fraction(1)]
         box = _near(cost, 0.0), _near(lower, -np.inf), _near(upper, np.inf)
         if not self.rows:
             return LinearForm(*box)
@@ -120,6 +124,7 @@ class ExactForm(NamedTuple):
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
         """Return the program of the sum, with the same d in R^m and the z of `other` at the end."""
+        # The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
         return ExactForm(

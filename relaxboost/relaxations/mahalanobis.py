@@ -60,7 +60,8 @@ class Mahalanobis(WithNorm):
     Q: Any
 
     def __post_init__(self) -> None:
-        kind, name = type(self).__name__, self.size_name
+        kind = type(self).__name__
+        name = self.size_name
         try:
             given = np.asarray(self.Q)
         except ValueError as error:
@@ -339,7 +340,8 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
         """Return v shrunk to a norm of at most the weight."""
-        square, limit = sum(x * x for x in v), self.weight
+        square = sum(x * x for x in v)
+        limit = self.weight
         if square <= limit * limit:
             return v
         # The root is finer than that of the bound in doubles.

@@ -119,6 +119,7 @@ class OverPrior(Relaxation, Bounds, Description):
     @cached_property
     def _enclosed_prior(self) -> Interval:
         """Rigorous bounds of π where it is positive."""
+        # Floats have a fast rigorous sum, and Fractions an exact one.
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):
             values = np.array(positive)

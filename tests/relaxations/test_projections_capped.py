@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import relaxboost as rb
 from relaxboost.relaxations._projections import by_sorting, capped_distribution
+from relaxboost.solvers import Corrective
 from tests.twins import fig2_exact, fig2_float, fig2_walked
 
 METHODS = (capped_distribution, by_sorting)
@@ -123,3 +125,40 @@ def test_a_sample_of_many_margins_changes_nothing(rng):
                 assert np.abs(d - fig2_walked(u, beta, k)).max() <= 1e-12 / k
                 assert d.sum() == pytest.approx(1.0, abs=1e-12)
                 assert d.max() <= 1.0 / k * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("beta", [5e-324, 1e-300, 1e-18, 1e18, 1e300])
+def test_any_size_of_beta(beta, rng):
+    for m in (20, 300):
+        u = rng.normal(size=m)
+        for k in (1.0, 7.0, 6.5):
+            d = capped_distribution(u, beta, k)
+            assert np.allclose(d, by_sorting(u, beta, k), rtol=1e-12, atol=1e-15)
+
+
+class Wider(rb.Capped):
+    """A user's subclass that overrides the distribution and the relaxed margin."""
+
+    def _distribution(self, u, beta):
+        return super()._distribution(u, 2 * beta)
+
+    def relaxed_margin(self, u):
+        value, d = super().relaxed_margin(u)
+        return value - 0.125, d
+
+
+@pytest.mark.parametrize("family", [rb.Capped, Wider])
+def test_rounds_show_the_margin_and_the_distribution_of_the_relaxation(family, rng):
+    """To the bit for the distribution, and for a subclass its own methods."""
+    A = np.where(rng.random((400, 60)) < 0.6, 1.0, -1.0)
+    game = rb.Game(A, family(k=80))
+    seen = []
+
+    def look(state):
+        f, u = game.relaxation, state.active.u
+        assert state.lower == pytest.approx(f.relaxed_margin(u)[0], rel=1e-13, abs=1e-14)
+        assert np.array_equal(state.d, f.distribution(u, 1e-3))
+        seen.append(state.round)
+
+    rb.solve(game, 1e-9, Corrective(step="pairwise", beta=1e-3), max_rounds=50, callback=look)
+    assert len(seen) == 50

@@ -118,6 +118,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
     above = np.maximum(u - ordered[i], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         d = np.minimum(1.0 / k, (k - i) / k / tail * np.exp(-(above / beta)))
+    # These exponents were cut at 0, so their entries are not exactly at the cap.
     d[u < ordered[i]] = 1.0 / k
     return d
 

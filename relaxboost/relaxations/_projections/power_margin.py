@@ -20,7 +20,7 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The least s, and the least spread of margins that are told apart: their squares are doubles."""
+"""The least s. Margins whose spread is less count as equal, since their squares are no doubles."""
 
 MAX_EXPONENT = 700.0
 """e^700 is a double."""
@@ -38,6 +38,7 @@ def _sums(
     top = 0.0 if q == 1.0 else -math.inf
     stride = 0 if kappa.shape[0] == 1 else 1
     sign = 1.0 if q > 0.0 else -1.0
+    # The first loop computes log t, because t itself may overflow unless it is divided by e^top.
     for i in range(v.shape[0]):
         h = s - sign * v[i]
         if h <= 0.0:
@@ -77,6 +78,7 @@ class _Level:
         self.t = np.empty(u.size)
         self.log_total = math.nan
         self._top = math.nan
+        # Without ties, d reaches over margins up to about their mean.
         spread = float(self.v.mean())
         self._start = math.log(spread) if spread > 0.0 else 0.0
 

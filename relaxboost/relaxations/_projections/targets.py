@@ -78,6 +78,7 @@ def _entries_between(
     kind: int, a: Vector, b: Vector, low: float, high: float
 ) -> tuple[Vector, Vector, Vector]:
     """Return key, const and slope of the entries with low < key < high."""
+    # Counting first costs less than three arrays of full length.
     size = 0
     for i in range(a.shape[0]):
         key = _entry(kind, a[i], b[i])[0]
@@ -103,6 +104,7 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
     sample = a[::stride].copy(), b[::stride].copy()
     key, const, slope = _entries_between(kind, *sample, -math.inf, math.inf)
     order = np.argsort(key)
+    # Each sampled entry stands for this many entries.
     scale = a.shape[0] / max(1, key.shape[0])
     const_upto = 0.0
     slope_upto = 0.0

@@ -91,6 +91,7 @@ def sweep(
     sums = np.zeros(5)
     z = np.empty(CHUNK)
     k = np.full(CHUNK, logk[0] + shift)
+    # The first pass has no y to start from, and `change` is then infinite or nan.
     cold = not abs(change) <= 0.05
     steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
     for start in range(0, u.shape[0], CHUNK):
