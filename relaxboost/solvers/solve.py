@@ -56,8 +56,8 @@ def solve(
     ----------
     game : Game
     tol : float, optional
-        The run stops when the gap of the *unsmoothed* game is at most this number, > 0. The default
-        is 1e-3. If only `rtol` is given, the default is 1e-8, so a smaller |ρ| counts as zero.
+        A positive number. The run stops when the gap of the *unsmoothed* game is at most `tol`. The
+        default is 1e-3, or 1e-8 if only `rtol` is given.
     method : str or Method
         ``"auto"`` runs several methods, called phases, in a fixed order, without the phases that do
         not suit the game. `Solution.trace` gives the reason for each decision. Every other name,

@@ -195,7 +195,7 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write the sum of g + force over the examples at each level of each feature to `out`.
+    """Write Σ (g + force) over the examples at each level of each feature to `out`.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
     part : pair of int
         The first feature that this call computes, and the feature before which it ends.
     g : array
-        One number for each level of each feature.
+        One number for each level of each feature; it counts once for each example at the level.
     force : array of shape (m,)
         One number for each example.
     out : array
@@ -286,12 +286,11 @@ def first_stretch(
 
     A taut string is the shortest path through a tube, and a stretch is a straight part of the
     string. Over level k, which has the width `counts[k]`, the middle line of the tube rises by
-    `sums[k]`. The tube reaches from `tube` below the middle line to `tube` above this line. The
-    middle line starts at the height `start` above the string, and ends at the height `end` below
-    the string.
+    `sums[k]`. The number `tube` is half the height of the tube. At its left end, the middle line is
+    `start` above the string, and at its right end it is `end` below the string.
 
-    The side is 1 if the string bends around the upper side of the tube after the stretch. The side
-    is -1 if the string bends around the lower side, and 0 if the stretch reaches the end.
+    The side is 1 if the string touches the upper side of the tube at the end of the stretch, -1 if
+    it touches the lower side, and 0 if the stretch reaches the end of the tube.
 
     A straight line from the start of the string stays inside the tube up to the current level if
     the slope of the line lies between `low` and `high`. If no such slope exists up to the next
@@ -329,13 +328,13 @@ def first_stretch(
 def find_end_pull(
     offsets: Whole, counts: Array, sums: Array, tube: float, o: float, guess: float
 ) -> float:
-    """Return the end pull, a number that is added to the first and the last sum of each feature.
+    """Return the end pull, a number that is added to the first and the last of each feature's sums.
 
-    The margin is a sum of one function of each feature f. This function is a number o_f plus the
-    slopes of a taut string, the shortest path through a tube around the cumulative sums of f. The
-    first and the last value of each function have to sum to zero. If o is the sum of all o_f, it
-    follows that o plus half the sum of the first and last slopes of all strings is zero. The end
-    pull solves this equation.
+    The margin is a sum of one function for each feature j. The value of this function at a level is
+    o_j plus the slope of a taut string over this level. The string is the shortest path through a
+    tube around the cumulative `sums` of the feature. The first and the last value of a function
+    have to sum to zero: 2 o_j + (first slope + last slope) = 0. With o = Σ o_j, the end pull is the
+    number for which o plus half the sum of the first and last slopes of all strings is zero.
 
     The left-hand side of the equation increases with the end pull, and it is piecewise linear.
     Therefore a few Newton steps within a bracket [low, high] of the solution suffice.

@@ -50,9 +50,9 @@ class WarmStart:
     """
 
     d: Vector | None = None
-    """The distribution d over the examples, or None if the start has no such point."""
+    """The distribution d over the examples, or None if the start gives none."""
     w: Weights | None = None
-    """The weights w of the hypotheses, or None if the start has no such point."""
+    """The weights w of the hypotheses, or None if the start gives none."""
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""

@@ -43,11 +43,12 @@ def unfit(game: Game) -> str:
 class CuttingPlanesRun(Booster):
     """A run of in-out cutting planes (Ben-Ameur & Neto 2007) on the relaxed margin.
 
-    The linear program over the atoms is the restricted program of column generation for the game in
-    which w is the distribution, and the distributions v found so far are the columns. Its point w
-    and the best known w are the ends of a segment, and the next cut is taken near the best known w.
-    If this cut does not exclude the point of the program, then F at the new w closes most of the
-    gap. The multipliers of the cuts mix the distributions v to d.
+    An atom is a vertex of the domain of w. The linear program over the weights of the atoms is that
+    of column generation with the roles exchanged: w takes the place of the distribution, and the
+    distributions v that have been found take the place of the columns. The next cut is taken on the
+    segment from the best known w to the solution of the program, near the best known w. If the cut
+    does not exclude the solution, the value at the new w closes most of the gap. The distribution d
+    is the mean of the distributions v, weighted by the multipliers of their cuts.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class CuttingPlanesRun(Booster):
         return values
 
     def _weights(self, shares: Vector) -> Vector:
-        """Return the w that mixes the atoms by these shares."""
+        """Return the w that is the mean of the atoms with the weights `shares`."""
         over, n = self._game.over, self._all.size
         assert isinstance(over, AtomicSet)
         w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])

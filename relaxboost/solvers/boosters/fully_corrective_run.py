@@ -138,7 +138,7 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add `worst`, the distribution that is worst for the current weights, to the hull."""
+        """Add `worst`, a distribution, to those whose convex hull the next program uses."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 

@@ -139,7 +139,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse` over the examples at each level of each feature.
+    """Return the sum of `inverse`, one number per example, over each level of each feature.
 
     The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
     those of feature 1, and so on.
@@ -329,7 +329,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of about `most` cuts of features, in increasing order.
+    """Return the indices of some `most` cuts of features, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
     cut with the largest entry of `D` in each group.

@@ -75,7 +75,7 @@ class Cones(ABC):
 
     @abstractmethod
     def inside(self, s: Array) -> NDArray[np.bool_]:
-        """Return for each slack in the rows of `s` whether it is in the interior of its cone."""
+        """Return, for each row of `s`, whether this slack vector is in the interior of its cone."""
 
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
         """Return for each multiplier in the rows of `z` whether it is inside its dual cone."""

@@ -118,7 +118,7 @@ class EdgeBounds:
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the entries of `array` for columns of the game, not for an appended column."""
+        """Return the entries of `array` for the columns of the game, without w = 0 as a column."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:

@@ -78,7 +78,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record how many conjugate gradient iterations the equations `normal` took in this step.
+        """Record the number of conjugate gradient iterations for the equations in this step.
 
         The method `factorise` uses this number to predict the work of the next step.
         """

@@ -30,9 +30,9 @@ MAX_CONE_EXAMPLES = 100_000
 cone program. A row of this program takes some hundred bytes of memory."""
 
 FEW_COLUMNS = 1000
-"""The largest number of stumps (cuts of features) for which a run does without column generation,
-which would save little work. If the columns are stored as an array, and memory allows fewer columns
-than this in the restricted problem, the method does not support the game."""
+"""The number of columns up to which a run uses all columns of a game from the start, because column
+generation would save little work. The method rejects a game whose columns are stored as an array if
+memory cannot hold this many columns in the restricted problem."""
 
 ITERATIONS = 15
 """The predicted number of iterations of a run without column generation. 15 is a usual number
