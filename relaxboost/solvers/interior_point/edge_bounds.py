@@ -118,7 +118,7 @@ class EdgeBounds:
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
-        """Return the entries of `array` for the columns of the game, without an appended column of zeros."""
+        """Return the entries of `array` for the columns of the game, not for a column of zeros."""
         return array[:, : self.bulk.n]
 
     def scaling(self) -> ColumnScaling:
