@@ -113,9 +113,9 @@ class Mahalanobis(WithNorm):
         return float(self.bound)
 
     @property
-    def _norm(self) -> mahalanobis.EllipsoidNorm:
+    def _norm(self) -> mahalanobis.NormLimit:
         """The norm and its bound, as the kernels take them."""
-        return mahalanobis.EllipsoidNorm(self.matrix, self.limit, isinstance(self, Ball))
+        return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
         """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""

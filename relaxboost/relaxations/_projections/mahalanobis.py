@@ -57,7 +57,7 @@ class _State(NamedTuple):
             return np.asarray(np.linalg.lstsq(system, -self.residual, rcond=1e-13)[0])
 
 
-class EllipsoidNorm(NamedTuple):
+class NormLimit(NamedTuple):
     """A bound ‖Qd‖ <= `bound` if `is_ball` is True, and else a penalty `bound` · ‖Qd‖."""
 
     Q: Matrix
@@ -82,7 +82,7 @@ class EllipsoidNorm(NamedTuple):
 
 
 def sharpen(
-    norm: EllipsoidNorm, u: Vector, d: Vector, gamma: float, multiplier: float
+    norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
     """Return (d, γ, λ) to rounding for β = 0, or None if the support given by `d` is wrong.
 
@@ -114,7 +114,7 @@ def sharpen(
     return (whole, gamma, multiplier) if good else None
 
 
-def sharpen_smoothed(norm: EllipsoidNorm, u: Vector, beta: float, d: Vector) -> Vector | None:
+def sharpen_smoothed(norm: NormLimit, u: Vector, beta: float, d: Vector) -> Vector | None:
     """Return d to rounding for β > 0, or None if Newton's method does not converge."""
     log_d = np.log(np.maximum(d, 1e-12 * d.max()))
     # The solver knows the large entries well. Least squares over them give γ and λ.
