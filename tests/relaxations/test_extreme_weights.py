@@ -185,3 +185,10 @@ def test_games_of_tiny_margins_and_large_weights_warn_of_nothing(f, size):
     """Warnings are errors here; the margins are down to the smallest doubles."""
     A = size * np.random.default_rng(5).uniform(-1.0, 1.0, (6, 4))
     overlap(rb.Game(A, f))
+
+
+@pytest.mark.parametrize("spread", [5e-324, 1e-323, 1e-322])
+def test_a_ball_around_margins_of_the_smallest_doubles_has_a_distribution(spread):
+    """The quotient of the spread of the margins and β is zero in doubles."""
+    d = rb.KLBall(0.1).distribution(np.array([0.0, 0.0, spread]), 0.1)
+    assert d == pytest.approx(np.full(3, 1 / 3), abs=1e-12)

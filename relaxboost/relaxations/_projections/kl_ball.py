@@ -81,7 +81,9 @@ def kl_ball_distribution(
         largest = min(spread / beta, largest)
     divergence = _Divergence(s, log_prior, radius < SMALL_RADIUS)
     if divergence.is_at_most(largest, radius):
-        return tilt(g, max(spread / largest, MIN_TEMPERATURE), log_prior)[0], 0.0
+        # Of margins near the smallest doubles the quotient spread / beta, hence `largest`, is 0.
+        coldest = spread / largest if largest > 0.0 else beta
+        return tilt(g, max(coldest, MIN_TEMPERATURE), log_prior)[0], 0.0
     eta = _inverse_temperature(divergence, radius, largest)
     temperature = max(spread / eta, MIN_TEMPERATURE)
     return tilt(g, temperature, log_prior)[0], max(temperature - beta, 0.0)

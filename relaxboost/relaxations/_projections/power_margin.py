@@ -121,7 +121,8 @@ class _Level:
         `log_total`.
         """
         s = self._distance(x)
-        width = (4.0 + abs(x)) * 4.0 * UNIT * s
+        # x may lie beyond the limits of s, and s must stay larger than its width.
+        width = (4.0 + abs(math.log(s))) * 4.0 * UNIT * s
         if self.q <= 1.0 or abs(miss()) <= 1e-13:
             return
         ends = np.clip(s - self.v + np.array([[-width], [width]]), 0.0, None) / self.kappa
