@@ -113,10 +113,13 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
     The smallest margins are complete because they may have nearly all of the weight d.
     """
     stride = u.size // SAMPLE_SIZE
-    regular = np.arange(stride // 2, u.size, stride)
-    bound = np.partition(u[regular], 1)[1]
+    # One entry of each run of `stride`, at a place that does not repeat, since margins may be
+    # periodic: multiples of the golden ratio modulo 1 are evenly spread.
+    runs = np.arange(u.size // stride)
+    places = runs * stride + (runs * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
+    bound = np.partition(u[places], 1)[1]
     smallest = np.flatnonzero(u <= bound)
-    others = regular[u[regular] > bound]
+    others = places[u[places] > bound]
     chosen = np.append(smallest, others)
     weight = (u.size - smallest.size) / max(1, others.size)
     return _Entries(

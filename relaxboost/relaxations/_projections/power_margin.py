@@ -78,6 +78,7 @@ class _Level:
         self.t = np.empty(u.size)
         self.log_total = math.nan
         self._top = math.nan
+        self._last = math.nan
         # Without ties, d reaches over margins up to about their mean.
         spread = float(self.v.mean())
         self._start = math.log(spread) if spread > 0.0 else 0.0
@@ -85,11 +86,13 @@ class _Level:
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
         """Return the x at which the decreasing function `miss` vanishes, and set t at this x."""
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
-        self.evaluate(x)
+        if x != self._last:
+            self.evaluate(x)
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
         """Return log Σt, log Σκt^{q+1} and their derivatives in x = log s."""
+        self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
         energy_slope = (1.0 + 1.0 / self.q) * total
