@@ -171,7 +171,7 @@ def play(name: str, f: rb.Relaxation, seed: int) -> dict[str, Any]:
     row["seconds"] = time.process_time() - start
     row["truth"] = optimum(A, f.resolve(SIZE)) if "refused" not in row["message"] else math.nan
     size = 1.0 + abs(row["truth"])
-    row["lost"] = not row["upper"] - row["lower"] <= LOST * (1.0 + abs(row["upper"]))
+    row["lost"] = not row["upper"] - row["lower"] <= LOST * min(1e300, 1.0 + abs(row["upper"]))
     beyond = max(row["lower"] - row["truth"], row["truth"] - row["upper"])
     row["false"] = bool(beyond > FALSE * size)
     row["beyond"] = beyond / size

@@ -28,6 +28,8 @@ _LEFT = 1e-12
 """What may be left of q_z, relative to its terms; a rounding of the largest term, too."""
 _LEFT_OF_STEP = 1e-13
 """What a step to zero may leave of a multiplier, relative to it; ten times the ridge of 1e-14."""
+_LARGEST = 1e150
+"""The multipliers that are used are smaller; the squares of larger ones overflow."""
 _REACH = 16.0
 """How many times its value, or one, an auxiliary variable may be where the rest is charged."""
 _TIGHT = {
@@ -314,6 +316,9 @@ class ConeBounds:
         back = sparse.linalg.spsolve(turn, slack) if form.second else slack
         with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
             value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
+        # Multipliers whose squares overflow end in errors of every method that goes on from them.
+        if not float(np.abs(y).max(initial=0.0)) < _LARGEST:
+            return None
         status = str(answer.status)
         return _Found(x, y, back, value, status == "Solved", status in _USABLE[:2])
 
