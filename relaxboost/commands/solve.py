@@ -25,7 +25,6 @@ from relaxboost.commands.style import (
     sep_option,
     show,
 )
-from relaxboost.relaxations.bounds import level_of
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
@@ -176,6 +175,8 @@ def solve(**given: Any) -> None:
         check_report(options.report)
     if options.certificate is not None:
         check_output(options.certificate, (".json",))
+        from relaxboost.relaxations.bounds import level_of  # NumPy, which --help need not load
+
         if "enclosed" in (level_of(relaxation), over.level):
             from relaxboost.certificates.certificate import precisely
 

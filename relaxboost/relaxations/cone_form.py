@@ -131,7 +131,8 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
 def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
     """Raise an error that names the atom if an exponent is rounded or kept in a power cone."""
     remedy = (
-        ", or write a subclass of Relaxation with the methods witness and lower_bound of its own"
+        ", or write a class that derives from Relaxation and Bounds, with its own witness, "
+        "lower_bound and penalty_bound"
     )
     todo = [problem.objective.expr, *(a for c in problem.constraints for a in c.args)]
     while todo:

@@ -26,8 +26,8 @@ from relaxboost.relaxations.pointwise import Pointwise
 
 UNPROVED = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
-    "that the lower bound is -inf; scale f and its variables to sizes near one, or write a "
-    "subclass of Relaxation with the methods witness and lower_bound of its own"
+    "that the lower bound is -inf; scale f and its variables to sizes near one, or write a class "
+    "that derives from Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
 """The reason why a lower bound on F(u) is −inf."""
 UNMET = (

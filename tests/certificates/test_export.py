@@ -87,7 +87,10 @@ def test_every_polyhedral_family_is_accepted():
             edges = [sum(x * Fraction(a) for x, a in zip(d, row, strict=True)) for row in A]
             assert [at[f"e{j}"] for j in range(N)] == edges
             cost = exactly.penalty(game.relaxation.resolve(M), d)
-            assert cost + size(game.over, edges) == certificate.upper, name
+            # Without a rule for auxiliaries they are rounded points near the best ones.
+            has_rule = game.relaxation.exact_auxiliaries(d) is not None
+            beyond = certificate.upper - cost - size(game.over, edges)
+            assert 0 <= beyond <= (0 if has_rule else 1e-9), name
         else:
             w = [at[f"edge{j}_high"] - at[f"edge{j}_low"] for j in range(N)]
             given = certificate.document["w"]

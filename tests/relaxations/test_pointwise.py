@@ -232,12 +232,15 @@ def test_power_cones_are_refused_with_a_remedy(f):
 def test_bounds_of_ones_own_need_no_cone_program():
     """The remedy that the errors name."""
 
-    class Cubes(rb.Relaxation):
+    class Cubes(rb.Relaxation, rb.relaxations.Bounds):
         def cvxpy_penalty(self, d):
             return cp.sum(cp.power(d, 3, approx=False)), []
 
         def witness(self, u):
             return rb.relaxations.Witness(self.relaxed_margin(u)[0])
+
+        def penalty_bound(self, d, total):
+            return self.penalty(d), 0.0
 
         def lower_bound(self, u, witness):
             """F >= min over d of <d, u> + Σ (d_i b² 3 − 2 b³), tangents at b = 1/m."""

@@ -169,7 +169,7 @@ def test_line_search_finds_the_maximiser_from_below(rng):
                 )
                 continue
             for stretch in (1.0, 3.0, 1e6):  # where the search begins does not matter
-                given = relaxation.projector(beta), beta, Segment(u, v, slope)
+                given = projector(relaxation, beta), beta, Segment(u, v, slope)
                 eta, there, d, times = line_search(*given, accuracy=1e-6, stretch=stretch)
                 if derivative(1.0) >= 0:
                     assert eta == 1.0

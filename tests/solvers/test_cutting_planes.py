@@ -49,7 +49,7 @@ def test_they_take_few_rounds_where_kelleys_method_takes_thousands(monkeypatch):
     game = rb.Game(returns(1000, 20), SpectralRisk.gini(), over=rb.Simplex())
     found = rb.solve(game, tol=1e-8, max_rounds=300)
     assert found.status == "optimal"
-    monkeypatch.setattr(cutting_planes, "INNER_SHARE", 0.0)
+    monkeypatch.setattr(cutting_planes.CuttingPlanesRun, "inner_share", 0.0)
     kelley = rb.solve(game, tol=1e-8, max_rounds=600)
     assert kelley.status == "max_rounds"
     assert rb.compare(found, kelley)

@@ -97,24 +97,24 @@ DEEPER = {
     "KLPenalty": 14,
     "GroupCaps": 15,
     "BinaryEntropy": 16,  # a root in the levels of its logits
-    "KLBall": 17,
+    "KLBall": 19,
     "Mahalanobis": 18,
     "NormBall(1.5)": 22,
     "NormBall(1, weights)": 19,
     "GroupNorm": 18,
     "SpectralRisk": 18,
-    "c * f": 20,
-    "ChiSquarePenalty": 19,
-    "HellingerPenalty": 19,
-    "PowerPenalty": 19,  # one root; those below are roots in roots
-    "ChiSquareBall": 22,
-    "HellingerBall": 22,
-    "PowerBall": 22,
-    "NormBall(2": 22,
-    "NormBall(8)": 22,
-    "NormPenalty(1.5)": 22,
-    "NormPenalty(2)": 22,
-    "NormPenalty(3": 22,
+    "c * f": 21,
+    "ChiSquarePenalty": 20,
+    "HellingerPenalty": 20,
+    "PowerPenalty": 20,  # one root; those below are roots in roots
+    "ChiSquareBall": 23,
+    "HellingerBall": 23,
+    "PowerBall": 23,
+    "NormBall(2": 23,
+    "NormBall(8)": 23,
+    "NormPenalty(1.5)": 23,
+    "NormPenalty(2)": 23,
+    "NormPenalty(3": 23,
 }
 """Where the distribution, or the bound, needs more: how the names begin, and the depth."""
 

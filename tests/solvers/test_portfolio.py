@@ -369,7 +369,7 @@ def test_an_early_iterate_does_not_spoil_later_evaluations_of_f():
         assert found.lower - 1e-6 <= 1 / 3 - 8.9 <= found.upper + 1e-6
 
 
-def test_a_proved_value_of_f_counts_more_than_the_word_of_a_solver(monkeypatch):
+def test_a_loose_value_of_f_does_not_hide_a_better_one():
     def bounded(d):
         z = cp.Variable(2)
         return cp.sum(z), [z >= d[:2], z <= 1]
@@ -380,6 +380,3 @@ def test_a_proved_value_of_f_counts_more_than_the_word_of_a_solver(monkeypatch):
     assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
     programs.keep("point", d, 1.5)  # what an early iterate proves
     assert programs.above(d)[0] == pytest.approx(2 / 3, abs=1e-6)
-    monkeypatch.setattr(type(programs._pointwise), "allowed", lambda self, x: None)
-    assert programs.above(d)[0] == 1.5
-    assert programs.unmet(d) == ""
