@@ -175,7 +175,7 @@ FRONT_DOORS = [
 PAGES = [
     *FRONT_DOORS, "boosters.md", "margin_estimators.md", "guide.md", "trace.md", "relaxations.md",
     "prototyping.md", "certificates.md", "instances.md", "ensembles.md", "checking-claims.md",
-    "functional.md", "online.md", "planning.md",
+    "functional.md", "online.md", "planning.md", "portfolios.md",
 ]  # fmt: skip
 
 

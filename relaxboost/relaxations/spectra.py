@@ -300,16 +300,17 @@ def check_range(
     return found
 
 
-def majorised(x: Any, spectrum: Spectrum) -> list[Any]:
-    """Return cvxpy constraints: x is a mean of permutations of the weights.
+def sorted_outputs(x: Any, m: int) -> tuple[Any, list[Any]]:
+    """Return the outputs of a sorting network for x in cvxpy, the largest first, and constraints.
 
-    A sorting network takes every permutation of the weights to the sorted ones. With wires that may
-    mix (the sum of both is kept, and the larger is at least as large) it takes nothing but their
-    means there, so that some m log² m numbers are enough (Goemans 2015).
+    A comparator keeps the sum of two wires, and its larger output is at least as large as both. The
+    outputs then have sums of the first j that are at least those of the j largest entries. The x
+    for which they can be the weights of a spectrum are the means of permutations of the weights,
+    and the least of their products with the weights is that with x sorted. Some m log² m numbers
+    are enough for it (Goemans 2015).
     """
     from scipy import sparse
 
-    m = spectrum.m
     wires, entries, count = list(range(m)), [], 0
     for i, j in _network(m):
         low, high = m + 2 * count, m + 2 * count + 1
@@ -319,15 +320,12 @@ def majorised(x: Any, spectrum: Spectrum) -> list[Any]:
         entries += [(3 * count + 2, high, 1.0), (3 * count + 2, wires[j], -1.0)]
         wires[i], wires[j] = high, low
         count += 1
-    if not count:
-        return [x == spectrum.near]
     at, of, value = zip(*entries, strict=True)
     rows = sparse.csr_array((value, (at, of)), (3 * count, m + 2 * count))
-    inner = cp.Variable(2 * count)
-    flow = cp.hstack([x, inner])
+    flow = cp.hstack([x, cp.Variable(2 * count)])
     ends = sparse.csr_array((np.ones(m), (range(m), wires)), (m, m + 2 * count))
     kept = np.arange(3 * count) % 3 == 0
-    return [rows[kept] @ flow == 0, rows[~kept] @ flow >= 0, ends @ flow == spectrum.near]
+    return ends @ flow, [rows[kept] @ flow == 0, rows[~kept] @ flow >= 0]
 
 
 def _network(m: int) -> Iterator[tuple[int, int]]:

@@ -356,16 +356,22 @@ class SpectralRisk(Relaxation, Bounds, Description):
         size = d if d.is_nonneg() else cp.abs(d)
         if not self._is_program(m):
             x = cp.Variable(m)
-            return 0.0, [size <= x, *spectra.majorised(x, self._spectrum(m))]
+            outputs, network = spectra.sorted_outputs(x, m)
+            return 0.0, [size <= x, outputs == self._spectrum(m).near, *network]
         parts = [(float(p), float(p / k), cp.Variable(m, nonneg=True)) for k, p in self._mixture(m)]
         limits = [c for p, cap, x in parts for c in (x <= cap, cp.sum(x) <= p)]
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]₊, to be minimised over t >= 0."""
+        """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]₊, to be minimised over t >= 0.
+
+        A spectrum of many parts has the product of s and the outputs of a sorting network.
+        """
         m = x.shape[0]
         if not self._is_program(m):
-            return super().cvxpy_conjugate(x)
+            size = cp.Variable(m)
+            outputs, network = spectra.sorted_outputs(size, m)
+            return self._spectrum(m).near @ outputs, [cp.abs(x) <= size, *network]
         mixture, total = self._mixture(m), 0.0
         t = cp.Variable(len(mixture), nonneg=True)
         for level, (k, p) in zip(t, mixture, strict=True):

@@ -267,6 +267,19 @@ def test_a_full_spectrum_has_certificates_with_its_weights(tmp_path, rng):
         numerators[:] = kept
 
 
+@pytest.mark.parametrize("m", [33, 50])
+def test_a_sorting_network_is_what_cvxpy_gets(m, rng):
+    for f in (SpectralRisk.gini(), SpectralRisk.power(0.3)):
+        theta, u = rng.normal(size=m), rng.normal(size=m)
+        cost, constraints = f.cvxpy_conjugate(theta)
+        found = solved(cp.Problem(cp.Minimize(cost), constraints))
+        assert found == pytest.approx(f.conjugate(theta), abs=1e-6)
+        d = cp.Variable(m, nonneg=True)
+        constraints = [cp.sum(d) == 1, *f.cvxpy_penalty(d)[1]]
+        found = solved(cp.Problem(cp.Minimize(u @ d), constraints))
+        assert found == pytest.approx(f.relaxed_margin(u)[0], abs=1e-6)
+
+
 def test_a_sum_with_a_divergence(rng):
     """A χ²-penalised spectral set: the sum is solved and certified, below each of its terms."""
     m = 40
