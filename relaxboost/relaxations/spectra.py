@@ -340,3 +340,16 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
                         yield i, i + k
             k //= 2
         p *= 2
+
+
+def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
+    """Return τ with Σ cap · (what of `left` is above τ, at most 1) = `need`, or 0 if none has."""
+    ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
+    taken = ZERO
+    for high, low in pairwise(ends):
+        open_caps = (c for x, c in zip(left, caps, strict=True) if x >= high and x - 1 <= low)
+        rate = sum(open_caps, ZERO)
+        if rate and taken + rate * (high - low) >= need:
+            return high - (need - taken) / rate
+        taken += rate * (high - low)
+    return ZERO

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -429,7 +429,7 @@ class SpectralRisk(Relaxation, Bounds, Description):
         left = [k for k, _ in mixture]
         parts = [[ZERO] * len(d) for _ in caps]
         for i in sorted(range(len(d)), key=d.__getitem__, reverse=True):
-            level = _level(left, caps, d[i])
+            level = spectra.common_level(left, caps, d[i])
             for part, cap in enumerate(caps):
                 kept = max(left[part] - 1, min(left[part], level), ZERO)
                 parts[part][i], left[part] = cap * (left[part] - kept), kept
@@ -488,16 +488,3 @@ class SpectralRisk(Relaxation, Bounds, Description):
                 share = max(share, up(over * m / ((part * m - j * whole) * spectrum.below)))
         apart = up(sum_bounds(np.abs(d / total[0] - 1.0 / m))[1] + 16.0 * UNIT)
         return 0.0, up(share * apart)
-
-
-def _level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return τ with Σ cap · (what of `left` is above τ, at most 1) = `need`, or 0 if none has."""
-    ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
-    taken = ZERO
-    for high, low in pairwise(ends):
-        open_caps = (c for x, c in zip(left, caps, strict=True) if x >= high and x - 1 <= low)
-        rate = sum(open_caps, ZERO)
-        if rate and taken + rate * (high - low) >= need:
-            return high - (need - taken) / rate
-        taken += rate * (high - low)
-    return ZERO
