@@ -25,7 +25,7 @@ from relaxboost._core.rounding import UNIT, price
 from relaxboost.relaxations.cone_form import ConeForm, square_map
 
 _LEFT = 1e-12
-"""What may be left of q_z, relative to its terms; a rounding of the largest term, too."""
+"""What may be left of q_z, relative to the largest term, and is charged."""
 _LEFT_OF_STEP = 1e-13
 """What a step to zero may leave of a multiplier, relative to it; ten times the ridge of 1e-14."""
 _LARGEST = 1e150
@@ -363,8 +363,8 @@ class ConeBounds:
 
     def _is_zero(self, q: Vector, size: Vector) -> bool:
         """Return whether q_z is zero, up to so little that it may be charged."""
-        allowed = _LEFT * size[self._m :] + UNIT * size.max(initial=0.0)
-        return bool((np.abs(q[self._m :]) <= allowed).all())
+        left = float(np.abs(q[self._m :]).max(initial=0.0))
+        return left <= _LEFT * float(size.max(initial=0.0))
 
     def _repaired(self, proof: ConeProof, inside: float) -> ConeProof:
         """Return multipliers with q_z = 0, if they find it from this far inside the cones."""
