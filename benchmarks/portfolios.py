@@ -1,9 +1,8 @@
 """Minimum-risk portfolios: `solve` against cvxpy with Clarabel and skfolio's own optimiser.
 
 Daily returns of 20 shares, from the prices that skfolio's wheel bundles. skfolio minimises the same
-risks (Gini as mean − risk_aversion · Gini's mean difference). cvxpy gets the game as its primal and
-as its dual; the quicker of both that is good enough counts. Each peer has a process of its own and
-LIMIT CPU seconds, and its weights are scored by the exact risk against the certified bracket.
+risks (Gini as mean − risk_aversion · Gini's mean difference). Each peer has a process of its own
+and LIMIT CPU seconds, and its weights are scored by the exact risk against the certified bracket.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/portfolios.py [words of names]
 """
@@ -16,15 +15,15 @@ import resource
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 from common import machine, table
 
 import relaxboost as rb
 from relaxboost.game import programs
-from relaxboost.relaxations import SpectralRisk
+from relaxboost.relaxations import SpectralRisk, spectra
 from relaxboost.solvers.external import ask
 
 LIMIT = 120
@@ -49,17 +48,23 @@ def game_of(name: str, R: np.ndarray) -> rb.Game:
     return rb.Game(R / np.abs(R).max(), RISKS[name], over=rb.Simplex())
 
 
-def cvxpy_weights(side: str) -> Callable[..., np.ndarray]:
-    """Return what solves one program of the cvxpy pair with Clarabel."""
+def cvxpy_weights(name: str, R: np.ndarray, rtol: float) -> np.ndarray:
+    """Return the weights of Clarabel on the quickest program found.
 
-    def run(name: str, R: np.ndarray, rtol: float) -> np.ndarray:
-        game = game_of(name, R)
-        model = getattr(programs, side)(game.matrix.tocvxpy(), game.relaxation, game.over)
-        options = {"tol_gap_rel": rtol / 10, "tol_gap_abs": 1e-10, "tol_feas": 1e-8}
-        answer = ask(model, "CLARABEL", options)
-        return np.asarray(answer.other if side == "primal" else answer.point)
-
-    return run
+    This is the game's own program in w, and for Gini a sorting network of the returns: 22 CPU
+    seconds for 1000 days, where all pairs of days take 35, the game's programs more than 100, and
+    the linear program with a row for each day and rank does not end.
+    """
+    options = {"tol_gap_rel": rtol / 10, "tol_gap_abs": 1e-10}
+    game = game_of(name, R)
+    if name != "Gini":
+        model = programs.dual(game.matrix.tocvxpy(), game.relaxation, game.over)
+        return np.asarray(ask(model, "CLARABEL", options).point)
+    w = cp.Variable(R.shape[1], nonneg=True)
+    outputs, network = spectra.sorted_outputs(-game.matrix.data() @ w, len(R))
+    risk = np.arange(2 * len(R) - 1, 0, -2) / len(R) ** 2 @ outputs
+    cp.Problem(cp.Minimize(risk), [cp.sum(w) == 1, *network]).solve("CLARABEL", **options)
+    return np.asarray(w.value)
 
 
 def skfolio_weights(name: str, R: np.ndarray, rtol: float) -> np.ndarray:
@@ -82,11 +87,7 @@ def skfolio_weights(name: str, R: np.ndarray, rtol: float) -> np.ndarray:
     return np.asarray(MeanRisk(**options).fit(R).weights_)
 
 
-PEERS = {
-    "cvxpy, primal": cvxpy_weights("primal"),
-    "cvxpy, dual": cvxpy_weights("dual"),
-    "skfolio": skfolio_weights,
-}
+PEERS = {"cvxpy": cvxpy_weights, "skfolio": skfolio_weights}
 
 
 def _measured(peer: str, name: str, R: np.ndarray, rtol: float, pipe: Any) -> None:
@@ -144,7 +145,7 @@ def main() -> None:
             certificate = rb.certify(found)
             proof = f"{time.process_time() - start:.2f} ({certificate.level})"
             peers = [peer_time(peer, name, R, rtol, found) for peer in PEERS] if m == 1000 else []
-            rows.append((name, m, f"{rtol:g}", own, proof, *peers, *["–"] * (3 - len(peers))))
+            rows.append((name, m, f"{rtol:g}", own, proof, *peers, *["–"] * (2 - len(peers))))
             print(rows[-1], found, flush=True)
     header = ("risk", "days", "rtol", "auto", "certify", *PEERS)
     table("CPU seconds of minimum-risk portfolios of 20 shares", header, rows)

@@ -77,7 +77,7 @@ class _Changed(Relaxation, Bounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the change as certificates write it, without that of f."""
+        """Return the change of the argument as certificates write it, without that of f."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole, of = super().describe(m), description_of(self.f).describe(m)

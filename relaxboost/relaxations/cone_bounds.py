@@ -49,7 +49,7 @@ _INSIDE = (1e-15, 1e-11, 1e-9, 1e-8, 1e-7, 1e-6)
 """How far multipliers are taken inside before they move, relative to their size; the first that
 leaves them room is used, since room costs as much of the bound."""
 _STEPS = 6
-"""How often they move."""
+"""The largest number of moves of the multipliers onto the equations q_z = 0."""
 
 
 class ConeProof(NamedTuple):
@@ -72,7 +72,8 @@ class ConeAnswer(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a solver returns: (d, z), the multipliers and slacks of the form's rows, the optimum."""
+    """A solver's result: the point (d, z), with z the auxiliary variables, the multipliers and the
+    slacks of the rows of the cone form, and the optimal value."""
 
     x: Vector
     y: Vector

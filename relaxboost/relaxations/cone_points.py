@@ -28,7 +28,7 @@ _EQUAL = 1e-13
 _CORRECTIONS = 3
 """How many steps onto the equations are taken; each leaves about 1e-10 of the distance."""
 _PRICES = (1.0, 1e4, math.inf)
-"""What a unit of room in the cones is worth, in units of f; at last f counts nothing."""
+"""The weights of room in the cones against f, tried in this order; the last one ignores f."""
 _NO_ROOM = 1e-7
 """Room that a solver finds where there is none."""
 _SMALLEST_SHARE = 1e-16

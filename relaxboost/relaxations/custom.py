@@ -121,7 +121,7 @@ class Custom(Relaxation, Bounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """What the user declared; once m is known, whether f is polyhedral is read from cvxpy."""
+        """The traits that the user declared. Once m is known, cvxpy says if f is polyhedral."""
         if self._m is None:
             return self._traits
         return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
@@ -253,9 +253,9 @@ class Custom(Relaxation, Bounds, Description):
         return numerical.programs(self, m).interior()
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped and normalised, moved towards the center as little as it takes.
+        """Return `d` clipped, normalised, and moved towards the center until f is finite.
 
-        What a solver leaves outside is tiny, so tiny steps are tried first.
+        The point of a solver is only slightly outside the domain, so small moves are tried first.
         """
         d = onto_simplex(d, repr(self))
         if numerical.is_inside(self, d):

@@ -98,5 +98,5 @@ class Description:
 
 
 def description_of(f: Relaxation) -> Description:
-    """Return how f is written into certificates: f itself if it can be, else an empty one."""
+    """Return the description of f, which is f itself, or an empty one if f has none."""
     return f if isinstance(f, Description) else Description()

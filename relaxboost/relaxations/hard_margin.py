@@ -23,8 +23,9 @@ from relaxboost.relaxations.own import has_own_class
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
 
-    The value of the game is the largest l1 margin. By Thm 4 it is also the largest edge that some
-    hypothesis has for every distribution. f* is 0 at the origin and infinite elsewhere.
+    The value of the game is the largest l1 margin. By Thm 4 it is also the largest γ such that for
+    every distribution some hypothesis has an edge of at least γ. The conjugate f* is 0 at the
+    origin and infinite elsewhere.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Relaxations of a user's own class: plain checks when a game is declared."""
+"""Checks of relaxations whose class a user wrote, made when a game is declared."""
 
 from __future__ import annotations
 

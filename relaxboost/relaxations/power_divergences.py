@@ -282,7 +282,7 @@ class DivergenceBall(Ball, PowerDivergence):
 
     size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
-    """Below this radius the ball is its center to within the roundings of D."""
+    """Below this radius doubles cannot tell the ball from its center."""
 
     radius: Any
     prior: Any = None

@@ -260,7 +260,7 @@ class SpectralRisk(Relaxation, Bounds, Description):
 
     @cached_property
     def _spectra(self) -> dict[int, spectra.Spectrum]:
-        """The spectra by the number of examples."""
+        """The spectrum for each number m of examples, by m."""
         return {}
 
     def _spectrum(self, m: int) -> spectra.Spectrum:

@@ -1,4 +1,4 @@
-"""The end p = 1 of the norms: a ball and a penalty that are linear in d on the simplex."""
+"""The limiting case p = 1 of the norms: a ball and a penalty that are linear on the simplex."""
 
 from __future__ import annotations
 

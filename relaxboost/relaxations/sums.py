@@ -37,7 +37,7 @@ _ROUNDINGS = 1e-12
 _ROOM = 1e-6
 """What is called room around a point, and a short way, in the l1 norm."""
 _SWEEPS = 30
-"""How often terms repair a point in turn: each time it is some times nearer to both domains."""
+"""The number of rounds in which each term in turn moves a point into its own domain."""
 
 
 class SumWitness(NamedTuple):

@@ -90,7 +90,7 @@ def kl_ball_distribution(
 
 
 class _Divergence:
-    """KL(d‖π) of the tilt by s in [0, 1] at η, and its derivative in log η.
+    """KL(d‖π) and its derivative in log η, where d is proportional to π exp(−η s), s in [0, 1].
 
     If `is_small` is True, values for small η are computed without cancellation.
     """

@@ -20,7 +20,7 @@ from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections.power import log_energy
 
 MIN_DISTANCE = 1e-140
-"""The least s. Margins whose spread is less count as equal, since their squares are no doubles."""
+"""The smallest distance s. Margins that differ by less count as equal: their squares underflow."""
 
 MAX_EXPONENT = 700.0
 """e^700 is a double."""

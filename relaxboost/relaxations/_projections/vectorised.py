@@ -52,7 +52,7 @@ def exp(x: float) -> float:
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def rough_log(x: float) -> float:
-    """Return log x up to 0.06 for normal x > 0.
+    """Return log x for a normal x > 0, with an error of at most 0.06.
 
     The bits of a double, read as an integer, are 2^52 times its exponent plus its mantissa. Minus
     the bits of 1.0 they are nearly 2^52 log2 x (Mitchell 1962).
