@@ -160,6 +160,23 @@ def test_corrections_solve_the_equations(seed):
         equations.correction(missing)
 
 
+def test_rows_that_are_equal_up_to_rounding_are_solved():
+    """Doubles see rank 2 in 20 rows, which differ by parts of 1e-30 and are independent."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(1, 9, (2, 30)).tolist()
+    rows = [
+        {
+            j: 10**30 * (a + k * b) + int(j == k)
+            for j, (a, b) in enumerate(zip(first, second, strict=True))
+        }
+        for k in range(20)
+    ]
+    missing = [1, *[0] * 19]
+    correction = Equations(rows, [True] * 30).correction(missing)
+    for row, right in zip(rows, missing, strict=True):
+        assert sum((row[j] * x for j, x in correction.items()), Fraction(0)) == right
+
+
 def test_a_point_that_cannot_be_repaired_is_refused():
     """Both rows bound the same variable by 1, and the guesses are all far below."""
     rows = [{0: Fraction(1)}, {0: Fraction(1)}]

@@ -200,13 +200,18 @@ class _Dense:
 
 
 def _large_columns(rows: list[list[int]]) -> list[int]:
-    """Return as many columns as there are rows, which are independent far beyond rounding."""
+    """Return as many columns as there are rows, independent far beyond rounding if possible."""
     sizes = [max(map(abs, row)) for row in rows]
     scaled = [
         [float(Fraction(a, size)) for a in row] for row, size in zip(rows, sizes, strict=True)
     ]
     order = linalg.qr(np.array(scaled), mode="r", pivoting=True)[1]
-    return sorted(order[: len(rows)].tolist())
+    large = sorted(order[: len(rows)].tolist())
+    residues = [[a % PRIME for a in row] for row in rows]
+    if len(independent_rows([[row[c] for c in large] for row in residues])) == len(rows):
+        return large
+    # The rows are dependent up to rounding, and doubles cannot choose among the columns.
+    return independent_rows([list(column) for column in zip(*residues, strict=True)])
 
 
 def _quotient(a: Number, b: Number) -> Number:
