@@ -242,6 +242,16 @@ def test_degenerate_curved_games_end(A, f):
     assert rb.compare(found, rb.reference(game))
 
 
+@pytest.mark.parametrize("share", [0.05, 0.005])
+def test_second_order_terms_that_leave_the_cones_are_dropped(share):
+    rng = np.random.default_rng(1)
+    returns = rng.standard_t(3, (200, 20)) + rng.standard_normal((200, 1))
+    game = rb.Game(returns / np.abs(returns).max(), rb.KLBall(-np.log(share)), over=rb.Simplex(1))
+    found = rb.solve(game, tol=1e-7, method="interior-point")
+    assert found.status == "optimal"
+    assert found.gap <= 1e-7
+
+
 def test_no_interior_is_not_a_hang():
     """The ball is the uniform distribution alone, and its cone has no interior."""
     game = rb.Game(margins(12, 5), rb.NormBall(2, 12**-0.5))
