@@ -148,7 +148,7 @@ class Certificate:
 
     @property
     def reason(self) -> str:
-        """Why the level is numerical although f is polyhedral; otherwise empty."""
+        """Why the level is numerical although f is polyhedral or has proved bounds; else empty."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 

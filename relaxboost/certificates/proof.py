@@ -71,7 +71,8 @@ def certify(
         What `solve`, `reference` or `exact_optimum` returned; or a game, with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
         Rational arithmetic, balls (needs python-flint), or floats that prove nothing. By default
-        the strongest that the relaxation and the domain allow.
+        the strongest level that the relaxation and the domain allow. If that level is numerical
+        although the bounds of f are stronger, `Certificate.reason` says why.
     d : array of shape (m,), optional
         In place of the solution's; Fractions are kept exactly.
     w : array of shape (n,) or (support, coefficients), optional
@@ -106,6 +107,7 @@ def certify(
         except InputError as error:  # its data are doubles, and may leave no exactly feasible point
             found = certify(solution, "numerical", d=d, w=w, inline=inline)
             return found.explained(str(error))
+    wanted = level
     level = checkable(game, level)
     source = GivenPair.of(solution, d, w)
     document = {"format": "relaxboost certificate", "version": 1, "level": level}
@@ -114,7 +116,10 @@ def certify(
     described = _describe(game, level, inline)
     document["game"] = described
     if level == "numerical":
-        return _numerical(document, game, source.d, source.w)
+        found = _numerical(document, game, source.d, source.w)
+        # The bounds of f may be proved although no checker knows a formula for f.
+        is_weaker = wanted is None and game.level != "numerical"
+        return found.explained(_no_description(game.relaxation)) if is_weaker else found
     precision = _precision(described["relaxation"])
     if level == "enclosed":
         document["precision"] = precision
@@ -196,13 +201,18 @@ def strongest_level(game: Game) -> str:
     """Return the level of the strongest certificate that a game allows.
 
     A polyhedral `Custom` has an exact linear program, although its floating-point bounds are
-    numerical.
+    numerical. A relaxation with proved bounds but without a description in a certificate, which
+    `Description.describe` returns, has numerical certificates only.
     """
     f = game.relaxation
     over = game.over
-    if over.level == "exact" and description_of(f).exact_form(game.m) is not None:
+    description = description_of(f)
+    if over.level == "exact" and description.exact_form(game.m) is not None:
         return "exact"
-    return min(level_of(f), over.level, key=LEVELS.index)
+    level = min(level_of(f), over.level, key=LEVELS.index)
+    if level != "numerical" and description.describe(game.m) is None:
+        return "numerical"
+    return level
 
 
 def _level(game: Game, level: str | None) -> str:
@@ -226,11 +236,17 @@ def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
     """Return the description of f for m examples; raises InputError if it has none."""
     described = description_of(f).describe(m)
     if described is None:
-        raise InputError(
-            f"{f!r} has no description that a checker could evaluate, so that its certificates "
-            'are numerical: use certify(solution, level="numerical")'
-        )
+        raise InputError(_no_description(f))
     return described
+
+
+def _no_description(f: Relaxation) -> str:
+    """Return the message for a relaxation that certificates cannot describe."""
+    return (
+        f"{f!r} has no description that a checker could evaluate, so its certificates are "
+        "numerical. Write `exact_form` of rb.relaxations.Description if f is polyhedral, or use "
+        'certify(solution, level="numerical")'
+    )
 
 
 def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
@@ -257,10 +273,8 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
         form = description_of(game.relaxation).exact_form(game.m)
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
-    name = repr(game.relaxation)
-    of_d = ExactEvaluation(name, exact=source.exact and fractions(source.d) is not None)
-    given = source.optimum or fractions(columns_and_weights(source.w)[1])
-    of_w = ExactEvaluation(name, exact=source.exact and given is not None)
+    is_exact = source.exact and fractions(source.d) is not None
+    of_d = ExactEvaluation(repr(game.relaxation), exact=is_exact)
 
     def penalty(d: list[Fraction], z: list[Fraction] | None) -> tuple[dict[str, Any], Any]:
         found = {"z": vector(z)} if z else None
@@ -269,35 +283,59 @@ def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -
         return found, f(d, check.Fields(found, "auxiliaries") if found else None)
 
     d, auxiliaries, cost_d = exact_d(source, game, described["relaxation"], penalty, of_d)
-    below_d = math.lcm(*(x.denominator for x in d))
-    below_w = math.lcm(*(c.denominator for c in w.values()))
-    shares = [int(x * below_d) for x in d]
-    weights = [int(c * below_w) for c in w.values()]
-    v: list[Fraction] = []
-    for found, shift in products.edges(game.matrix, shares):
-        v += [Fraction(e, below_d << shift) for e in found]
-    found, shift = products.margins(game.matrix, list(w), weights)
-    u = [Fraction(x, below_w << shift) for x in found] if w else [Fraction(0)] * game.m
-    g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
-    document["d"] = {"denominator": integer(below_d), "numerators": [integer(x) for x in shares]}
+    v = _write_d(document, game, d)
     if auxiliaries:
         document["auxiliaries"] = auxiliaries
-    document["columns"] = list(w)
-    document["w"] = {"denominator": integer(below_w), "numerators": [integer(c) for c in weights]}
-    if source.optimum is not None:
-        best = source.optimum
-        witness = optimal_witness(game.relaxation, described["relaxation"], best, u, of_w)
-    else:
-        known = source.witness
-        if known is None and described["relaxation"]["kind"] != "polyhedral":
-            known = bounds_of(game.relaxation).witness(np.array([float(x) for x in u]))
-        witness = describe_witness(game.relaxation, described["relaxation"], known, u, of_w)
+    u = _write_w(document, game, w)
+    g, cost = check.over_domain(check.Fields(described["over"], "over"), w, v, real)
+    witness = _witness(game, described["relaxation"], source, u)
     document["witness"], lower = _accepted(witness, u, bound)
     digits = min(source.digits, check.WORK // max(game.m, len(v)))
     document["lower"] = number(_short(_below(lower - cost), digits))
     document["upper"] = number(-_short(_below(-(cost_d + g)), digits))
     _admitted(document, game, u, v)
     return Certificate.made(document)
+
+
+def _write_d(document: dict[str, Any], game: Game, d: list[Fraction]) -> list[Fraction]:
+    """Write the distribution d into the document, and return the edges Aᵀd as fractions."""
+    below = math.lcm(*(x.denominator for x in d))
+    shares = [int(x * below) for x in d]
+    document["d"] = {"denominator": integer(below), "numerators": [integer(x) for x in shares]}
+    v: list[Fraction] = []
+    for found, shift in products.edges(game.matrix, shares):
+        v += [Fraction(e, below << shift) for e in found]
+    return v
+
+
+def _write_w(document: dict[str, Any], game: Game, w: dict[int, Fraction]) -> list[Fraction]:
+    """Write the weights w into the document, and return the margins A w as fractions."""
+    below = math.lcm(*(c.denominator for c in w.values()))
+    weights = [int(c * below) for c in w.values()]
+    document["columns"] = list(w)
+    document["w"] = {"denominator": integer(below), "numerators": [integer(c) for c in weights]}
+    if not w:
+        return [Fraction(0)] * game.m
+    found, shift = products.margins(game.matrix, list(w), weights)
+    return [Fraction(x, below << shift) for x in found]
+
+
+def _witness(
+    game: Game, described: dict[str, Any], source: GivenPair, u: list[Fraction]
+) -> dict[str, Any]:
+    """Return the proof of the lower bound at the margins u, as certificates write it.
+
+    The argument `described` is the description of the relaxation in the certificate.
+    """
+    f = game.relaxation
+    if source.optimum is not None:
+        best = source.optimum
+        return optimal_witness(f, described, best, u, ExactEvaluation(repr(f), exact=source.exact))
+    is_exact = source.exact and fractions(columns_and_weights(source.w)[1]) is not None
+    known = source.witness
+    if known is None and described["kind"] != "polyhedral":
+        known = bounds_of(f).witness(np.array([float(x) for x in u]))
+    return describe_witness(f, described, known, u, ExactEvaluation(repr(f), exact=is_exact))
 
 
 def _admitted(

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.digits import bounds, number, vector
+from relaxboost._core.errors import InputError
 
 Bound = Fraction | None
 """A bound, or None if there is none."""
@@ -75,7 +76,8 @@ class ExactForm(NamedTuple):
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
-    """The non-zero coefficients of each row by index into (d, z)."""
+    """The non-zero coefficients of each row by index into (d, z). The row d_0 − z_0 with m = 3
+    examples is ``{0: Fraction(1), 3: Fraction(-1)}``."""
     row_lower: list[Bound]
     row_upper: list[Bound]
     constant: Fraction = ZERO
@@ -88,6 +90,7 @@ class ExactForm(NamedTuple):
 
     def doubles(self) -> LinearForm:
         """Return the program in doubles. A variable that is fixed to 1 has the constant as cost."""
+        self._check()
         cost = self.cost
         lower = self.lower
         upper = self.upper
@@ -106,6 +109,29 @@ class ExactForm(NamedTuple):
         value = _near([x for row in self.rows for x in row.values()], 0.0)
         rows = sparse.csr_array((value, place, start), (len(self.rows), len(cost)))
         return LinearForm(*box, rows, _near(self.row_lower, -np.inf), _near(self.row_upper, np.inf))
+
+    def _check(self) -> None:
+        """Raise an InputError if an entry is no fraction, or if lengths differ."""
+        sizes = {len(self.cost), len(self.lower), len(self.upper)}
+        counts = {len(self.rows), len(self.row_lower), len(self.row_upper)}
+        if len(sizes) > 1 or len(counts) > 1:
+            raise InputError(
+                "an ExactForm needs `cost`, `lower` and `upper` of one length, and `rows`, "
+                "`row_lower` and `row_upper` of one length"
+            )
+        if not all(isinstance(row, dict) for row in self.rows):
+            raise InputError(
+                "each row of an ExactForm is a dict from the index of a variable to its "
+                "coefficient, such as {0: Fraction(1), 2: Fraction(-1)}"
+            )
+        bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
+        coefficients = chain.from_iterable(row.values() for row in self.rows)
+        for x in chain(self.cost, bounds, coefficients):
+            if not isinstance(x, Fraction | int | None):
+                raise InputError(
+                    f"the numbers of an ExactForm are fractions, got {x!r}; write Fraction({x!r}), "
+                    "or Fraction(1, 10) for a tenth"
+                )
 
     def describe(self, m: int) -> dict[str, Any]:
         """Return the program in the form that certificates store, of the kind ``polyhedral``."""

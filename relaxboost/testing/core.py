@@ -237,8 +237,19 @@ class Case(Judge):
     # Judging ------------------------------------------------------------------------------
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return what the level of the relaxation allows on numbers of this scale."""
-        return _BASE[level_of(self.f)] * max(1.0, scale)
+        """Return what the level of the relaxation allows on numbers of this scale.
+
+        If cvxpy evaluates f or F, this is the accuracy of a cone solver at least.
+        """
+        least = _SOLVER if self._asks_solver else 0.0
+        return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
+
+    @property
+    def _asks_solver(self) -> bool:
+        """Whether f leaves its penalty or its relaxed margin to a solver."""
+        kind = type(self.f)
+        is_f = kind.penalty is Relaxation.penalty
+        return is_f or kind.relaxed_margin is Relaxation.relaxed_margin
 
     @property
     def rough(self) -> bool:
@@ -254,8 +265,12 @@ class Case(Judge):
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return what evaluating the check itself may lose; the level's where it is numerical."""
-        if not bounds_of(self.f).is_proved:
+        """Return what the evaluation of the check itself may lose by rounding.
+
+        If the bounds of f are numerical or a solver evaluates f, this is `tol`. A point that
+        violates a constraint by 1e-9 is feasible for a solver.
+        """
+        if not bounds_of(self.f).is_proved or self._asks_solver:
             return self.tol(scale)
         return 8.0 * (self.m + 8) * UNIT * max(1.0, scale)
 

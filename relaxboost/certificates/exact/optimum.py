@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from relaxboost._core.parameters import count, positive
 from relaxboost.certificates.exact.integers import flint
@@ -18,6 +21,8 @@ from relaxboost.certificates.exact.simplex import (
 from relaxboost.certificates.exact.start import Start, first_basis
 from relaxboost.certificates.products import edges
 from relaxboost.game.game import Game
+from relaxboost.relaxations import Relaxation
+from relaxboost.relaxations.base import operands_of
 
 _MORE = 50
 """Columns added at a time where the exact edges exceed the bound."""
@@ -117,6 +122,11 @@ def exact_optimum(
     MissingDependencyError
         Without python-flint, the extra ``exact``.
 
+    Warns
+    -----
+    UserWarning
+        If `exact_form` of a class of the user contradicts the other methods of this class.
+
     References
     ----------
     Applegate, Cook, Dash & Espinoza (2007), Exact solutions to linear programming problems;
@@ -137,7 +147,37 @@ def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
         found.run()
     except Exhausted:
         found.bracket()
+    else:
+        _compare_with_doubles(found.optimum())
     return found
+
+
+def _is_ours(f: Relaxation) -> bool:
+    """Return whether f is a class of this package, or a sum or multiple of such classes."""
+    module = type(f).__module__
+    return module.startswith("relaxboost.") and all(_is_ours(g) for g in operands_of(f))
+
+
+def _compare_with_doubles(found: ExactOptimum) -> None:
+    """Warn if `exact_form` of a user's class and the other methods of this class disagree.
+
+    The optimum rests on `exact_form` alone. An error there gives an optimum with a valid proof, but
+    of another function than f.
+    """
+    game = found.game
+    if _is_ours(game.relaxation):
+        return
+    d = np.array([float(x) for x in found.d])
+    lower, upper = game.bracket(d, (found.support, [float(x) for x in found.w]))
+    value = float(found.lower)
+    slack = 1e-6 * (1.0 + abs(value))  # the accuracy of a solver in doubles
+    if not lower - slack <= value <= upper + slack:
+        warnings.warn(
+            f"exact_form of {game.relaxation!r} has the optimum {value:.9g}, and the other methods "
+            f"of this class prove that the optimum is in [{lower:.9g}, {upper:.9g}], so exact_form "
+            "describes another function; run rb.testing.check_relaxation to see where they differ",
+            stacklevel=4,
+        )
 
 
 class _Search:
