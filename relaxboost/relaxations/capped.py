@@ -28,6 +28,7 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.bounds import Witness
+from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
@@ -61,13 +62,16 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
     return d
 
 
-def describe_threshold(found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-    """Return the witness γ as the margin nearest to it, in the form that certificates store."""
-    return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
+class ThresholdDescription(Description):
+    """The description of a family whose best threshold γ is one of the margins."""
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the margin nearest to the witness γ, in the form that certificates store."""
+        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
 
 @dataclass(frozen=True)
-class Capped(WithK, BinaryDistribution):
+class Capped(ThresholdDescription, WithK, BinaryDistribution):
     """The indicator of ‖d‖_inf <= 1/k: no example may have a weight above 1/k.
 
     Its relaxed margin is the soft margin
@@ -203,9 +207,6 @@ class Capped(WithK, BinaryDistribution):
 
     def describe(self, m: int) -> dict[str, Any]:
         return {"kind": "caps", "caps": number(1 / self.exact_k)}
-
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
 
     def repair(self, d: Vector) -> Vector:
         return cut(onto_simplex(d, repr(self)), self.cap)

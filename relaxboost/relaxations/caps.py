@@ -22,8 +22,7 @@ from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.capped import cut, describe_threshold
-from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.capped import ThresholdDescription, cut
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.vectors import MAX_SHOWN
@@ -121,7 +120,7 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 
 
 @dataclass(frozen=True)
-class Caps(Relaxation, Bounds, Description):
+class Caps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
     Its relaxed margin is
@@ -267,28 +266,13 @@ class Caps(Relaxation, Bounds, Description):
     def describe(self, m: int) -> dict[str, Any]:
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
-
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy, min{c_i, x}."""
         return self.distribution(np.zeros(m), 1.0)
 
-    def largest_negentropy(self, m: int) -> float:
-        """Return the maximum of Σ d log d over the feasible d.
-
-        The d that fills the largest caps first attains it: no feasible d has larger partial sums of
-        its sorted entries, and Σ d log d is Schur-convex.
-        """
-        caps = np.sort(np.minimum(self._of(m).near, 1.0))[::-1]
-        before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
-        return negentropy(np.minimum(caps, 1.0 - before))
-
     def entropy_range(self, m: int) -> float:
-        if self._of(m).single:
-            return 0.0
-        spread = self.largest_negentropy(m) - negentropy(self.center(m))
-        return min(max(spread, 0.0), math.log(m))
+        caps = self._of(m)
+        return 0.0 if caps.single else negentropy_range(caps.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
         d = onto_simplex(d, repr(self))
@@ -314,7 +298,16 @@ class Caps(Relaxation, Bounds, Description):
         return 0.0 if (box_around(d, total, distance).upper <= caps).all() else math.inf
 
 
-def negentropy(d: Vector) -> float:
-    """Return Σ d log d, with 0 log 0 = 0."""
-    d = d[d > 0.0]
-    return math.fsum((d * np.log(d)).tolist())
+def negentropy_range(caps: Vector, center: Vector) -> float:
+    """Return the range of h(d) = Σ d log d over d <= caps, where h is least at `center`.
+
+    The d that fills the largest caps first has the largest h. No feasible d has larger partial sums
+    of its sorted entries, and h is Schur-convex.
+    """
+    caps = np.sort(np.minimum(caps, 1.0))[::-1]
+    before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
+    largest, least = (
+        math.fsum((d[d > 0.0] * np.log(d[d > 0.0])).tolist())
+        for d in (np.minimum(caps, 1.0 - before), center)
+    )
+    return min(max(largest - least, 0.0), math.log(center.size))

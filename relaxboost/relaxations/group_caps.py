@@ -23,9 +23,8 @@ from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.capped import describe_threshold
-from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy
-from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.capped import ThresholdDescription
+from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy_range
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 from relaxboost.relaxations.vectors import MAX_SHOWN
@@ -62,7 +61,7 @@ def _smallest(u: Vector, unit: Index, first: Index) -> Index:
 
 
 @dataclass(frozen=True)
-class GroupCaps(Relaxation, Bounds, Description):
+class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of Σ_{i in g} |d_i| <= c_g for disjoint groups g of examples.
 
     Its relaxed margin is
@@ -292,9 +291,6 @@ class GroupCaps(Relaxation, Bounds, Description):
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
-
     def center(self, m: int) -> Vector:
         """Return the feasible d of largest entropy."""
         return self.distribution(np.zeros(m), 1.0)
@@ -304,9 +300,7 @@ class GroupCaps(Relaxation, Bounds, Description):
 
         h is largest with one example in each group.
         """
-        units = self._for(m)
-        spread = units.caps.largest_negentropy(units.sizes.size) - negentropy(self.center(m))
-        return min(max(spread, 0.0), math.log(m))
+        return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
         """Return `d` clipped and normalised, with the groups scaled to sums that satisfy the caps.
