@@ -26,9 +26,6 @@ from relaxboost.relaxations.vectors import enclose_vector
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 """The context of powers and exponentials. Its 40 digits leave 80 bits of a difference of powers
 correct. Functions of decimals, unlike those of floats, have the same digits on every machine."""
-LARGEST = Fraction(10**9)
-"""The largest parameter of a named spectrum. A larger one would give the worst example all the
-weight, for every m that fits into memory."""
 
 
 @dataclass(init=False, repr=False, unsafe_hash=True)
@@ -287,19 +284,6 @@ class Rule:
     def key(self) -> str:
         """Return the text that determines the rule, for the keys of relaxations."""
         return self.parameters[0].key() if not self.name else self.shown
-
-
-def check_range(
-    name: str, parameter: str, value: Any, remedy: str, low: Any = 1 / LARGEST, high: Any = LARGEST
-) -> Fraction:
-    """Return the exact parameter of a named spectrum, or raise InputError if it is out of range."""
-    found = exact(f"SpectralRisk.{name}", parameter, value)
-    if not low <= found <= high:
-        raise InputError(
-            f"SpectralRisk.{name} needs {float(low):g} <= {parameter} <= {float(high):g}, got "
-            f"{value!r}; {remedy}"
-        )
-    return found
 
 
 class OfSpectrum(Relaxation):

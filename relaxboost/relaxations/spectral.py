@@ -24,7 +24,7 @@ from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
-from relaxboost.relaxations.k_or_fraction import exact_share
+from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
 from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
@@ -278,6 +278,25 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return made
 
     @classmethod
+    def _of_number(
+        cls,
+        name: str,
+        parameter: str,
+        value: Any,
+        remedy: str,
+        low: Any = Fraction(1, 10**9),
+        high: Any = 10**9,
+    ) -> SpectralRisk:
+        """Return the risk of a named spectrum with one parameter in [low, high].
+
+        Outside of [1e-9, 1e9] the spectrum is the mean or the minimum for every m that fits into
+        memory.
+        """
+        owner = f"SpectralRisk.{name}({parameter})"
+        found = exact_between(owner, parameter, value, low, high, remedy)
+        return cls._of(spectra.Rule.named(name, found))
+
+    @classmethod
     def from_spectrum(cls, sigma: Any) -> SpectralRisk:
         """Return the risk with the given spectrum.
 
@@ -329,8 +348,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         divided by their sum.
         """
         remedy = "a c near 0 is nearly the mean, a large one nearly the worst example"
-        c = spectra.check_range("exponential(c)", "c", c, remedy)
-        return cls._of(spectra.Rule.named("exponential", c))
+        return cls._of_number("exponential", "c", c, remedy)
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
@@ -341,8 +359,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         rounded as for `exponential`.
         """
         remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
-        r = spectra.check_range("extremile(r)", "r", r, remedy, low=1)
-        return cls._of(spectra.Rule.named("extremile", r))
+        return cls._of_number("extremile", "r", r, remedy, low=1)
 
     @classmethod
     def power(cls, r: Any) -> SpectralRisk:
@@ -351,8 +368,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
-        r = spectra.check_range("power(r)", "r", r, remedy, high=1)
-        return cls._of(spectra.Rule.named("power", r))
+        return cls._of_number("power", "r", r, remedy, high=1)
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
@@ -360,11 +376,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
         `weight` and `fraction` are exact. A float `fraction` means the decimal that it prints as.
         """
-        both = "mean_cvar(weight, fraction)"
-        remedy = "0 is the mean, and 1 is the CVaR"
-        weight = spectra.check_range(both, "weight", weight, remedy, low=0, high=1)
+        owner = "SpectralRisk.mean_cvar(weight, fraction)"
+        weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
         remedy = "it is the share of the worst examples, whose mean is the CVaR"
-        spectra.check_range(both, "fraction", fraction, remedy, high=1)
+        exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 
     def __repr__(self) -> str:

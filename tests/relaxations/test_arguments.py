@@ -185,7 +185,7 @@ QUADRATIC = {
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        (0.5, "needs 1 <= p <= inf, got p = 0.5: below 1 it is not a norm"),
+        (0.5, "needs 1 <= p <= inf, got p = 0.5, which gives no norm"),
         (-1, "needs 1 <= p <= inf, got p = -1"),
         (math.nan, "p to be a finite real number, got nan"),
         (-math.inf, "p to be a finite real number, got -inf"),
