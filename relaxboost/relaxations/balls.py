@@ -51,20 +51,20 @@ class Ball(Relaxation, Bounds):
         """Return `d` clipped, normalised and moved towards the center until it is in the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
-    def draw_in(self, d: Vector) -> Vector:
-        """Return the point `d` of the simplex, moved towards the center if `d` is not in the ball.
+    def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
+        """Return `d`, moved towards `inside` (by default the center) if `d` is not in the ball.
 
-        G is convex, so the share (G(d) − r) / (G(d) − G(center)) of the way is enough.
+        G is convex, so the share (G(d) − r) / (G(d) − G(inside)) of the way is enough.
         """
         bound = float(self.bound)
         excess = self.size(d) - bound
         if excess <= 0.0:
             return d
-        center = self.center(d.size)
-        room = bound - self.size(center)
+        inside = self.center(d.size) if inside is None else inside
+        room = bound - self.size(inside)
         # The factor outweighs the roundings of the quotient.
         share = 1.0 if room <= 0.0 else min(1.0, excess / (excess + room) * (1.0 + 1e-14))
-        return center if share == 1.0 else d + share * (center - d)
+        return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (0, distance), where d / Σd moves towards the center until it is in the ball."""

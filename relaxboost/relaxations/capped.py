@@ -29,6 +29,7 @@ from relaxboost.relaxations.base import (
 )
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
@@ -147,9 +148,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
-        )
+        return CAP_TRAITS
 
     def conjugate(self, theta: Vector) -> float:
         return math.fsum(np.abs(theta).tolist()) * self.cap

@@ -24,6 +24,7 @@ from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_arou
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.capped import ThresholdDescription, cut
 from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.vectors import MAX_SHOWN
 
@@ -203,13 +204,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     def traits(self) -> Traits:
         """The traits of caps: symmetric if all are equal, and condition (ii) holds if none is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
-        return Traits(
-            polyhedral=True,
-            monotone=True,
-            symmetric=all(q == each[0] for q in each),
-            zero_minimum=True,
-            zero_in_core=min(each) > 0,
-        )
+        return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
     def penalty(self, d: Vector) -> float:
         inside = np.abs(d) <= self._of(len(d)).near * (1.0 + 8.0 * UNIT)

@@ -18,6 +18,11 @@ from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
 
+CAP_TRAITS = Traits(
+    polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+)
+"""The traits of f = 0 and of equal caps on all examples."""
+
 
 @dataclass(frozen=True)
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
@@ -36,9 +41,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
-        )
+        return CAP_TRAITS
 
     def penalty(self, d: Vector) -> float:
         return 0.0

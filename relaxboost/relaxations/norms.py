@@ -31,6 +31,7 @@ from relaxboost.relaxations.balls import Ball, fit
 from relaxboost.relaxations.base import Relaxation, Traits
 from relaxboost.relaxations.bounds import Bounds, NumericalBounds, Witness
 from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.vectors import (
     enclose_vector,
     positive_vector,
@@ -66,7 +67,8 @@ class WithNorm(Relaxation, Bounds, Description):
     @property
     def bound(self) -> Fraction:
         """The exact radius or weight."""
-        return Fraction(getattr(self, self.size_name))
+        size: Fraction = getattr(self, self.size_name)
+        return size
 
     def gauge(self, d: Interval) -> Interval:
         """Return an enclosure of ‖d‖."""
@@ -235,13 +237,7 @@ class OfNorm(WithNorm):
     @property
     def traits(self) -> Traits:
         """The traits of norms: conditions (i)–(iii) of SS09 Thm 7 hold."""
-        return Traits(
-            polyhedral=self._is_polyhedral,
-            monotone=True,
-            symmetric=self.flat,
-            zero_minimum=True,
-            zero_in_core=True,
-        )
+        return CAP_TRAITS._replace(polyhedral=self._is_polyhedral, symmetric=self.flat)
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,6 +24,7 @@ from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
 from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.vectors import exact_vector, spell_vector
@@ -404,13 +405,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     def traits(self) -> Traits:
         # A rule that fits every m has one soft margin for each example.
         few = self._rule is None or self._rule.m is not None
-        return Traits(
-            polyhedral=few and self._is_program(self._fixed_m or 0),
-            monotone=True,
-            symmetric=True,
-            zero_minimum=True,
-            zero_in_core=True,
-        )
+        return CAP_TRAITS._replace(polyhedral=few and self._is_program(self._fixed_m or 0))
 
     def penalty(self, d: Vector) -> float:
         """Return 0 if the j largest |d_i| sum to at most φ(j) up to rounding, else inf."""

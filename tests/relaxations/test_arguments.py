@@ -213,9 +213,9 @@ def test_weights_whose_powers_no_double_holds(name):
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ([0, 2, 0, 2], {}, "from 0 to the number of groups less one, none left out"),
-        ([0, -1, 0, 0], {}, "one whole number for each example"),
-        ([0.5, 1, 0, 0], {}, "one whole number for each example"),
+        ([0, 2, 0, 2], {}, "and each of 0, 1, ..., max"),
+        ([0, -1, 0, 0], {}, "one integer for each example"),
+        ([0.5, 1, 0, 0], {}, "one integer for each example"),
         ([0, math.nan, 0, 0], {}, "every entry of groups to be a finite real number"),
         ([], {}, "groups to have an entry"),
         (3, {}, "groups to be a vector of numbers"),
@@ -225,7 +225,7 @@ def test_weights_whose_powers_no_double_holds(name):
             {},
             "has 2 entries in groups, and this game has m = 4 examples; give one",
         ),
-        ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf within the groups, got p = 1"),
+        ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf for the groups, got p = 1"),
         ([0, 0, 1, 1], {"p": math.inf}, "p to be a finite real number, got inf"),
         ([0, 0, 1, 1], {"p": HUGE}, r"needs 1\.00001 <= p <= 10001$"),
         ([0, 0, 1, 1], {"factors": [1]}, "a factor > 0 for each of the 2 groups"),
