@@ -133,18 +133,14 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return float(1 / self.exact_k)
 
     @cached_property
-    def _cap_with_rounding(self) -> float:
-        """The largest weight that satisfies the cap up to rounding."""
-        return self.cap * (1.0 + 8.0 * UNIT)
-
-    @cached_property
     def _rank(self) -> int:
         """The index in increasing order, from 0, of the last margin that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
-        d = np.asarray(d, dtype=np.float64)
-        return 0.0 if within(d, self._cap_with_rounding) else math.inf
+        # A weight at the cap may exceed it by a few roundings.
+        inside = within(np.asarray(d, dtype=np.float64), self.cap * (1.0 + 8.0 * UNIT))
+        return 0.0 if inside else math.inf
 
     @property
     def traits(self) -> Traits:

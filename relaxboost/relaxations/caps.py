@@ -248,10 +248,6 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         return self._of(x.shape[0]).near @ cp.abs(x), []
 
-    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        x = cp.Variable(u.shape[0], name="x", nonneg=True)
-        return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
-
     def exact_form(self, m: int) -> ExactForm:
         return ExactForm.free(m)._replace(upper=list(self.resolve(m).caps))
 

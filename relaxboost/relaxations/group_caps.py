@@ -255,14 +255,6 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         t = cp.Variable(caps.size, name="t", nonneg=True)
         return caps @ t, [cp.abs(x) <= matrix.T @ t]
 
-    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ c_g t_g subject to t_g >= γ − u_i in group g, t >= 0, u_i >= γ if free."""
-        matrix, caps = self._groups_matrix(u.shape[0])
-        if not caps.size:
-            return gamma, [u >= gamma]
-        t = cp.Variable(caps.size, name="t", nonneg=True)
-        return gamma - caps @ t, [matrix.T @ t >= gamma - u]
-
     def exact_form(self, m: int) -> ExactForm:
         """Return the program d >= 0 with a row for each group, whose sum is at most the cap."""
         # The rows are in the order of the groups' first examples.
@@ -278,12 +270,11 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         )
 
     def exact_caps(self, m: int) -> list[Groups]:
-        place = {label: j for j, (label, _) in enumerate(self.caps)}
-        members: list[list[int]] = [[] for _ in self.caps]
+        members: dict[int, list[int]] = {label: [] for label, _ in self.caps}
         for i, label in enumerate(self.groups):
             if label >= 0:
-                members[place[label]].append(i)
-        return [(members, [c for _, c in self.caps])]
+                members[label].append(i)
+        return [(list(members.values()), [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
         """Return the caps, and the index of the group of each example, or −1."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -101,11 +102,6 @@ class Mahalanobis(WithNorm):
 
     def size(self, d: Vector) -> float:
         return float(np.linalg.norm(self.matrix @ d))
-
-    def moved(self, u: Vector, v: Vector) -> Interval:
-        """Return u + Qᵀ v."""
-        margins = Interval(np.asarray(u, dtype=np.float64))
-        return margins + _product(self.matrix.T, Interval(np.asarray(v, dtype=np.float64)))
 
     @property
     def limit(self) -> float:
@@ -257,6 +253,19 @@ class Mahalanobis(WithNorm):
         """Return v, moved to where f*(Qᵀ v) is finite. For the ball f* is finite everywhere."""
         return v
 
+    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
+        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. Every v gives a bound."""
+        v = np.asarray(witness.v, dtype=np.float64)
+        if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
+            return -math.inf
+        length = Interval(v).square().sum().sqrt()
+        margins = Interval(np.asarray(u, dtype=np.float64)) + _product(self.matrix.T, Interval(v))
+        return (margins.min() - self._cost(length)).down
+
+    @abstractmethod
+    def _cost(self, length: Interval) -> Interval:
+        """Return a bound on the largest <Qᵀv, d> − f(d) on the simplex, for v of this length."""
+
     def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
         theta = np.asarray(theta, dtype=np.float64)
@@ -319,13 +328,9 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q: Any
     weight: Any
 
-    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) − [‖v‖ − c]_+ max_i ‖Q e_i‖, rounded down; valid for every v."""
-        v = np.asarray(witness.v, dtype=np.float64)
-        if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
-            return -math.inf
-        excess = (Interval(v).square().sum().sqrt() - Interval(self.weight)).positive()
-        return (self.moved(u, v).min() - excess * self._longest).down
+    def _cost(self, length: Interval) -> Interval:
+        # <Qᵀv, d> is at most ‖v‖ ‖Qd‖, and ‖Qd‖ at most the largest ‖Q e_i‖.
+        return (length - Interval(self.weight)).positive() * self._longest
 
     @cached_property
     def _longest(self) -> float:
@@ -351,7 +356,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
 
 @dataclass(frozen=True, repr=False)
-class MahalanobisBall(BallOfNorm, Mahalanobis):
+class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
     f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
@@ -403,10 +408,5 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
         """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""
         return self._flattest.copy()
 
-    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) − radius ‖v‖, rounded downwards; valid for every v."""
-        v = np.asarray(witness.v, dtype=np.float64)
-        if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
-            return -math.inf
-        length = Interval(v).square().sum().sqrt()
-        return (self.moved(u, v).min() - length * Interval(self.radius)).down
+    def _cost(self, length: Interval) -> Interval:
+        return length * Interval(self.radius)

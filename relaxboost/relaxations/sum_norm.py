@@ -68,9 +68,6 @@ class SumBall(_OfSumNorm, NormBall):
         least = a == a.min()
         return least / np.count_nonzero(least)
 
-    def conjugate(self, theta: Vector) -> float:
-        return float(self.radius) * float(np.max(np.abs(theta) / self.factors))
-
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
         """Return (γ, λ, d), where λ maximises min_i (u_i + λ a_i) − λ r, and γ is the minimum.
 
@@ -189,12 +186,6 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         """Return min_i (u_i + c a_i), rounded downwards, for every witness."""
         margins = Interval(np.asarray(u, dtype=np.float64))
         return (margins + Interval(self.weight) * self.enclosed).min().down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         costs = [self.weight * a for a in self.exact_weights(len(u))]
