@@ -55,6 +55,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
+    # No weight exceeds 1, so a larger cap leaves no more room than 1.
     room = np.minimum(caps, 1.0) - d
     total_room = rounded_sum(room)
     if total_room > 0.0:

@@ -45,14 +45,9 @@ class Doubles(NamedTuple):
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
     """Return `caps` as doubles. The enclosure of a cap that is no double is two doubles wide."""
     near = np.array([float(min(q, _NO_CAP)) for q in caps])
-    is_double = np.fromiter(
-        (
-            x.as_integer_ratio() == (q.numerator, q.denominator)
-            for x, q in zip(near.tolist(), caps, strict=True)
-        ),
-        dtype=bool,
-        count=near.size,
-    )
+    # A comparison of integers is faster than one of fractions.
+    pairs = zip(near.tolist(), caps, strict=True)
+    is_double = np.array([x.as_integer_ratio() == q.as_integer_ratio() for x, q in pairs])
     below = np.where(is_double, near, np.maximum(np.nextafter(near, -np.inf), 0.0))
     above = np.where(is_double, near, np.nextafter(near, np.inf))
     single = not _surely_above_one(below) and sum(caps) == 1
@@ -157,6 +152,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
     def __post_init__(self) -> None:
         given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps
+        # One number is repeated when a game gives m.
         if not isinstance(given, list | tuple):
             object.__setattr__(self, "caps", cap("Caps", "caps", given))
             return
@@ -238,6 +234,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         below = u < gamma
         if not below.any():
             return gamma
+        # Margins near the largest double overflow, and the bound is then −inf.
         with np.errstate(over="ignore", invalid="ignore"):
             hinge = Interval(gamma) - u[below]
             return (gamma - (hinge * self._of(u.size).enclosure[below]).sum()).down

@@ -130,15 +130,6 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
         return f"{self.family}({list(self.groups)}, {{{caps}}})"
 
-    def resolve(self, m: int) -> GroupCaps:
-        """Return this relaxation, or raise InputError unless it has m labels."""
-        if len(self.groups) != m:
-            raise InputError(
-                f"{self!r} labels {len(self.groups)} examples, and this game has m = {m}; give one "
-                "label for each, -1 for those in no group"
-            )
-        return self
-
     @cached_property
     def _units(self) -> _Units:
         labels = np.array(self.groups)
@@ -158,7 +149,9 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return _Units(rank[of], first[order], sizes[order], caps, capped, together)
 
     def _for(self, m: int) -> _Units:
-        return self.resolve(m)._units
+        """Return the units, or raise InputError unless there are m labels."""
+        self.resolve(m)
+        return self._units
 
     @property
     def traits(self) -> Traits:
@@ -170,18 +163,13 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         units = self._units
         alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
         symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
-        return Traits(
-            polyhedral=True,
-            monotone=True,
-            symmetric=symmetric,
-            zero_minimum=True,
-            zero_in_core=units.caps.traits.zero_in_core,
-        )
+        return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
         """Return the 0/1 matrix with a row for each group, and the caps of the groups."""
         from scipy import sparse
 
+        # A free example has no row.
         units = self._for(m)
         row = np.full(units.sizes.size, -1)
         row[units.capped] = np.arange(units.capped.size)
@@ -193,6 +181,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     def penalty(self, d: Vector) -> float:
         units = self._for(len(d))
         sums = _sums(units.of, np.abs(d))
+        # A sum of n weights has at most n roundings.
         caps = units.caps._doubles.near * (1.0 + (8.0 + units.sizes) * UNIT)
         return 0.0 if (sums <= caps)[units.capped].all() else math.inf
 
@@ -259,7 +248,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         """Return the program d >= 0 with a row for each group, whose sum is at most the cap."""
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
-        for i, label in enumerate(self.resolve(m).groups):
+        for i, label in enumerate(self.groups):
             if label >= 0:
                 rows.setdefault(label, {})[i] = _ONE
         caps = dict(self.caps)
@@ -353,6 +342,7 @@ def _labels(groups: Any) -> tuple[int, ...]:
         raise InputError(
             f"GroupCaps needs groups to be a vector of labels, one for each example, got {given!r}"
         )
+    # A bool is an Integral, and a float of an integral value may be a mistake.
     for i, label in enumerate(given):
         if not isinstance(label, Integral) or isinstance(label, bool) or label < -1:
             raise InputError(

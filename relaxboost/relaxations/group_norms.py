@@ -30,7 +30,12 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
-from relaxboost.relaxations._projections.group_norm import LEAST_BETA, Spreading, group_norms
+from relaxboost.relaxations._projections.group_norm import (
+    LEAST_BETA,
+    Grouping,
+    Spreading,
+    group_norms,
+)
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations.balls import fit
 from relaxboost.relaxations.base import Traits, as_margins
@@ -60,6 +65,7 @@ class GroupNorm(WithNorm):
         name = self.size_name
         labels = exact_vector(kind, "groups", self.groups)
         count = int(max(labels)) + 1
+        # Labels without gaps are the rows of the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
                 f"{kind} needs groups to be one integer for each example, and each of 0, 1, ..., "
@@ -134,7 +140,7 @@ class GroupNorm(WithNorm):
 
     def size(self, d: Vector) -> float:
         d = np.ascontiguousarray(d, dtype=np.float64)
-        return float(self._a @ group_norms(d, *self._order, float(self.p)))
+        return float(self._a @ group_norms(d, self._norm.order, self._norm.starts, float(self.p)))
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
@@ -144,26 +150,16 @@ class GroupNorm(WithNorm):
         return int(np.argmin(norms.lower)), norms.min()
 
     @cached_property
-    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The examples sorted by group, and the index in this order at which each group starts.
-
-        The second vector ends with the number of examples.
-        """
+    def _norm(self) -> Grouping:
+        """The norm, as the kernels take it."""
         ends = np.cumsum([len(group) for group in self.members])
-        return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
+        starts = np.append(0, ends).astype(np.int64)
+        return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
 
     @staticmethod
     def usable(u: Vector, beta: float) -> float:
         """Return β, or the least β for which the kernel converges at margins u."""
         return max(beta, LEAST_BETA * float(np.ptp(u)))
-
-    def spreading(self, u: Vector, beta: float) -> Spreading:
-        """Return the solver of min <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for a sequence of λ."""
-        return Spreading(u, beta, *self._order, self._a, float(self.p - 1))
-
-    def levels(self, u: Vector, weight: float = 0.0) -> Levels:
-        """Return the solver without entropy, which evaluates the groups at thresholds γ."""
-        return Levels(u, *self._order, self._a, float(self.p - 1), weight)
 
     def cvxpy_norm(self, d: Any) -> Any:
         p = float(self.p)
@@ -208,7 +204,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
         """Return F(u) and a minimiser d, whose positive entries are in one group."""
-        levels = self.levels(as_margins(u, self), float(self.weight))
+        levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
         # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
         def miss(x: float) -> tuple[float, float]:
@@ -220,7 +216,7 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         """Return the minimiser of <d, u> + f(d) + β Σ d log d from two equations for each group."""
-        spreading = self.spreading(u, self.usable(u, beta))
+        spreading = Spreading(u, self.usable(u, beta), self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
@@ -266,7 +262,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         of the ball and a point outside of the ball.
         """
         r = float(self.radius)
-        levels = self.levels(u)
+        levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.
         face = levels.face(r)
         if face is not None:
@@ -306,7 +302,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
             return free
         # `resolve` raises the error for a ball that misses the simplex, for which no λ exists.
         self.resolve(u.size)
-        spreading = self.spreading(u, beta)
+        spreading = Spreading(u, beta, self._norm)
         log_r = math.log(r)
         last = math.inf
 

@@ -40,10 +40,8 @@ from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 MAX_SCALE = 1e4
-"""A cone solver gets f or Q in other units if its size exceeds this number. A Q smaller than the
-inverse of this number is scaled too."""
-MAX_MARGIN = 1e3
-"""Margins that exceed the least by more, in units of the expected excess, get no weight."""
+"""A cone solver gets f or Q in another unit if its size is above this number or below its inverse.
+"""
 
 
 class EllipsoidWitness(NamedTuple):
@@ -69,10 +67,11 @@ class Mahalanobis(WithNorm):
             raise InputError(f"{kind} needs Q to be a matrix of numbers: {error}") from None
         if given.dtype.kind not in "iuf" or given.ndim != 2 or 0 in given.shape:
             raise InputError(f"{kind} needs Q to be a matrix of numbers with m columns")
-        if not np.isfinite(given).all():
-            raise InputError(f"{kind} needs Q to be finite")
-        if np.abs(given).max() > 1e100:
-            raise InputError(f"{kind} needs entries of Q within 1e100; scale Q and the {name}")
+        # The comparison is false for nan. Squares of larger entries could overflow.
+        if not np.abs(given).max() <= 1e100:
+            raise InputError(
+                f"{kind} needs finite entries of Q within 1e100; scale Q and the {name}"
+            )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
         object.__setattr__(self, name, positive_size(kind, name, self.bound))
@@ -93,6 +92,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def traits(self) -> Traits:
+        # ‖Q d‖ depends on the |d_i| alone and grows with them if and only if QᵀQ is diagonal.
         gram = self.matrix.T @ self.matrix
         diagonal = not np.any(gram - np.diag(np.diag(gram)))
         return Traits(monotone=diagonal, zero_minimum=True, zero_in_core=True)
@@ -115,6 +115,7 @@ class Mahalanobis(WithNorm):
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
         """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
+        # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
         found: tuple[Vector, float, Vector] | None = programs.known("sharp", u)
@@ -156,6 +157,7 @@ class Mahalanobis(WithNorm):
             sharp = mahalanobis.sharpen(self._norm, u, d, gamma, multiplier)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
+        # Otherwise v comes from the x of the cone solver and is shrunk until it is feasible.
         v = self._shortest(x)
         length = float(np.linalg.norm(v))
         if length > self.limit and not is_ball:
@@ -183,7 +185,8 @@ class Mahalanobis(WithNorm):
         unit = float(d @ u) - least
         if not unit > 1e-10 * float(np.abs(u).max()):
             return d, gamma, x
-        d, gamma, x = self._roughly(np.minimum((u - least) / unit, MAX_MARGIN))
+        # By Markov's inequality margins above 1000 units have at most a thousandth of the weight.
+        d, gamma, x = self._roughly(np.minimum((u - least) / unit, 1e3))
         return d, least + unit * gamma, unit * x
 
     @cached_property
@@ -385,6 +388,7 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
     @cached_property
     def _flattest(self) -> Vector:
         """The d in the simplex with the least ‖Q d‖."""
+        # The solver minimises the square for a Q of size one, which is a well scaled problem.
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
@@ -392,17 +396,14 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
         if d.value is None:
             raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
         flat = onto_simplex(d.value, "MahalanobisBall")
-        return self._flatter(flat, scaled)
-
-    def _flatter(self, d: Vector, scaled: Matrix) -> Vector:
-        """Return the point of least ‖Q d‖ with the support of `d`, or d if that one is worse."""
-        support = np.flatnonzero(d > 1e-5 * d.max())
+        # On the support of the solution the optimality conditions are linear: QᵀQ d is constant.
+        support = np.flatnonzero(flat > 1e-5 * flat.max())
         part = scaled[:, support]
         x, *_ = np.linalg.lstsq(part.T @ part, np.ones(support.size), rcond=1e-14)
-        better = np.zeros(d.size)
+        better = np.zeros(flat.size)
         better[support] = x / x.sum() if x.sum() > 0.0 else -1.0
-        good = better.min() >= 0.0 and self.size(better) <= self.size(d)
-        return better if good else d
+        good = better.min() >= 0.0 and self.size(better) <= self.size(flat)
+        return better if good else flat
 
     def center(self, m: int) -> Vector:
         """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""

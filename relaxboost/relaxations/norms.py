@@ -346,6 +346,7 @@ def _kind(base: Any, p: Any, weights: Any) -> Any:
 
 def _exponent(owner: str, p: Any) -> Fraction | float:
     """Return the exact p, or infinity, or raise InputError if p < 1."""
+    # `exact` has no rational for infinity, and would accept a text.
     if isinstance(p, Real) and p == math.inf:
         return math.inf
     if isinstance(p, str):

@@ -143,6 +143,7 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         caps = [cap for k, p in parts for cap in [p / k] * m]
         return free._replace(
             upper=[*free.upper[:m], *caps],
+            # The rows of d, then the rows of the masses of x_l.
             rows=[{i: one} | {start + i: -one for start in starts} for i in range(m)]
             + [dict.fromkeys(range(start, start + m), one) for start in starts],
             row_lower=[None] * (m + len(parts)),
@@ -439,6 +440,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         For many soft margins the constraint is |d| <= x, where x is a mean of permutations of s.
         """
         m = d.shape[0]
+        # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)
         if not self._is_program(m):
             x = cp.Variable(m)

@@ -129,6 +129,7 @@ class SumBall(_OfSumNorm, NormBall):
             return outside
         inside = self.center(u.size)
 
+        # Σ a_i d_i falls as λ = e^x grows, with the derivative −Var(a)/β in λ.
         def excess(x: float) -> tuple[float, float]:
             nonlocal inside, outside
             multiplier = math.exp(x)

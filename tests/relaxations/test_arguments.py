@@ -248,7 +248,7 @@ def test_groups(name, groups, options, message):
         (np.eye(4) * 1j, "Q to be a matrix of numbers with m columns"),
         (None, "Q to be a matrix of numbers with m columns"),
         ([[1, 2], [3]], "Q to be a matrix of numbers: "),
-        (np.full((4, 4), math.nan), "Q to be finite"),
+        (np.full((4, 4), math.nan), "finite entries of Q"),
         (np.eye(4) * 1e200, "entries of Q within 1e100; scale Q and the (weight|radius)"),
     ],
 )

@@ -83,6 +83,7 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
     """Set e = exp((last − u)/β); return its sum over u > last, and how many u are not above."""
+    # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
     for start in range(0, u.shape[0], CHUNK):

@@ -9,6 +9,7 @@ equations for (g, log μ) at once. If it fails, nested root searches in brackets
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,19 @@ from relaxboost.relaxations._projections.wright import add, entries, omegas
 LEAST_BETA = 2.0**-40
 """The least β for margins with a spread of one. The error of log p is the rounding of the margins
 divided by β, here at most 2^-12. For β = 2^-46 Newton's method fails for norms of high exponent."""
+
+
+class Grouping(NamedTuple):
+    """The norm Σ_g a_g ‖d_g‖ over disjoint groups of examples."""
+
+    order: NDArray[np.int64]
+    """The indices of the examples, sorted by group."""
+    starts: NDArray[np.int64]
+    """The place in `order` at which each group starts, and the number of examples."""
+    a: Vector
+    """The factors a_g."""
+    q: float
+    """The exponent of the norm within a group, minus one."""
 
 
 @njit(error_model="numpy")
@@ -42,9 +56,6 @@ def _evaluate(
     log_c, q, beta = problem
     z = work[0]
     k = work[1]
-    y = work[2]
-    w = work[3]
-    t = work[4]
     shift = log_mu + math.log(q / beta)
     x = q * g / beta + shift
     change = abs(x - last)
@@ -53,10 +64,10 @@ def _evaluate(
         k[i] = shift
     # After a small change ω of the last call is a good start, and fewer steps are enough.
     cold = not change <= 0.05
-    omegas(z, k, q, cold, 3 if cold else 1 if change <= 1e-5 else 2, y, w)
-    entries(z, k, q, y, w, t)
+    omegas(z, k, q, cold, 3 if cold else 1 if change <= 1e-5 else 2, work[2], work[3])
+    entries(z, k, q, work[2], work[3], work[4])
     sums[:] = 0.0
-    add(t, w, sums)
+    add(work[4], work[3], sums)
     log_energy = math.log(sums[4]) - shift
     return x, math.log(sums[0]), log_c - log_mu - q / (q + 1.0) * log_energy
 
@@ -211,6 +222,7 @@ def norm_penalties(
 @njit(error_model="numpy")
 def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
     """Return ‖d_g‖_p of each group, scaled so that no power overflows or underflows."""
+    # Entries are divided by the largest of their group.
     norms = np.zeros(starts.shape[0] - 1)
     for g in range(norms.shape[0]):
         largest = 0.0
@@ -227,24 +239,13 @@ def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], 
 class Spreading:
     """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for a sequence of λ."""
 
-    def __init__(
-        self,
-        u: Vector,
-        beta: float,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        a: Vector,
-        q: float,
-    ) -> None:
-        self._order = order
-        self._starts = starts
-        self._a = a
-        self._q = q
+    def __init__(self, u: Vector, beta: float, norm: Grouping) -> None:
+        self._norm = norm
         self._beta = beta
-        self._u = u[order] - u.min()
+        self._u = u[norm.order] - u.min()
         self._y = np.zeros(u.size)
         self._p = np.empty(u.size)
-        self._states = np.full((a.size, 5), np.inf)
+        self._states = np.full((norm.a.size, 5), np.inf)
         self._shares = np.empty(0)
         self._log_c = np.empty(0)
         self._last = math.nan
@@ -256,8 +257,8 @@ class Spreading:
         if math.isfinite(self._last):
             states[:, :2] += states[:, 3:] * (log_weight - self._last)
         self._last = log_weight
-        self._log_c = log_weight + np.log(self._a)
-        given = self._u, self._starts, self._log_c, self._q, self._beta, states
+        self._log_c = log_weight + np.log(self._norm.a)
+        given = self._u, self._norm.starts, self._log_c, self._norm.q, self._beta, states
         norm_penalties(*given, self._y, self._p)
         return self._share(0.0)
 
@@ -281,9 +282,9 @@ class Spreading:
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
         self._shares = capped_distribution(values, self._beta, 1.0)
         # The derivative of log N is (1 − that of log μ)/q, and V_g has the derivative a_g N_g in λ.
-        slopes = (1.0 - states[:, 4]) / self._q
-        norms = np.exp((self._log_c - states[:, 1]) / self._q + onwards * slopes)
-        parts = self._shares * self._a * norms
+        slopes = (1.0 - states[:, 4]) / self._norm.q
+        norms = np.exp((self._log_c - states[:, 1]) / self._norm.q + onwards * slopes)
+        parts = self._shares * self._norm.a * norms
         size = float(parts.sum())
         slopes -= (states[:, 3] - float(self._shares @ states[:, 3])) / self._beta
         return math.log(size), float(parts @ slopes) / size
@@ -291,5 +292,5 @@ class Spreading:
     def distribution(self) -> Vector:
         """Return the d of the last λ."""
         d = np.empty(self._u.size)
-        d[self._order] = np.repeat(self._shares, np.diff(self._starts)) * self._p
+        d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

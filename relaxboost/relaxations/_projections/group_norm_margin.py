@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost.relaxations._projections.group_norm import Grouping
 
 
 class Highest(NamedTuple):
@@ -83,25 +84,15 @@ class Levels:
     larger. In this unit no square of a margin underflows.
     """
 
-    def __init__(
-        self,
-        u: Vector,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        a: Vector,
-        q: float,
-        weight: float = 0.0,
-    ) -> None:
+    def __init__(self, u: Vector, norm: Grouping, weight: float = 0.0) -> None:
         self.low = float(u.min())
-        self._order = order
-        self._starts = starts
-        self._a = a
-        self._q = q
-        v = u[order] - self.low
+        self._norm = norm
+        v = u[norm.order] - self.low
         spread = float(v.mean())
         self._exponent = math.frexp(max(spread, weight))[1]
+        # A multiplication by a power of two loses no bit.
         self._v = np.ldexp(v, -self._exponent)
-        self._least = np.minimum.reduceat(self._v, starts[:-1])
+        self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
         """The logarithm of `weight` in the unit of e^x."""
         spread = math.ldexp(spread, -self._exponent)
@@ -110,7 +101,8 @@ class Levels:
     def look(self, x: float) -> Highest:
         """Return the group that has the weights at the threshold γ = min u + e^x."""
         s = self._distance(x)
-        return Highest(*_highest(self._v, self._starts, self._least, self._a, s, self._q))
+        norm = self._norm
+        return Highest(*_highest(self._v, norm.starts, self._least, norm.a, s, norm.q))
 
     def threshold(self, x: float) -> float:
         """Return γ = min u + e^x in the unit of the margins."""
@@ -125,22 +117,22 @@ class Levels:
         """Return the d at the threshold γ = min u + e^x."""
         g = self.look(x).group
         hinges = np.maximum(self._distance(x) - self._v, 0.0)
-        return self._inside(g, hinges, 1.0 / self._q)
+        return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
         """Return a d on the smallest margins alone with Σ a_g ‖d_g‖ <= radius, if there is one."""
         smallest = (self._v == 0.0).astype(np.float64)
-        counts = np.add.reduceat(smallest, self._starts[:-1])
+        counts = np.add.reduceat(smallest, self._norm.starts[:-1])
         # A uniform d has the least norm of all d on the smallest margins of a group.
         with np.errstate(divide="ignore"):
-            sizes = self._a * counts ** (-self._q / (self._q + 1.0))
+            sizes = self._norm.a * counts ** (-self._norm.q / (self._norm.q + 1.0))
         g = int(np.argmin(sizes))
         return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
 
     def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
         """Return the d proportional to a power of `weights` in the group g, and 0 elsewhere."""
-        part = slice(self._starts[g], self._starts[g + 1])
+        part = slice(self._norm.starts[g], self._norm.starts[g + 1])
         t = np.power(weights[part] / weights[part].max(), exponent)
         d = np.zeros(self._v.size)
-        d[self._order[part]] = t / t.sum()
+        d[self._norm.order[part]] = t / t.sum()
         return d

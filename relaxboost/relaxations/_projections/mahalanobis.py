@@ -88,6 +88,7 @@ def sharpen(
 
     γ and λ start from `gamma` and `multiplier`.
     """
+    # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())
     part = norm._replace(Q=norm.Q[:, support])
     gram = part.Q.T @ part.Q
@@ -107,6 +108,7 @@ def sharpen(
         state = part.state(u[support], x, gamma, multiplier)
         if np.max(np.abs(step)) <= 1e-15 * max(1.0, multiplier):
             break
+    # The support is right if no weight is negative and no other margin is below γ.
     whole = np.zeros(u.size)
     whole[support] = x
     slack = u + multiplier * (norm.Q.T @ (norm.Q @ whole)) - gamma

@@ -87,6 +87,7 @@ class _Entries:
             if part.stop == part.start:
                 continue
             log_kappa = self.log_kappa if self.log_kappa.size == 1 else self.log_kappa[part]
+            # ω of the last pass, in `_log_omega`, is the start of this one.
             given = self.u[part], log_kappa, g, shift, self.beta, self.q, change
             found = sweep(*given, self._log_omega[part], self.omega[part], self.t[part]).tolist()
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
@@ -95,6 +96,7 @@ class _Entries:
         """Return log Σ exp(x_i), with each entry counted. `x` has shape (m,), or (1,) for all."""
         if x.size == 1:
             return float(x[0]) + math.log(self._count)
+        # An entry of the sample stands for `weight` entries.
         (alone, _), (others, weight) = self._parts
         if alone.stop:
             x = x.copy()
@@ -356,6 +358,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     The multiplier is μ = c N^{−q}, and N lies between the norms of the flattest and of the steepest
     d.
     """
+    # The flattest d in the norm is proportional to κ^{−1/q}, and the steepest d is a vertex.
     p = q + 1.0
     log_kappa = np.log(kappa)
     log_largest = float(log_kappa.max()) / p
@@ -365,6 +368,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     high = math.log(c) - q * log_smallest + 1e-9
 
     def solve(equations: _Equations, start: float) -> float:
+        # The equation μ = c N^{−q}, where log N is the logarithm of the energy over p.
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope
