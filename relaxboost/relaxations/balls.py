@@ -52,17 +52,15 @@ class Ball(Relaxation, Bounds):
         return self.draw_in(onto_simplex(d, repr(self)))
 
     def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
-        """Return `d`, moved towards `inside` (by default the center) if `d` is not in the ball.
-
-        G is convex, so the share (G(d) − r) / (G(d) − G(inside)) of the way is enough.
-        """
+        """Return `d`, moved towards `inside` (by default the center) if `d` is not in the ball."""
         bound = float(self.bound)
         excess = self.size(d) - bound
         if excess <= 0.0:
             return d
         inside = self.center(d.size) if inside is None else inside
         room = bound - self.size(inside)
-        # The factor outweighs the roundings of the quotient.
+        # G is convex, so the share (G(d) − r) / (G(d) − G(inside)) of the way is enough. The factor
+        # outweighs the roundings of this quotient.
         share = 1.0 if room <= 0.0 else min(1.0, excess / (excess + room) * (1.0 + 1e-14))
         return inside if share == 1.0 else d + share * (inside - d)
 

@@ -47,15 +47,12 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut the distribution d at the caps, in place, and return it.
-
-    The mass that is cut is spread over the room below the caps of the other entries, in proportion
-    to this room.
-    """
+    """Cut the distribution d at the caps, in place, and return it."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
-    # No weight exceeds 1, so a larger cap leaves no more room than 1.
+    # The mass that is cut fills the same share of the room below the cap of each entry. No weight
+    # exceeds 1, so a larger cap leaves no more room than 1.
     room = np.minimum(caps, 1.0) - d
     total_room = rounded_sum(room)
     if total_room > 0.0:
@@ -208,16 +205,14 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved.
-
-        Since k <= m, the mass e above the cap fits below it. Moving it changes the point by 2e in
-        the l1 norm.
-        """
+        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
         if not excess.any():
             return 0.0, 0.0
+        # Since k <= m, the mass e above the cap fits below it. Moving it changes the point by 2e in
+        # the l1 norm.
         mass = Fraction(up(sum_bounds(excess)[1] * (1.0 + 4.0 * UNIT)))
         return 0.0, float_up(2 * mass / Fraction(low))
 

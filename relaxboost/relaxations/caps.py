@@ -119,14 +119,10 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 class Caps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
-    Its relaxed margin is
-
-        F(u) = max over γ of γ − Σ c_i [γ − u_i]_+,
-
-    The minimiser fills the caps from the smallest margin upwards until the weights sum to one, and
-    γ is the last margin that gets weight. Among equal margins it fills the lowest index first.
-    f*(θ) = Σ c_i |θ_i|. With all caps 1/k the family is `Capped(k)`, and with all caps at least 1
-    it is the hard margin.
+    F(u) = max over γ of γ − Σ c_i [γ − u_i]_+, and f*(θ) = Σ c_i |θ_i|. The minimiser d fills the
+    caps from the smallest margin upwards until the weights sum to one, and among equal margins the
+    lowest index first. The last margin that gets weight is γ. With all caps 1/k the game is that of
+    `Capped(k)`, and with all caps at least 1 that of the hard margin.
 
     Parameters
     ----------
@@ -267,17 +263,15 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved.
-
-        Since Σ c_i >= 1, the mass e above the caps fits below them. Moving it changes the point by
-        2e in the l1 norm.
-        """
+        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved."""
         low = total[0]
         enclosure = self._of(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.
         close = (d > 0.0) & (d >= low * enclosure.lower * (1.0 - 8.0 * UNIT))
         if not close.any():
             return 0.0, 0.0
+        # Since Σ c_i >= 1, the mass e above the caps fits below them. Moving it changes the point
+        # by 2e in the l1 norm.
         mass = (d[close] - low * enclosure[close]).positive().sum().up
         return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
 
@@ -287,11 +281,9 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return the range of h(d) = Σ d log d over d <= caps, where h is least at `center`.
-
-    The d that fills the largest caps first has the largest h. No feasible d has larger partial sums
-    of its sorted entries, and h is Schur-convex.
-    """
+    """Return the range of h(d) = Σ d log d over d <= caps, where h is least at `center`."""
+    # The d that fills the largest caps first has the largest h. No feasible d has larger partial
+    # sums of its sorted entries, and h is Schur-convex.
     caps = np.sort(np.minimum(caps, 1.0))[::-1]
     before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
     largest, least = (

@@ -155,12 +155,10 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of group caps: condition (ii) holds if no cap is 0.
-
-        f is symmetric if all examples are in one group, or if no group has two examples, all caps
-        are equal, and all or no examples are free.
-        """
+        """The traits of group caps: condition (ii) holds if no cap is 0."""
         units = self._units
+        # f is symmetric if all examples are in one group, or if no group has two examples, all caps
+        # are equal, and all or no examples are free.
         alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
         symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
         return units.caps.traits._replace(symmetric=symmetric)
@@ -276,24 +274,19 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the feasible d, where h = Σ d log d.
-
-        h is largest with one example in each group.
-        """
+        """Return max h − min h over the feasible d, where h = Σ d log d."""
+        # h is largest if each group has all its weight on one example.
         return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped and normalised, with the groups scaled to sums that satisfy the caps.
-
-        `Caps.repair` computes these sums. A group without weight gets its share of the cut mass
-        uniformly.
-        """
+        """Return `d` clipped, normalised, and with the groups scaled to sums within the caps."""
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
         if (sums <= units.caps._doubles.near).all():
             return d
-        # A division by such a small sum could overflow.
+        # `Caps.repair` computes the sums of the groups. A group with so small a sum that a division
+        # by it could overflow gets its mass uniformly.
         empty = sums < 1e-200
         d = np.where(empty[units.of], 1.0, d)
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]

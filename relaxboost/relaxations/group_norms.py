@@ -256,11 +256,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d.
-
-        Σ a_g ‖d_g‖ falls through the radius at γ. If two groups tie there, d is a mean of a point
-        of the ball and a point outside of the ball.
-        """
+        """Return the threshold γ and the minimiser d."""
         r = float(self.radius)
         levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.
@@ -269,6 +265,8 @@ class GroupNormBall(GroupNorm, BallOfNorm):
             return levels.low, face
         self.resolve(u.size)
         log_r = math.log(r)
+        # Σ a_g ‖d_g‖ falls through the radius at γ. If two groups tie there, d is a mean of a point
+        # of the ball and a point outside of the ball.
         inside = math.inf
         outside = math.nan
 

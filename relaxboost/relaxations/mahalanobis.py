@@ -177,10 +177,8 @@ class Mahalanobis(WithNorm):
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) from a second solve, whose unit is the expected excess <d, u> − min u.
-
-        A cone solver cannot separate margins that nearly tie in its own unit.
-        """
+        """Return (d, γ, x) from a second solve, whose unit is the excess <d, u> − min u."""
+        # A cone solver cannot separate margins that nearly tie in its own unit.
         least = float(u.min())
         unit = float(d @ u) - least
         if not unit > 1e-10 * float(np.abs(u).max()):

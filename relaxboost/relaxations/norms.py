@@ -150,13 +150,11 @@ class PenaltyOfNorm(WithNorm):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on F(u), rounded downwards. Every γ gives one.
-
-        With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at
-        least γ + (c − ‖x‖_*) ‖d‖. On the simplex ‖d‖ lies between its extremes.
-        """
+        """Return a lower bound on F(u), rounded downwards. Every γ gives one."""
         if not math.isfinite(witness.gamma):
             return -math.inf
+        # With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at
+        # least γ + (c − ‖x‖_*) ‖d‖. On the simplex ‖d‖ lies between its extremes.
         spare = Interval(self.weight) - self.dual_of(hinge(witness.gamma, u))
         least, largest = self.extremes(len(u))
         worth = min((spare * least).down, (spare * largest).down)

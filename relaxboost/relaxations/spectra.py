@@ -333,16 +333,14 @@ class OfSpectrum(Relaxation):
 
 
 def sorted_outputs(x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the outputs of a sorting network for x in cvxpy, and the constraints of the network.
-
-    A comparator keeps the sum of two wires, and its larger output is at least as large as both
-    inputs. So the first j outputs sum to at least the j largest entries of x. The outputs can be
-    the weights of a spectrum if and only if x is a mean of permutations of the weights. The least
-    product of the outputs with the weights is that with x sorted. The network has some m log² m
-    variables (Goemans 2015).
-    """
+    """Return the outputs of a sorting network for x in cvxpy, and the network's constraints."""
     from scipy import sparse
 
+    # A comparator keeps the sum of two wires, and its larger output is at least as large as both
+    # inputs. So the first j outputs sum to at least the j largest entries of x. The outputs can be
+    # the weights of a spectrum if and only if x is a mean of permutations of the weights. The least
+    # product of the outputs with the weights is that with x sorted. The network has some m log² m
+    # variables (Goemans 2015).
     wires = list(range(m))
     entries = []
     count = 0

@@ -32,12 +32,10 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d among the d majorised by s, for increasing u.
-
-    The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
-    S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
-    d = S exp(−(u − r)/β) / T.
-    """
+    """Return the minimiser of <d, u> + β Σ d log d among the d majorised by s, for increasing u."""
+    # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
+    # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
+    # d = S exp(−(u − r)/β) / T.
     m = u.shape[0]
     first = np.empty(m, np.int64)
     low = np.empty(m)
@@ -97,11 +95,7 @@ class _BoundsOfRisk(spectra.OfSpectrum, Bounds):
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd moves towards the uniform distribution.
-
-        Let S_j be the sum of the j largest entries. The share t of the way is enough if
-        t (S_j − j/m) >= S_j − φ(j) for every j.
-        """
+        """Return (0, distance), where d / Σd moves towards the uniform distribution."""
         m = d.size
         spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
@@ -111,6 +105,8 @@ class _BoundsOfRisk(spectra.OfSpectrum, Bounds):
         # At a vertex of the domain the doubles are too near to each other, so integers decide.
         entries = spectra.integers([Fraction(x) for x in ordered.tolist()])
         whole = sum(entries)
+        # Let S_j be the sum of the j largest entries. The share t of the way is enough if t (S_j −
+        # j/m) >= S_j − φ(j) for every j.
         share = 0.0
         sums = zip(accumulate(entries), accumulate(spectrum.integers()), strict=True)
         for j, (part, most) in enumerate(sums, 1):
@@ -130,10 +126,8 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l with auxiliaries z = x.
-
-        The result is None for a spectrum of many soft margins, which would have m² variables.
-        """
+        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l with auxiliaries z = x."""
+        # The result is None for a spectrum of many soft margins, which would have m² variables.
         if not self._is_program(m):
             return None
         parts = self._mixture(m)
@@ -160,23 +154,19 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ, the multipliers −[γ − u]₊ of the rows of d, and −t_l of the rows of x_l.
-
-        t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
-        p_l t + (p_l/k_l) Σ [x − t]₊ is least.
-        """
+        """Return γ, the multipliers −[γ − u]₊ of the rows of d, and −t_l of the rows of x_l."""
+        # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
+        # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
         ordered = sorted(u)
         gamma = ordered[max(ranks)]
         return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return parts x_1, x_2, ... with Σ x_l = d, for a d of the simplex where f is 0.
-
-        Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
-        decreasing order. Each takes at most one unit from each r_l, such that the largest r_l fall
-        to a common level. This leaves the most for the following entries.
-        """
+        """Return parts x_1, x_2, ... with Σ x_l = d, for a d of the simplex where f is 0."""
+        # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
+        # decreasing order. Each takes at most one unit from each r_l, such that the largest r_l
+        # fall to a common level. This leaves the most for the following entries.
         mixture = self._mixture(len(d))
         caps = [p / k for k, p in mixture]
         left = [k for k, _ in mixture]
@@ -190,11 +180,9 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return `d` in fractions, where the sum of the j largest entries is cut to φ(j).
-
-        The sum of the j largest entries and φ(j) are concave in j, and so is their minimum. So the
-        entries keep their order.
-        """
+        """Return `d` in fractions, where the sum of the j largest entries is cut to φ(j)."""
+        # The sum of the j largest entries and φ(j) are concave in j, and so is their minimum. So
+        # the entries keep their order.
         point = within_caps(d, [])
         order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
         sums = accumulate(point[i] for i in order)
@@ -289,11 +277,9 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         low: Any = Fraction(1, 10**9),
         high: Any = 10**9,
     ) -> SpectralRisk:
-        """Return the risk of a named spectrum with one parameter in [low, high].
-
-        Outside of [1e-9, 1e9] the spectrum is the mean or the minimum for every m that fits into
-        memory.
-        """
+        """Return the risk of a named spectrum with one parameter in [low, high]."""
+        # Outside of [1e-9, 1e9] the spectrum is the mean or the minimum for every m that fits into
+        # memory.
         owner = f"SpectralRisk.{name}({parameter})"
         found = exact_between(owner, parameter, value, low, high, remedy)
         return cls._of(spectra.Rule.named(name, found))
@@ -435,13 +421,11 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return d
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l.
-
-        For many soft margins the constraint is |d| <= x, where x is a mean of permutations of s.
-        """
+        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
         m = d.shape[0]
         # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)
+        # For many soft margins the constraint is |d| <= x, where x is a mean of permutations of s.
         if not self._is_program(m):
             x = cp.Variable(m)
             outputs, network = spectra.sorted_outputs(x, m)
@@ -451,11 +435,9 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊, to be minimised over t >= 0.
-
-        For many soft margins the value is <s, y>, where y are the outputs of a sorting network.
-        """
+        """Return Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊, to be minimised over t >= 0."""
         m = x.shape[0]
+        # For many soft margins the value is <s, y>, where y are the outputs of a sorting network.
         if not self._is_program(m):
             size = cp.Variable(m)
             outputs, network = spectra.sorted_outputs(size, m)

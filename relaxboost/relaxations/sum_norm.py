@@ -69,11 +69,7 @@ class SumBall(_OfSumNorm, NormBall):
         return least / np.count_nonzero(least)
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
-        """Return (γ, λ, d), where λ maximises min_i (u_i + λ a_i) − λ r, and γ is the minimum.
-
-        This function of λ is concave and piecewise linear. A rising line i and a falling line j
-        bound it from above.
-        """
+        """Return (γ, λ, d), where λ maximises min_i (u_i + λ a_i) − λ r, and γ is the minimum."""
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
         i = int(np.lexsort((a, u))[0])
@@ -83,6 +79,8 @@ class SumBall(_OfSumNorm, NormBall):
         if a[i] <= r or self.flat:
             d[i] = 1.0
             return float(u[i]), 0.0, d
+        # This function of λ is concave and piecewise linear. A rising line i and a falling line j
+        # bound it from above.
         before = math.inf
         while True:
             multiplier = max(0.0, (u[j] - u[i]) / (a[i] - a[j]))

@@ -118,10 +118,8 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
 
 
 def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
-    """Return min over the simplex of <d, u> subject to ½ ‖d − π‖_1 <= r, and a d that attains it.
-
-    The mass r of the prior π moves from the largest margins to the first of the smallest ones.
-    """
+    """Return the least <d, u> on the simplex with ½ ‖d − π‖_1 <= r, and a d that attains it."""
+    # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
     order = np.argsort(-u, kind="stable")
     kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
     d = np.empty(u.size)
@@ -131,10 +129,8 @@ def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Ve
 
 
 def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
-    """Return the d in the simplex with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i.
-
-    It is max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
-    """
+    """Return the d in the simplex with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
+    # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
     d = capped_distribution(u, beta)
     # The ball contains every distribution, or the minimiser without the ball.
     if r == 1.0 or np.maximum(prior - d, 0.0).sum() <= r:

@@ -263,12 +263,10 @@ class Spreading:
         return self._share(0.0)
 
     def settle(self, log_size: float) -> None:
-        """Change the weights of the groups such that Σ a_g ‖d_g‖ is e^log_size.
+        """Change the weights of the groups such that Σ a_g ‖d_g‖ is e^log_size."""
 
-        If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
-        change of log λ is a double of its own.
-        """
-
+        # If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
+        # change of log λ is a double of its own.
         def miss(x: float) -> tuple[float, float]:
             size, slope = self._share(x)
             return size - log_size, slope

@@ -110,15 +110,13 @@ class _Entries:
 
 
 def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    """Return the entries of the two smallest margins, and a sample of the other entries.
-
-    The smallest margins are complete because they may have nearly all of the weight d.
-    """
+    """Return the entries of the two smallest margins, and a sample of the other entries."""
     stride = u.size // SAMPLE_SIZE
     # One entry of each run of `stride`, at a place that does not repeat, since margins may be
     # periodic: multiples of the golden ratio modulo 1 are evenly spread.
     runs = np.arange(u.size // stride)
     places = runs * stride + (runs * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
+    # The smallest margins are complete because they may have nearly all of the weight d.
     bound = np.partition(u[places], 1)[1]
     smallest = np.flatnonzero(u <= bound)
     others = places[u[places] > bound]
@@ -192,11 +190,9 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound of g. `error` is the relative error of `power`.
-
-        Some entry of t is at least as large as that of the flattest t, because both have the same
-        sum, and some entry is at most as large.
-        """
+        """Return a lower and an upper bound of g. `error` is the relative error of `power`."""
+        # Some entry of t is at least as large as that of the flattest t, because both have the same
+        # sum, and some entry is at most as large.
         power = math.copysign(power, self.q)
         smallest, largest = self._flattest
         lower = self.low + power + self.beta * smallest
@@ -212,14 +208,12 @@ class _Equations:
         lower: float = -math.inf,
         upper: float = math.inf,
     ) -> float:
-        """Return the log μ at which the decreasing function `miss` of normalised t is zero.
-
-        Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
-        second order. With a good start this is Newton's method for g and μ together, with one pass
-        for each step. The sign of `miss` may then be wrong, so if the result is not a root, a
-        second search computes Σt = 1 at each step.
-        """
+        """Return the log μ at which the decreasing function `miss` of normalised t is zero."""
         size = 10.0 * (1.0 + abs(self.q)) ** 2
+        # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
+        # second order. With a good start this is Newton's method for g and μ together, with one
+        # pass for each step. The sign of `miss` may then be wrong, so if the result is not a root,
+        # a second search computes Σt = 1 at each step.
         for tolerances in ((3e-2, 1e-3, 1e-5, SUM_TOLERANCE), (SUM_TOLERANCE,)):
             last = (math.inf, math.nan)
 
@@ -247,11 +241,9 @@ class _Equations:
         return start
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t.
-
-        κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
-        (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
-        """
+        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t."""
+        # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
+        # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
         total, a0, a1, a2, energy = self.entries.sums
         # ω may underflow although log ω does not.
         if total > 0.0 and energy < 1e-290:
@@ -266,11 +258,9 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return t at the (g, μ) that solve the equations, to second order from the last pass.
-
-        (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
-        """
+        """Return t at the (g, μ) that solve the equations, to second order from the last pass."""
         total, a0, a1, *_ = self.entries.sums
+        # (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         along = self._log_mu_step / self.q
         step = (1.0 - total + a1 * along) / a0
         omega = self.entries.omega
@@ -281,12 +271,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d at which `solve` ends, which maps equations and a start of log μ to log μ.
-
-    If there are many entries, g and log μ of a sample are the start.
-    """
+    """Return the d at which `solve` ends, which maps equations and a start of log μ to log μ."""
     log_mu = math.nan
     g = math.nan
+    # If there are many entries, g and log μ of a sample are the start.
     if u.size >= 4 * SAMPLE_SIZE:
         rough = _Equations(_sampled(u, kappa, q, beta))
         # The equations of a sample may have no solution.

@@ -33,10 +33,8 @@ def plain_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def compensated_sum(x: Vector) -> float:
-    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length.
-
-    The sums of blocks are added by compensated summation (Neumaier 1974).
-    """
+    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length."""
+    # The sums of blocks are added by compensated summation (Neumaier 1974).
     total = 0.0
     lost = 0.0
     for start in range(0, x.shape[0], BLOCK):
