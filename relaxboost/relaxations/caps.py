@@ -28,12 +28,9 @@ from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.vectors import MAX_SHOWN
 
-_NO_CAP = Fraction(10**300)
-"""A larger cap has no effect, and might be no double."""
-
 
 class Doubles(NamedTuple):
-    """Caps as doubles."""
+    """The caps c_i of all examples as doubles."""
 
     near: Vector
     """The caps rounded to nearest."""
@@ -44,7 +41,8 @@ class Doubles(NamedTuple):
 
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
     """Return `caps` as doubles. The enclosure of a cap that is no double is two doubles wide."""
-    near = np.array([float(min(q, _NO_CAP)) for q in caps])
+    # A cap above 1 has no effect, and a huge cap might be no double.
+    near = np.array([float(min(q, Fraction(10**300))) for q in caps])
     # A comparison of integers is faster than one of fractions.
     pairs = zip(near.tolist(), caps, strict=True)
     is_double = np.array([x.as_integer_ratio() == q.as_integer_ratio() for x, q in pairs])
@@ -55,12 +53,12 @@ def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return whether numbers sum to more than one, by a bound in doubles."""
+    """Return whether the numbers, which are at least 0, sum to more than one for certain."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise an InputError if no distribution satisfies `caps`; `free` weights have no cap."""
+    """Raise an InputError if no distribution satisfies `caps`. `free` examples have no cap."""
     if free or any(q >= 1 for q in caps):
         return
     # A long exact sum is slow.
@@ -173,7 +171,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
 
     def resolve(self, m: int) -> Caps:
-        """Return `Caps` with m caps."""
+        """Return the relaxation with one cap for each of m examples."""
         if isinstance(self.caps, Fraction):
             check_room(f"{self!r} on a game with m = {m} examples", (self.caps,) * m)
             return Caps((self.caps,) * m)
@@ -217,7 +215,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""
+        """Return the smallest margin γ such that the caps of the margins up to γ sum to one."""
         u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 
@@ -251,7 +249,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def center(self, m: int) -> Vector:
-        """Return the feasible d of largest entropy, min{c_i, x}."""
+        """Return the d of largest entropy within the caps, which is min{c_i, x} for some x."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:

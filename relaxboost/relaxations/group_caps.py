@@ -270,11 +270,11 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
     def center(self, m: int) -> Vector:
-        """Return the feasible d of largest entropy."""
+        """Return the d of largest entropy within the caps."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the feasible d, where h = Σ d log d."""
+        """Return max h − min h over the d within the caps, where h(d) = Σ d log d."""
         # h is largest if each group has all its weight on one example.
         return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 

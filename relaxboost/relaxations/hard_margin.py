@@ -1,4 +1,4 @@
-"""The hard margin: f = 0."""
+"""The hard margin, which is the relaxation f = 0."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CAP_TRAITS = Traits(
 
 @dataclass(frozen=True)
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
-    """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
+    """The hard margin F(u) = min_i u_i, for which f = 0 on all of R^m.
 
     The value of the game is the largest l1 margin. By Thm 4 it is also the largest γ such that for
     every distribution some hypothesis has an edge of at least γ. The conjugate f* is 0 at the

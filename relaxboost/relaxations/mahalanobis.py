@@ -52,7 +52,7 @@ class EllipsoidWitness(NamedTuple):
 
 
 class Mahalanobis(WithNorm):
-    """The base of the ball and the penalty: the matrix Q, and enclosures of Q d and Qᵀ v."""
+    """The base of the ball and the penalty of the norm ‖Q d‖_2 for a matrix Q."""
 
     per_example: ClassVar[str] = "a row of Q"
 
@@ -105,7 +105,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def limit(self) -> float:
-        """The radius r or the weight c."""
+        """The radius or the weight as a double."""
         return float(self.bound)
 
     @property
@@ -114,7 +114,7 @@ class Mahalanobis(WithNorm):
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
+        """Return d, γ and v that are optimal for margins u: u + Qᵀv >= γ, with = where d > 0."""
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -126,7 +126,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return `_sharp` for a ball, where the constraint need not bind."""
+        """Return the optimal (d, γ, v) for a ball, whose constraint may not bind."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -147,7 +147,7 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return `_sharp` from the (d, γ, x) of a cone solver, if the norm is active at d."""
+        """Return the optimal (d, γ, v) from the (d, γ, x) of a cone solver, if the norm binds."""
         size = self.size(d)
         is_ball = isinstance(self, Ball)
         # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
@@ -165,7 +165,7 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) to the accuracy of a cone solver."""
+        """Return the minimiser d, γ and the force x = γ − u + slack that a cone solver finds."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
@@ -189,7 +189,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """f in a unit that a cone solver can scale, and this unit."""
+        """The relaxation divided by a unit, such that a cone solver can scale it, and the unit."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
@@ -237,7 +237,7 @@ class Mahalanobis(WithNorm):
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the multipliers v of the last cone, which contains Q d."""
+        """Return the witness with the multipliers v of the cone that contains Q d."""
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
@@ -251,7 +251,7 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v, moved to where f*(Qᵀ v) is finite. For the ball f* is finite everywhere."""
+        """Return v, or a multiple of v for which f*(Qᵀ v) is finite."""
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
@@ -317,7 +317,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q : array of shape (r, m)
         Any finite matrix. If Q is injective, f is a norm.
     weight : int, float or Fraction
-        Above 0.
+        The factor c > 0 of the norm.
 
     References
     ----------

@@ -36,11 +36,11 @@ SUM_TOLERANCE = 1e-9
 """The error of Σt that one more step, taken to second order, removes."""
 
 MAX_EXPONENT = 600.0
-"""e^600 and its products with margins and counts are doubles."""
+"""The largest exponent of e: products of e^600 with margins and with m are doubles."""
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp(x_i) without overflow; some x_i is finite."""
+    """Return log Σ exp(x_i) without overflow, where some x_i is finite."""
     top = float(x.max())
     terms = x - top
     with np.errstate(under="ignore"):
@@ -49,7 +49,7 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return log Σ κ_i t_i^{q+1}, also if the powers are no doubles."""
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, also if no double holds the powers."""
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
@@ -78,7 +78,7 @@ class _Entries:
         """Σt, Σa, Σaω, Σaω² and Σtω of the last pass, where a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute t, ω and the sums at g and log K_i = log κ_i + shift."""
+        """Compute the entries t, their ω and all sums at g, where log K_i is log κ_i + shift."""
         x = self.q * g / self.beta + shift
         change = x - self._last
         self._last = x
@@ -104,7 +104,7 @@ class _Entries:
         return log_sum_exp(x)
 
     def log_energy(self) -> float:
-        """Return log Σ κ t^{q+1} of the last pass, also if the powers are no doubles."""
+        """Return the log of the energy Σ κ t^{q+1} of the last pass, even if no double holds it."""
         with np.errstate(divide="ignore"):
             return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
 
@@ -128,7 +128,10 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
 
 
 class _Equations:
-    """The equations for g and μ: Σt = 1, and one for the energy."""
+    """The two equations for the multipliers g and μ: Σ d = 1, and one for the energy.
+
+    t denotes the entries of d at the current (g, μ); normalised t have the sum one.
+    """
 
     def __init__(self, entries: _Entries) -> None:
         self.entries = entries
@@ -148,16 +151,16 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether both equations hold. Those of a sample may have no solution."""
+        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
         return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
-        """|Σt − 1| of the last pass."""
+        """The error |Σt − 1| of the entries t of the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Find g with Σt = 1 up to the tolerance."""
+        """Set g to the multiplier for which the entries t sum to one, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -190,7 +193,7 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound of g. `error` is the relative error of `power`."""
+        """Return bounds of the multiplier g. `error` is the relative error of `power`."""
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large.
         power = math.copysign(power, self.q)
@@ -271,7 +274,7 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d at which `solve` ends, which maps equations and a start of log μ to log μ."""
+    """Return the d that `solve` finds, a function of the equations and of a start of log μ."""
     log_mu = math.nan
     g = math.nan
     # If there are many entries, g and log μ of a sample are the start.
