@@ -16,7 +16,7 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 SLACK = Fraction(1, 10**12)
-"""The relative tolerance of feasibility. The rigorous bounds do not depend on it."""
+"""The relative tolerance of a radius. `penalty_bound` has no tolerance."""
 
 
 class Ball(Relaxation, Bounds):
@@ -30,7 +30,7 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains G(d) for all d of the interval `d`."""
+        """Return an interval that contains the gauge G(d) of all d of the interval `d`."""
 
     @property
     def bound(self) -> Fraction:
@@ -38,7 +38,7 @@ class Ball(Relaxation, Bounds):
         return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return G(d) in doubles."""
+        """Return the gauge G(d) in doubles."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:

@@ -137,7 +137,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return the γ with Σ [γ − u_i]_+ / a_i = c, exactly."""
+        """Return F(u) in fractions, which is the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = ZERO
         weighted = ZERO
         level = ZERO

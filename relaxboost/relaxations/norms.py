@@ -132,7 +132,7 @@ class BallOfNorm(WithNorm, Ball):
 
 
 class PenaltyOfNorm(WithNorm):
-    """f(d) = weight · ‖d‖."""
+    """The penalty f(d) = weight · ‖d‖."""
 
     size_name: ClassVar[str] = "weight"
 
@@ -150,7 +150,7 @@ class PenaltyOfNorm(WithNorm):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on F(u), rounded downwards. Every γ gives one."""
+        """Return a lower bound on F(u), rounded downwards. Every threshold γ gives a bound."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         # With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at

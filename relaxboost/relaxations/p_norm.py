@@ -40,7 +40,7 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
     """Raise an InputError if no double holds the powers of order p or p' of numbers near 1.
 
-    `ends` tells whether `kind` also has the cases p = 1 and p = inf, for the remedy.
+    `ends` is True if `kind` also has the cases p = 1 and p = inf, for the remedy.
     """
     if exponent == 1 or exponent == math.inf:
         return

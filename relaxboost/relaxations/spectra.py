@@ -208,7 +208,7 @@ def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
 
 
 def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
-    """Return j^r for j = 0, ..., m."""
+    """Return the powers j^r of all j = 0, ..., m as decimals."""
     exponent = _DIGITS.divide(r.numerator, r.denominator)
     # A power of a decimal costs some hundred products. So only the powers of primes are computed,
     # and those of other j are products. The sieve of Eratosthenes finds a prime factor of each j.
@@ -270,7 +270,7 @@ class Rule:
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum of m examples."""
+        """Return the spectrum of m examples, or raise InputError if the rule does not fit m."""
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
@@ -378,7 +378,7 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the τ with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if the sum is always less."""
+    """Return the τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if every sum is less."""
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
     taken = ZERO

@@ -32,7 +32,7 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d among the d majorised by s, for increasing u."""
+    """Return the d majorised by a spectrum s with the least <d, u> + β Σ d log d, for sorted u."""
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
     # d = S exp(−(u − r)/β) / T.
@@ -89,7 +89,7 @@ class _BoundsOfRisk(spectra.OfSpectrum, Bounds):
         return -math.inf if math.isnan(below) else below
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + Σ s log s. Σ d log d is Schur-convex, and s majorises every d."""
+        """Return log m + Σ s log s for the spectrum s, since s majorises every d of the domain."""
         s = self._spectrum(m).near
         s = s[s > 0.0]
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
@@ -126,7 +126,7 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l with auxiliaries z = x."""
+        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l of a mixture, with z = x."""
         # The result is None for a spectrum of many soft margins, which would have m² variables.
         if not self._is_program(m):
             return None
@@ -154,7 +154,7 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ, the multipliers −[γ − u]₊ of the rows of d, and −t_l of the rows of x_l."""
+        """Return γ and the multipliers of the rows of `exact_form`: −[γ − u]₊, then the −t_l."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
@@ -163,7 +163,7 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return parts x_1, x_2, ... with Σ x_l = d, for a d of the simplex where f is 0."""
+        """Return the x_1, x_2, ... of `exact_form` with Σ x_l = d, for a d where f is 0."""
         # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
         # decreasing order. Each takes at most one unit from each r_l, such that the largest r_l
         # fall to a common level. This leaves the most for the following entries.
@@ -180,9 +180,9 @@ class _DescriptionOfRisk(spectra.OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return `d` in fractions, where the sum of the j largest entries is cut to φ(j)."""
-        # The sum of the j largest entries and φ(j) are concave in j, and so is their minimum. So
-        # the entries keep their order.
+        """Return `d` in fractions, with the j largest entries cut to a sum of s_1 + ... + s_j."""
+        # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
+        # So the entries keep their order.
         point = within_caps(d, [])
         order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
         sums = accumulate(point[i] for i in order)
@@ -395,14 +395,14 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return CAP_TRAITS._replace(polyhedral=few and self._is_program(self._fixed_m or 0))
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if the j largest |d_i| sum to at most φ(j) up to rounding, else inf."""
+        """Return 0 if the j largest |d_i| sum to at most s_1 + ... + s_j for all j, else inf."""
         m = len(d)
         sums = np.cumsum(np.sort(np.abs(d))[::-1])
         near = sums <= self._spectrum(m).sums * (1.0 + (8.0 + 2.0 * m) * UNIT)
         return 0.0 if near.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ s_j |θ|_(j) with the |θ_i| in decreasing order."""
+        """Return Σ s_j |θ|_(j) for the spectrum s and the |θ_i| in decreasing order."""
         s = self._spectrum(len(theta)).near
         return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
@@ -421,7 +421,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return d
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
+        """Return 0 and the constraints |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
         m = d.shape[0]
         # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)

@@ -103,7 +103,7 @@ class SumBall(_OfSumNorm, NormBall):
         return float(values.min()), multiplier, d
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and a minimiser with at most two positive entries."""
+        """Return F(u) and a minimiser d with at most two positive entries."""
         u = as_margins(u, self)
         gamma, multiplier, d = self._multiplier(u)
         return gamma - multiplier * float(self.radius), self.draw_in(d)
@@ -173,7 +173,7 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return float(self.weight) * self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i (u_i + c a_i) and the unit vector at its first minimiser."""
+        """Return F(u) = min_i (u_i + c a_i) and the unit vector at the first minimiser."""
         value = as_margins(u, self) + self._costs
         i = int(np.argmin(value))
         return float(value[i]), np.eye(1, value.size, i)[0]

@@ -74,7 +74,7 @@ def _evaluate(
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return the steps of (g/β, log μ) at which both linearised errors vanish."""
+    """Return Newton's step for the unknowns (g/β, log μ) from the errors of both equations."""
     a1 = sums[2]
     energy = sums[4]
     # The derivatives of the errors in g/β and in log μ.
@@ -90,7 +90,7 @@ def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, f
 def _bracketed(
     u: Vector, log_mu: float, problem: tuple[float, float, float], work: Vector, sums: Vector
 ) -> tuple[float, float]:
-    """Return (g, log μ) from a search for log μ, in which each step searches for g."""
+    """Return the solution (g, log μ) from a root search for log μ that nests one for g."""
     log_c, q, beta = problem
     size = math.log(u.shape[0])
     # N lies between that of the uniform distribution and 1.
@@ -288,7 +288,7 @@ class Spreading:
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return the d of the last λ."""
+        """Return the minimiser d for the λ of the last call of `move`."""
         d = np.empty(self._u.size)
         d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

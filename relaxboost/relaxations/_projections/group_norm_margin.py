@@ -21,13 +21,16 @@ from relaxboost.relaxations._projections.group_norm import Grouping
 
 
 class Highest(NamedTuple):
-    """The group g with the largest h_g / a_g at a threshold γ = min u + s."""
+    """The group g with the largest h_g / a_g at a threshold γ = min u + s, for margins u.
+
+    h_g is the dual norm of [γ − u]_+ in the group, and d are the weights at this threshold.
+    """
 
     group: int
     dual: float
-    """log (h_g / a_g)."""
+    """The logarithm of h_g / a_g."""
     size: float
-    """log (a_g ‖d_g‖)."""
+    """The logarithm of a_g ‖d_g‖."""
     dual_slope: float
     """The derivative of `dual` in log s."""
     size_slope: float
