@@ -150,7 +150,8 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     def _for(self, m: int) -> _Units:
         """Return the units, or raise InputError unless there are m labels."""
-        self.resolve(m)
+        if len(self.groups) != m:
+            self.resolve(m)
         return self._units
 
     @property

@@ -27,6 +27,7 @@ from relaxboost.relaxations.exact_points import within_caps
 from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
 from relaxboost.relaxations.linear import ZERO, ExactForm
+from relaxboost.relaxations.spectra import OfSpectrum
 from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 
@@ -67,7 +68,7 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
     return d
 
 
-class _BoundsOfRisk(spectra.OfSpectrum, Bounds):
+class _BoundsOfRisk(OfSpectrum, Bounds):
     """The bounds of a spectral risk."""
 
     def witness(self, u: Vector) -> Witness:
@@ -117,7 +118,7 @@ class _BoundsOfRisk(spectra.OfSpectrum, Bounds):
         return 0.0, up(share * apart)
 
 
-class _DescriptionOfRisk(spectra.OfSpectrum, Description):
+class _DescriptionOfRisk(OfSpectrum, Description):
     """The description of a spectral risk: a linear program, or the weights of the spectrum."""
 
     @property
