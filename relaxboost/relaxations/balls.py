@@ -1,10 +1,11 @@
-"""What all indicators of a convex set {d: G(d) <= r} share: feasibility, repair, its proof."""
+"""The base of the indicators of convex sets {d: G(d) <= r}: feasibility, repair and bounds."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -14,60 +15,57 @@ from relaxboost._core.intervals import Interval
 from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
-_SLACK = 1e-12
-_SLACK_EXACT = Fraction(1, 10**12)
-"""Relative tolerance of feasibility; the bounds account for it."""
+SLACK = Fraction(1, 10**12)
+"""The relative tolerance of a radius. `penalty_bound` has no tolerance."""
 
 
 class Ball(Relaxation, Bounds):
     """The indicator of {d: G(d) <= bound} for a convex gauge G.
 
-    A subclass gives `gauge`, in interval arithmetic and for any d of the right sign, the exact
-    `bound`, and `center(m)`, the point of the simplex with the smallest gauge.
+    A subclass gives `gauge` in interval arithmetic, the exact `bound`, and `center(m)`, the point
+    of the simplex with the smallest gauge.
     """
+
+    radius: Any
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an enclosure of G(d)."""
+        """Return an interval that contains the gauge G(d) of all d of the interval `d`."""
 
     @property
-    @abstractmethod
     def bound(self) -> Fraction:
-        """The right-hand side, exactly."""
+        """The exact right-hand side of the constraint, by default the field `radius`."""
+        return Fraction(self.radius)
 
     def size(self, d: Vector) -> float:
-        """Return G(d) in doubles."""
+        """Return the gauge G(d) in doubles."""
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
-
-    @property
-    def _limit(self) -> float:
-        bound = float(self.bound)
-        return bound + _SLACK * max(bound, 1e-3)
 
     def penalty(self, d: Vector) -> float:
         """Return 0 inside the ball, up to a relative 1e-12, else inf."""
-        return 0.0 if self.size(d) <= self._limit else math.inf
+        bound = float(self.bound)
+        # The gauge of a tiny ball has an absolute error, so a bound below 1e-3 counts as 1e-3.
+        return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised and moved towards the center until it is in the ball.
-
-        G is convex, so the share (G − r) / (G − G(center)) of the way is enough.
-        """
+        """Return `d` clipped, normalised and moved towards the center until it is in the ball."""
         return self.draw_in(onto_simplex(d, repr(self)))
 
-    def draw_in(self, d: Vector) -> Vector:
-        """Return the `d` of the simplex, moved towards the center if it is outside."""
+    def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
+        """Return `d`, moved towards `inside` (by default the center) if `d` is not in the ball."""
         bound = float(self.bound)
         excess = self.size(d) - bound
         if excess <= 0.0:
             return d
-        center = self.center(d.size)
-        room = bound - self.size(center)
+        inside = self.center(d.size) if inside is None else inside
+        room = bound - self.size(inside)
+        # G is convex, so the share (G(d) − r) / (G(d) − G(inside)) of the way is enough. The factor
+        # outweighs the roundings of this quotient.
         share = 1.0 if room <= 0.0 else min(1.0, excess / (excess + room) * (1.0 + 1e-14))
-        return center if share == 1.0 else d + share * (center - d)
+        return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance): d / Σd moved towards the center, as far as its gauge demands."""
+        """Return (0, distance), where d / Σd moves towards the center until it is in the ball."""
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:
@@ -75,8 +73,9 @@ class Ball(Relaxation, Bounds):
         center = Interval(self.center(d.size))
         center = center / center.sum()
         room = (Interval(self.bound) - self.gauge(center)).down
+        # `resolve` raises an error for a ball without room around its center.
         if room <= 0.0:
-            return math.inf, 0.0  # resolve lets no such ball through
+            return math.inf, 0.0
         share = Interval(excess) / (Interval(excess) + Interval(room))
         return 0.0, (share * (point - center).abs().sum()).up
 
@@ -86,10 +85,10 @@ class Ball(Relaxation, Bounds):
 
 
 def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fraction:
-    """Return `radius`, or a little more than the `least` that meets the simplex if it is that.
+    """Return the radius, enlarged if it is within a relative 1e-12 of the least possible radius.
 
-    A user who writes 1 / sqrt(m) means the smallest ball, whichever way the quotient was rounded;
-    it gets a radius of the least one and a relative 1e-12.
+    A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, however the
+    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12.
 
     Raises
     ------
@@ -97,10 +96,8 @@ def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fr
         If the ball misses the simplex.
     """
     floor = Fraction(least)
-    if radius >= floor * (1 + _SLACK_EXACT):
-        return radius
-    if radius >= floor * (1 - _SLACK_EXACT):
-        return floor * (1 + _SLACK_EXACT)
+    if radius >= floor * (1 - SLACK):
+        return max(radius, floor * (1 + SLACK))
     raise InputError(
         f"{owner!r} misses the simplex: the smallest {name} that meets it here is {least:.12g}"
     )

@@ -28,6 +28,8 @@ from relaxboost.relaxations.base import (
     onto_simplex,
 )
 from relaxboost.relaxations.bounds import Witness
+from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.k_or_fraction import WithK, exact_share, resolve_k
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
@@ -45,14 +47,12 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut the distribution d at the caps, in place, and return it.
-
-    The mass that is cut is spread over the room below the caps of the other entries, in proportion
-    to this room.
-    """
+    """Cut the distribution d at the caps, in place, and return it."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
+    # The mass that is cut fills the same share of the room below the cap of each entry. No weight
+    # exceeds 1, so a larger cap leaves no more room than 1.
     room = np.minimum(caps, 1.0) - d
     total_room = rounded_sum(room)
     if total_room > 0.0:
@@ -61,13 +61,16 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
     return d
 
 
-def describe_threshold(found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-    """Return the witness γ as the margin nearest to it, in the form that certificates store."""
-    return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
+class ThresholdDescription(Description):
+    """The description of a family whose best threshold γ is one of the margins."""
+
+    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
+        """Return the margin nearest to the witness γ, in the form that certificates store."""
+        return {"gamma": number(min(u, key=lambda x: abs(x - Fraction(found.gamma)))), "floor": "0"}
 
 
 @dataclass(frozen=True)
-class Capped(WithK, BinaryDistribution):
+class Capped(ThresholdDescription, WithK, BinaryDistribution):
     """The indicator of ‖d‖_inf <= 1/k: no example may have a weight above 1/k.
 
     Its relaxed margin is the soft margin
@@ -128,24 +131,18 @@ class Capped(WithK, BinaryDistribution):
         return float(1 / self.exact_k)
 
     @cached_property
-    def _cap_with_rounding(self) -> float:
-        """The largest weight that satisfies the cap up to rounding."""
-        return self.cap * (1.0 + 8.0 * UNIT)
-
-    @cached_property
     def _rank(self) -> int:
         """The index in increasing order, from 0, of the last margin that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
-        d = np.asarray(d, dtype=np.float64)
-        return 0.0 if within(d, self._cap_with_rounding) else math.inf
+        # A weight at the cap may exceed it by a few roundings.
+        inside = within(np.asarray(d, dtype=np.float64), self.cap * (1.0 + 8.0 * UNIT))
+        return 0.0 if inside else math.inf
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
-        )
+        return CAP_TRAITS
 
     def conjugate(self, theta: Vector) -> float:
         return math.fsum(np.abs(theta).tolist()) * self.cap
@@ -204,23 +201,18 @@ class Capped(WithK, BinaryDistribution):
     def describe(self, m: int) -> dict[str, Any]:
         return {"kind": "caps", "caps": number(1 / self.exact_k)}
 
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
-
     def repair(self, d: Vector) -> Vector:
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved.
-
-        Since k <= m, the mass e above the cap fits below it. Moving it changes the point by 2e in
-        the l1 norm.
-        """
+        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
         if not excess.any():
             return 0.0, 0.0
+        # Since k <= m, the mass e above the cap fits below it. Moving it changes the point by 2e in
+        # the l1 norm.
         mass = Fraction(up(sum_bounds(excess)[1] * (1.0 + 4.0 * UNIT)))
         return 0.0, float_up(2 * mass / Fraction(low))
 

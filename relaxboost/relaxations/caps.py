@@ -22,18 +22,15 @@ from relaxboost._core.rounding import UNIT, float_up, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution, caps_threshold
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.capped import cut, describe_threshold
-from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.capped import ThresholdDescription, cut
 from relaxboost.relaxations.exact_points import Groups
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.vectors import MAX_SHOWN
 
-_NO_CAP = Fraction(10**300)
-"""A larger cap has no effect, and might be no double."""
-
 
 class Doubles(NamedTuple):
-    """Caps as doubles."""
+    """The caps c_i of all examples as doubles."""
 
     near: Vector
     """The caps rounded to nearest."""
@@ -44,15 +41,11 @@ class Doubles(NamedTuple):
 
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
     """Return `caps` as doubles. The enclosure of a cap that is no double is two doubles wide."""
-    near = np.array([float(min(q, _NO_CAP)) for q in caps])
-    is_double = np.fromiter(
-        (
-            x.as_integer_ratio() == (q.numerator, q.denominator)
-            for x, q in zip(near.tolist(), caps, strict=True)
-        ),
-        dtype=bool,
-        count=near.size,
-    )
+    # A cap above 1 has no effect, and a huge cap might be no double.
+    near = np.array([float(min(q, Fraction(10**300))) for q in caps])
+    # A comparison of integers is faster than one of fractions.
+    pairs = zip(near.tolist(), caps, strict=True)
+    is_double = np.array([x.as_integer_ratio() == q.as_integer_ratio() for x, q in pairs])
     below = np.where(is_double, near, np.maximum(np.nextafter(near, -np.inf), 0.0))
     above = np.where(is_double, near, np.nextafter(near, np.inf))
     single = not _surely_above_one(below) and sum(caps) == 1
@@ -60,12 +53,12 @@ def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return whether numbers sum to more than one, by a bound in doubles."""
+    """Return whether the numbers, which are at least 0, sum to more than one for certain."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise an InputError if no distribution satisfies `caps`; `free` weights have no cap."""
+    """Raise an InputError if no distribution satisfies `caps`. `free` examples have no cap."""
     if free or any(q >= 1 for q in caps):
         return
     # A long exact sum is slow.
@@ -121,17 +114,13 @@ def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
 
 
 @dataclass(frozen=True)
-class Caps(Relaxation, Bounds, Description):
+class Caps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
-    Its relaxed margin is
-
-        F(u) = max over γ of γ − Σ c_i [γ − u_i]_+,
-
-    The minimiser fills the caps from the smallest margin upwards until the weights sum to one, and
-    γ is the last margin that gets weight. Among equal margins it fills the lowest index first.
-    f*(θ) = Σ c_i |θ_i|. With all caps 1/k the family is `Capped(k)`, and with all caps at least 1
-    it is the hard margin.
+    F(u) = max over γ of γ − Σ c_i [γ − u_i]_+, and f*(θ) = Σ c_i |θ_i|. The minimiser d fills the
+    caps from the smallest margin upwards until the weights sum to one, and among equal margins the
+    lowest index first. The last margin that gets weight is γ. With all caps 1/k the game is that of
+    `Capped(k)`, and with all caps at least 1 that of the hard margin.
 
     Parameters
     ----------
@@ -157,6 +146,7 @@ class Caps(Relaxation, Bounds, Description):
 
     def __post_init__(self) -> None:
         given = self.caps.tolist() if hasattr(self.caps, "tolist") else self.caps
+        # One number is repeated when a game gives m.
         if not isinstance(given, list | tuple):
             object.__setattr__(self, "caps", cap("Caps", "caps", given))
             return
@@ -181,7 +171,7 @@ class Caps(Relaxation, Bounds, Description):
         return f"{self.family}({text if each is not self.caps else f'[{text}]'})"
 
     def resolve(self, m: int) -> Caps:
-        """Return `Caps` with m caps."""
+        """Return the relaxation with one cap for each of m examples."""
         if isinstance(self.caps, Fraction):
             check_room(f"{self!r} on a game with m = {m} examples", (self.caps,) * m)
             return Caps((self.caps,) * m)
@@ -204,13 +194,7 @@ class Caps(Relaxation, Bounds, Description):
     def traits(self) -> Traits:
         """The traits of caps: symmetric if all are equal, and condition (ii) holds if none is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
-        return Traits(
-            polyhedral=True,
-            monotone=True,
-            symmetric=all(q == each[0] for q in each),
-            zero_minimum=True,
-            zero_in_core=min(each) > 0,
-        )
+        return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
     def penalty(self, d: Vector) -> float:
         inside = np.abs(d) <= self._of(len(d)).near * (1.0 + 8.0 * UNIT)
@@ -231,7 +215,7 @@ class Caps(Relaxation, Bounds, Description):
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1."""
+        """Return the smallest margin γ such that the caps of the margins up to γ sum to one."""
         u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 
@@ -244,6 +228,7 @@ class Caps(Relaxation, Bounds, Description):
         below = u < gamma
         if not below.any():
             return gamma
+        # Margins near the largest double overflow, and the bound is then −inf.
         with np.errstate(over="ignore", invalid="ignore"):
             hinge = Interval(gamma) - u[below]
             return (gamma - (hinge * self._of(u.size).enclosure[below]).sum()).down
@@ -254,10 +239,6 @@ class Caps(Relaxation, Bounds, Description):
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
         return self._of(x.shape[0]).near @ cp.abs(x), []
 
-    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        x = cp.Variable(u.shape[0], name="x", nonneg=True)
-        return gamma - self._of(u.shape[0]).near @ x, [x >= gamma - u]
-
     def exact_form(self, m: int) -> ExactForm:
         return ExactForm.free(m)._replace(upper=list(self.resolve(m).caps))
 
@@ -267,45 +248,28 @@ class Caps(Relaxation, Bounds, Description):
     def describe(self, m: int) -> dict[str, Any]:
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
-
     def center(self, m: int) -> Vector:
-        """Return the feasible d of largest entropy, min{c_i, x}."""
+        """Return the d of largest entropy within the caps, which is min{c_i, x} for some x."""
         return self.distribution(np.zeros(m), 1.0)
 
-    def largest_negentropy(self, m: int) -> float:
-        """Return the maximum of Σ d log d over the feasible d.
-
-        The d that fills the largest caps first attains it: no feasible d has larger partial sums of
-        its sorted entries, and Σ d log d is Schur-convex.
-        """
-        caps = np.sort(np.minimum(self._of(m).near, 1.0))[::-1]
-        before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
-        return negentropy(np.minimum(caps, 1.0 - before))
-
     def entropy_range(self, m: int) -> float:
-        if self._of(m).single:
-            return 0.0
-        spread = self.largest_negentropy(m) - negentropy(self.center(m))
-        return min(max(spread, 0.0), math.log(m))
+        caps = self._of(m)
+        return 0.0 if caps.single else negentropy_range(caps.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
         d = onto_simplex(d, repr(self))
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved.
-
-        Since Σ c_i >= 1, the mass e above the caps fits below them. Moving it changes the point by
-        2e in the l1 norm.
-        """
+        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved."""
         low = total[0]
         enclosure = self._of(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.
         close = (d > 0.0) & (d >= low * enclosure.lower * (1.0 - 8.0 * UNIT))
         if not close.any():
             return 0.0, 0.0
+        # Since Σ c_i >= 1, the mass e above the caps fits below them. Moving it changes the point
+        # by 2e in the l1 norm.
         mass = (d[close] - low * enclosure[close]).positive().sum().up
         return 0.0, float_up(2 * Fraction(mass) / Fraction(low))
 
@@ -314,7 +278,14 @@ class Caps(Relaxation, Bounds, Description):
         return 0.0 if (box_around(d, total, distance).upper <= caps).all() else math.inf
 
 
-def negentropy(d: Vector) -> float:
-    """Return Σ d log d, with 0 log 0 = 0."""
-    d = d[d > 0.0]
-    return math.fsum((d * np.log(d)).tolist())
+def negentropy_range(caps: Vector, center: Vector) -> float:
+    """Return the range of h(d) = Σ d log d over d <= caps, where h is least at `center`."""
+    # The d that fills the largest caps first has the largest h. No feasible d has larger partial
+    # sums of its sorted entries, and h is Schur-convex.
+    caps = np.sort(np.minimum(caps, 1.0))[::-1]
+    before = np.minimum(np.concatenate([[0.0], np.cumsum(caps)[:-1]]), 1.0)
+    largest, least = (
+        math.fsum((d[d > 0.0] * np.log(d[d > 0.0])).tolist())
+        for d in (np.minimum(caps, 1.0 - before), center)
+    )
+    return min(max(largest - least, 0.0), math.log(center.size))

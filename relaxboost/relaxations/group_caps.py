@@ -23,9 +23,8 @@ from relaxboost._core.rounding import UNIT, sum_bounds
 from relaxboost.relaxations._projections import caps_distribution
 from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
-from relaxboost.relaxations.capped import describe_threshold
-from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy
-from relaxboost.relaxations.description import Description
+from relaxboost.relaxations.capped import ThresholdDescription
+from relaxboost.relaxations.caps import Caps, cap, check_room, negentropy_range
 from relaxboost.relaxations.exact_points import Groups
 from relaxboost.relaxations.linear import ZERO, ExactForm, Row
 from relaxboost.relaxations.vectors import MAX_SHOWN
@@ -62,7 +61,7 @@ def _smallest(u: Vector, unit: Index, first: Index) -> Index:
 
 
 @dataclass(frozen=True)
-class GroupCaps(Relaxation, Bounds, Description):
+class GroupCaps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of Σ_{i in g} |d_i| <= c_g for disjoint groups g of examples.
 
     Its relaxed margin is
@@ -131,15 +130,6 @@ class GroupCaps(Relaxation, Bounds, Description):
         caps = ", ".join(f"{g}: {q}" for g, q in self.caps)
         return f"{self.family}({list(self.groups)}, {{{caps}}})"
 
-    def resolve(self, m: int) -> GroupCaps:
-        """Return this relaxation, or raise InputError unless it has m labels."""
-        if len(self.groups) != m:
-            raise InputError(
-                f"{self!r} labels {len(self.groups)} examples, and this game has m = {m}; give one "
-                "label for each, -1 for those in no group"
-            )
-        return self
-
     @cached_property
     def _units(self) -> _Units:
         labels = np.array(self.groups)
@@ -159,30 +149,26 @@ class GroupCaps(Relaxation, Bounds, Description):
         return _Units(rank[of], first[order], sizes[order], caps, capped, together)
 
     def _for(self, m: int) -> _Units:
-        return self.resolve(m)._units
+        """Return the units, or raise InputError unless there are m labels."""
+        if len(self.groups) != m:
+            self.resolve(m)
+        return self._units
 
     @property
     def traits(self) -> Traits:
-        """The traits of group caps: condition (ii) holds if no cap is 0.
-
-        f is symmetric if all examples are in one group, or if no group has two examples, all caps
-        are equal, and all or no examples are free.
-        """
+        """The traits of group caps: condition (ii) holds if no cap is 0."""
         units = self._units
+        # f is symmetric if all examples are in one group, or if no group has two examples, all caps
+        # are equal, and all or no examples are free.
         alike = units.sizes.max() == 1 and (not units.capped.size or not self.groups.count(-1))
         symmetric = units.sizes.size == 1 or (bool(alike) and units.caps.traits.symmetric)
-        return Traits(
-            polyhedral=True,
-            monotone=True,
-            symmetric=symmetric,
-            zero_minimum=True,
-            zero_in_core=units.caps.traits.zero_in_core,
-        )
+        return units.caps.traits._replace(symmetric=symmetric)
 
     def _groups_matrix(self, m: int) -> tuple[Any, Vector]:
         """Return the 0/1 matrix with a row for each group, and the caps of the groups."""
         from scipy import sparse
 
+        # A free example has no row.
         units = self._for(m)
         row = np.full(units.sizes.size, -1)
         row[units.capped] = np.arange(units.capped.size)
@@ -194,6 +180,7 @@ class GroupCaps(Relaxation, Bounds, Description):
     def penalty(self, d: Vector) -> float:
         units = self._for(len(d))
         sums = _sums(units.of, np.abs(d))
+        # A sum of n weights has at most n roundings.
         caps = units.caps._doubles.near * (1.0 + (8.0 + units.sizes) * UNIT)
         return 0.0 if (sums <= caps)[units.capped].all() else math.inf
 
@@ -256,19 +243,11 @@ class GroupCaps(Relaxation, Bounds, Description):
         t = cp.Variable(caps.size, name="t", nonneg=True)
         return caps @ t, [cp.abs(x) <= matrix.T @ t]
 
-    def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ c_g t_g subject to t_g >= γ − u_i in group g, t >= 0, u_i >= γ if free."""
-        matrix, caps = self._groups_matrix(u.shape[0])
-        if not caps.size:
-            return gamma, [u >= gamma]
-        t = cp.Variable(caps.size, name="t", nonneg=True)
-        return gamma - caps @ t, [matrix.T @ t >= gamma - u]
-
     def exact_form(self, m: int) -> ExactForm:
         """Return the program d >= 0 with a row for each group, whose sum is at most the cap."""
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
-        for i, label in enumerate(self.resolve(m).groups):
+        for i, label in enumerate(self.groups):
             if label >= 0:
                 rows.setdefault(label, {})[i] = _ONE
         caps = dict(self.caps)
@@ -279,12 +258,11 @@ class GroupCaps(Relaxation, Bounds, Description):
         )
 
     def exact_caps(self, m: int) -> list[Groups]:
-        place = {label: j for j, (label, _) in enumerate(self.caps)}
-        members: list[list[int]] = [[] for _ in self.caps]
+        members: dict[int, list[int]] = {label: [] for label, _ in self.caps}
         for i, label in enumerate(self.groups):
             if label >= 0:
-                members[place[label]].append(i)
-        return [(members, [c for _, c in self.caps])]
+                members[label].append(i)
+        return [(list(members.values()), [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
         """Return the caps, and the index of the group of each example, or −1."""
@@ -292,34 +270,24 @@ class GroupCaps(Relaxation, Bounds, Description):
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
 
-    def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
-        return describe_threshold(found, u)
-
     def center(self, m: int) -> Vector:
-        """Return the feasible d of largest entropy."""
+        """Return the d of largest entropy within the caps."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
-        """Return max h − min h over the feasible d, where h = Σ d log d.
-
-        h is largest with one example in each group.
-        """
-        units = self._for(m)
-        spread = units.caps.largest_negentropy(units.sizes.size) - negentropy(self.center(m))
-        return min(max(spread, 0.0), math.log(m))
+        """Return max h − min h over the d within the caps, where h(d) = Σ d log d."""
+        # h is largest if each group has all its weight on one example.
+        return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped and normalised, with the groups scaled to sums that satisfy the caps.
-
-        `Caps.repair` computes these sums. A group without weight gets its share of the cut mass
-        uniformly.
-        """
+        """Return `d` clipped, normalised, and with the groups scaled to sums within the caps."""
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
         if (sums <= units.caps._doubles.near).all():
             return d
-        # A division by such a small sum could overflow.
+        # `Caps.repair` computes the sums of the groups. A group with so small a sum that a division
+        # by it could overflow gets its mass uniformly.
         empty = sums < 1e-200
         d = np.where(empty[units.of], 1.0, d)
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
@@ -368,6 +336,7 @@ def _labels(groups: Any) -> tuple[int, ...]:
         raise InputError(
             f"GroupCaps needs groups to be a vector of labels, one for each example, got {given!r}"
         )
+    # A bool is an Integral, and a float of an integral value may be a mistake.
     for i, label in enumerate(given):
         if not isinstance(label, Integral) or isinstance(label, bool) or label < -1:
             raise InputError(

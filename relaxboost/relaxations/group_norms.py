@@ -1,13 +1,14 @@
 """Group norms: Σ_g a_g ‖d_g‖_p over disjoint groups of examples, as a penalty and as a ball.
 
-By the chain rule of the entropy the groups separate. With d_g = s_g p_g, Σ s_g = 1 and p_g in
-the simplex of the group,
+The chain rule of the entropy separates the groups. With d_g = s_g p_g, where s is a distribution
+over the groups and p_g one within the group g,
 
     <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d = Σ s_g [<p_g, u_g> + λ a_g ‖p_g‖ + β Σ p_g log p_g]
                                            + β Σ s_g log s_g,
 
-so that p_g is the distribution of a norm penalty within its group and s is soft-max in the values
-V_g of the brackets. The penalty has λ = c, the ball the λ at which Σ a_g ‖d_g‖ = r.
+So p_g is the distribution of a norm penalty within its group. If V_g is the least value of the
+bracket, s is the softmax of −V/β. The penalty has λ = c, and the ball has the λ at which
+Σ a_g ‖d_g‖ = r.
 """
 
 from __future__ import annotations
@@ -29,11 +30,17 @@ from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections import capped_distribution
-from relaxboost.relaxations._projections.group_norm import LEAST_BETA, Spreading, group_norms
+from relaxboost.relaxations._projections.group_norm import (
+    LEAST_BETA,
+    Grouping,
+    Spreading,
+    group_norms,
+)
 from relaxboost.relaxations._projections.group_norm_margin import Levels
 from relaxboost.relaxations.balls import fit
 from relaxboost.relaxations.base import Traits, as_margins
 from relaxboost.relaxations.bounds import Witness
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 from relaxboost.relaxations.p_norm import check_range, power_norm
 from relaxboost.relaxations.vectors import (
@@ -45,7 +52,7 @@ from relaxboost.relaxations.vectors import (
 
 
 class GroupNorm(WithNorm):
-    """What the penalty and the ball share: the groups and their norm."""
+    """The base of the penalty and the ball: the groups and the norm Σ_g a_g ‖d_g‖_p."""
 
     per_example: ClassVar[str] = "groups"
 
@@ -54,19 +61,21 @@ class GroupNorm(WithNorm):
     factors: Any
 
     def __post_init__(self) -> None:
-        kind, name = type(self).__name__, self.size_name
+        kind = type(self).__name__
+        name = self.size_name
         labels = exact_vector(kind, "groups", self.groups)
         count = int(max(labels)) + 1
+        # Labels without gaps are the rows of the factors.
         if any(g.denominator != 1 or g < 0 for g in labels) or len(set(labels)) != count:
             raise InputError(
-                f"{kind} needs groups to be one whole number for each example, from 0 to the "
-                "number of groups less one, none left out"
+                f"{kind} needs groups to be one integer for each example, and each of 0, 1, ..., "
+                "max(groups) to be the group of an example"
             )
         object.__setattr__(self, "groups", tuple(int(g) for g in labels))
         object.__setattr__(self, name, positive_size(kind, name, self.bound))
         p = exact(kind, "p", self.p)
         if p <= 1:
-            raise InputError(f"{kind} needs 1 < p < inf within the groups, got p = {self.p!r}")
+            raise InputError(f"{kind} needs 1 < p < inf for the groups, got p = {self.p!r}")
         check_range(kind, p, None, ends=False)
         object.__setattr__(self, "p", p)
         if self.factors is not None:
@@ -92,36 +101,31 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """Meets (i)–(iii) of SS09 Thm 7; symmetric within groups only."""
-        return Traits(
-            monotone=True,
-            symmetric=max(self.groups) == 0,
-            zero_minimum=True,
-            zero_in_core=True,
-        )
+        """The traits of norms: conditions (i)–(iii) of SS09 Thm 7 hold."""
+        return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property
     def dual(self) -> Fraction:
-        """The exponent of the dual norm within a group."""
+        """The exponent p' of the dual norm within a group."""
         return self.p / (self.p - 1)
 
     @cached_property
     def members(self) -> list[NDArray[np.int64]]:
-        """The examples of each group."""
+        """The indices of the examples of each group."""
         labels = np.array(self.groups)
         order = np.argsort(labels, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """The factors a_g."""
+        """Enclosures of the factors a_g."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
     @cached_property
     def _a(self) -> Vector:
-        middle: Vector = self.enclosed.middle
-        return middle
+        """The factors a_g in doubles."""
+        return np.asarray(self.enclosed.middle)
 
     def gauge(self, d: Interval) -> Interval:
         sizes = [power_norm(d[group].abs(), self.p) for group in self.members]
@@ -136,39 +140,26 @@ class GroupNorm(WithNorm):
 
     def size(self, d: Vector) -> float:
         d = np.ascontiguousarray(d, dtype=np.float64)
-        return float(self._a @ group_norms(d, *self._order, float(self.p)))
+        return float(self._a @ group_norms(d, self._norm.order, self._norm.starts, float(self.p)))
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """Return the group with the least norm on the simplex, and that norm."""
+        """The group that contains the d of least norm in the simplex, and this norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()
 
     @cached_property
-    def _order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The examples group by group, and where each group starts, then their number."""
+    def _norm(self) -> Grouping:
+        """The norm, as the kernels take it."""
         ends = np.cumsum([len(group) for group in self.members])
-        return np.concatenate(self.members), np.append(0, ends).astype(np.int64)
+        starts = np.append(0, ends).astype(np.int64)
+        return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
 
     @staticmethod
     def usable(u: Vector, beta: float) -> float:
-        """Return β, or the least that doubles can tell apart from 0 for these margins."""
+        """Return β, or the least β for which the kernel converges at margins u."""
         return max(beta, LEAST_BETA * float(np.ptp(u)))
-
-    def spreading(self, u: Vector, beta: float) -> Spreading:
-        """Return what minimises <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for one λ after another."""
-        return Spreading(u, beta, *self._order, self._a, float(self.p - 1))
-
-    def levels(self, u: Vector, weight: float = 0.0) -> Levels:
-        """Return the groups' relaxed margins without smoothing, level by level."""
-        return Levels(u, *self._order, self._a, float(self.p - 1), weight)
-
-    def place(self, g: int, part: Vector) -> Vector:
-        """Return `part` as a distribution over all examples."""
-        d = np.zeros(len(self.groups))
-        d[self.members[g]] = part
-        return d
 
     def cvxpy_norm(self, d: Any) -> Any:
         p = float(self.p)
@@ -183,21 +174,21 @@ class GroupNorm(WithNorm):
 
 @dataclass(frozen=True, repr=False)
 class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
-    """f(d) = weight · Σ_g a_g ‖d_g‖_p: examples of a group share a price for being singled out.
+    """f(d) = weight · Σ_g a_g ‖d_g‖_p for disjoint groups g of examples.
 
-    F(u) is the least of the groups' own relaxed margins under `NormPenalty`; f* is the indicator
-    of ‖θ_g‖_* <= c a_g for all g.
+    F(u) is the minimum over the groups of their relaxed margins under ``NormPenalty(p, c a_g)``. f*
+    is the indicator of ‖θ_g‖_* <= c a_g for all g.
 
     Parameters
     ----------
-    groups : sequence of m whole numbers
-        The group of each example, 0, 1, ... without gaps.
+    groups : sequence of m integers
+        The group of each example. The labels are 0, 1, ... without gaps.
     weight : int, float or Fraction
-        c > 0.
+        The factor c > 0 of the norm.
     p : int, float or Fraction
-        The norm within a group, 1 < p < inf.
+        The exponent of the norm within a group, 1 < p < inf.
     factors : sequence of numbers > 0, optional
-        a_g, one for each group; 1 by default.
+        One factor a_g for each group, by default 1.
 
     References
     ----------
@@ -212,9 +203,10 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
     factors: Any = None
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) = min_g V_g and a minimiser on one group."""
-        levels = self.levels(as_margins(u, self), float(self.weight))
+        """Return F(u) and a minimiser d, whose positive entries are in one group."""
+        levels = Levels(as_margins(u, self), self._norm, float(self.weight))
 
+        # At the threshold γ the largest dual norm of [γ − u]_+ over a_g is c.
         def miss(x: float) -> tuple[float, float]:
             highest = levels.look(x)
             return levels.log_weight - highest.dual, -highest.dual_slope
@@ -223,8 +215,8 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
         return levels.threshold(x), levels.distribution(x)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d, two scalar roots a group."""
-        spreading = self.spreading(u, self.usable(u, beta))
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d from two equations for each group."""
+        spreading = Spreading(u, self.usable(u, beta), self._norm)
         spreading.move(math.log(float(self.weight)))
         return spreading.distribution()
 
@@ -233,9 +225,10 @@ class GroupNormPenalty(GroupNorm, PenaltyOfNorm):
 class GroupNormBall(GroupNorm, BallOfNorm):
     """The indicator of Σ_g a_g ‖d_g‖_p <= radius.
 
-    F(u) = max over γ of γ − r max_g ‖[γ − u]₊ on g‖_* / a_g = max over λ >= 0 of
-    min_g V_g(λ) − λ r, with V_g the relaxed margin of the group under a norm penalty of weight
-    λ a_g. Parameters as for `GroupNormPenalty`, with radius > 0 in place of weight.
+    F(u) = max over γ of γ − r max_g ‖x_g‖_* / a_g with x = [γ − u]₊. This is also the maximum over
+    λ >= 0 of min_g V_g(λ) − λ r, where V_g(λ) is the relaxed margin of the group g under a norm
+    penalty of weight λ a_g. The parameters are those of `GroupNormPenalty`, with a radius r > 0
+    instead of the weight.
 
     References
     ----------
@@ -257,22 +250,25 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return GroupNormBall(self.groups, radius, self.p, self.factors)
 
     def center(self, m: int) -> Vector:
-        g, _ = self._flattest
-        size = len(self.members[g])
-        return self.place(g, np.full(size, 1.0 / size))
+        group = self.members[self._flattest[0]]
+        d = np.zeros(m)
+        d[group] = 1.0 / len(group)
+        return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return γ and d: the level at which Σ a_g ‖d_g‖ falls through the radius.
-
-        Where two groups tie there, d mixes a point of the ball with one outside of it.
-        """
-        r, levels = float(self.radius), self.levels(u)
+        """Return the threshold γ and the minimiser d."""
+        r = float(self.radius)
+        levels = Levels(u, self._norm)
+        # The ball contains a distribution over the smallest margins alone.
         face = levels.face(r)
         if face is not None:
             return levels.low, face
         self.resolve(u.size)
         log_r = math.log(r)
-        inside, outside = math.inf, math.nan
+        # Σ a_g ‖d_g‖ falls through the radius at γ. If two groups tie there, d is a mean of a point
+        # of the ball and a point outside of the ball.
+        inside = math.inf
+        outside = math.nan
 
         def excess(x: float) -> tuple[float, float]:
             nonlocal inside, outside
@@ -287,10 +283,10 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         point = levels.distribution(inside) if inside < math.inf else self.center(u.size)
         if math.isnan(outside):
             return gamma, point
-        return gamma, self.draw_in(self._mix(point, levels.distribution(outside)))
+        return gamma, self.draw_in(levels.distribution(outside), point)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, by a scalar root around those of the groups."""
+        """Return F(u) and its minimiser from a scalar equation for the threshold γ."""
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u), d
@@ -302,8 +298,10 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         r = float(self.radius)
         if self.size(free) <= r:
             return free
-        self.resolve(u.size)  # no λ would do for a ball that misses the simplex
-        spreading, log_r = self.spreading(u, beta), math.log(r)
+        # `resolve` raises the error for a ball that misses the simplex, for which no λ exists.
+        self.resolve(u.size)
+        spreading = Spreading(u, beta, self._norm)
+        log_r = math.log(r)
         last = math.inf
 
         def excess(x: float) -> tuple[float, float]:
@@ -314,15 +312,10 @@ class GroupNormBall(GroupNorm, BallOfNorm):
 
         start = math.log(max(float(np.ptp(u)), beta))
         decreasing_root(excess, start, 2.0, 1e-13)
+        # If groups tie, log λ may lie between two doubles. Then the groups are weighed again.
         if abs(last) > 1e-12:
             spreading.settle(log_r)
         return self.draw_in(spreading.distribution())
-
-    def _mix(self, point: Vector, beyond: Vector) -> Vector:
-        """Return the point on the way out of the ball where the norm is the radius, nearly."""
-        below, above, r = self.size(point), self.size(beyond), float(self.radius)
-        share = 0.0 if above <= below else min(1.0, max(0.0, (r - below) / (above - below)))
-        return point + share * (beyond - point)
 
     def witness(self, u: Vector) -> Witness:
         return Witness(self._minimise(as_margins(u, self))[0])

@@ -1,4 +1,4 @@
-"""The hard margin: f = 0."""
+"""The hard margin, which is the relaxation f = 0."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm
 from relaxboost.relaxations.own import has_own_class
 
+CAP_TRAITS = Traits(
+    polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
+)
+"""The traits of f = 0 and of equal caps on all examples."""
+
 
 @dataclass(frozen=True)
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
-    """No relaxation: f = 0 on all of R^m, and F(u) = min_i u_i.
+    """The hard margin F(u) = min_i u_i, for which f = 0 on all of R^m.
 
     The value of the game is the largest l1 margin. By Thm 4 it is also the largest γ such that for
     every distribution some hypothesis has an edge of at least γ. The conjugate f* is 0 at the
@@ -36,9 +41,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
-        )
+        return CAP_TRAITS
 
     def penalty(self, d: Vector) -> float:
         return 0.0

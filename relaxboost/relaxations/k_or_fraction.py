@@ -66,18 +66,32 @@ def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
     return None, share if isinstance(fraction, Rational) else float(fraction)
 
 
+def exact_between(
+    owner: str, name: str, value: Any, low: Any, high: Any, remedy: str = ""
+) -> Fraction:
+    """Return the exact value of a parameter, or raise InputError unless low <= value <= high."""
+    found = exact(owner, name, value)
+    if not low <= found <= high:
+        rule = f"{owner} needs {float(low):g} <= {name} <= {float(high):g}, got {value!r}"
+        raise InputError(f"{rule}; {remedy}" if remedy else rule)
+    return found
+
+
 def exact_share(fraction: Any) -> Fraction:
     """Return the exact value of a fraction. A float means the decimal that it prints as."""
     return Fraction(repr(fraction) if isinstance(fraction, float) else fraction)
 
 
+def near_integer(k: Fraction) -> Fraction:
+    """Return the integer that is within a relative distance of 1e-12 of k > 0, or k itself."""
+    return Fraction(round(k)) if abs(k - round(k)) <= Fraction(1, 10**12) * k else k
+
+
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
     """Return k with 1 <= k <= m, or raise an InputError about the relaxation `shown`."""
     if k is None:
-        k = exact_share(fraction) * m
         # The fraction 1/3 as a float and m = 3 mean k = 1.
-        if abs(k - round(k)) <= Fraction(1, 10**12) * k:
-            k = Fraction(round(k))
+        k = near_integer(exact_share(fraction) * m)
         if k < 1:
             raise InputError(
                 f"{shown} gives k = {float(k):g} on this game with m = {m} examples, and k is "

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,10 +40,8 @@ from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 MAX_SCALE = 1e4
-"""A cone solver gets f or Q in other units if its size exceeds this number. A Q smaller than the
-inverse of this number is scaled too."""
-MAX_MARGIN = 1e3
-"""Margins that exceed the least by more, in units of the expected excess, get no weight."""
+"""A cone solver gets f or Q in another unit if its size is above this number or below its inverse.
+"""
 
 
 class EllipsoidWitness(NamedTuple):
@@ -53,7 +52,7 @@ class EllipsoidWitness(NamedTuple):
 
 
 class Mahalanobis(WithNorm):
-    """The base of the ball and the penalty: the matrix Q, and enclosures of Q d and Qᵀ v."""
+    """The base of the ball and the penalty of the norm ‖Q d‖_2 for a matrix Q."""
 
     per_example: ClassVar[str] = "a row of Q"
 
@@ -68,10 +67,11 @@ class Mahalanobis(WithNorm):
             raise InputError(f"{kind} needs Q to be a matrix of numbers: {error}") from None
         if given.dtype.kind not in "iuf" or given.ndim != 2 or 0 in given.shape:
             raise InputError(f"{kind} needs Q to be a matrix of numbers with m columns")
-        if not np.isfinite(given).all():
-            raise InputError(f"{kind} needs Q to be finite")
-        if np.abs(given).max() > 1e100:
-            raise InputError(f"{kind} needs entries of Q within 1e100; scale Q and the {name}")
+        # The comparison is false for nan. Squares of larger entries could overflow.
+        if not np.abs(given).max() <= 1e100:
+            raise InputError(
+                f"{kind} needs finite entries of Q within 1e100; scale Q and the {name}"
+            )
         rows = tuple(tuple(row) for row in given.astype(np.float64).tolist())
         object.__setattr__(self, "Q", rows)
         object.__setattr__(self, name, positive_size(kind, name, self.bound))
@@ -92,6 +92,7 @@ class Mahalanobis(WithNorm):
 
     @property
     def traits(self) -> Traits:
+        # ‖Q d‖ depends on the |d_i| alone and grows with them if and only if QᵀQ is diagonal.
         gram = self.matrix.T @ self.matrix
         diagonal = not np.any(gram - np.diag(np.diag(gram)))
         return Traits(monotone=diagonal, zero_minimum=True, zero_in_core=True)
@@ -102,14 +103,9 @@ class Mahalanobis(WithNorm):
     def size(self, d: Vector) -> float:
         return float(np.linalg.norm(self.matrix @ d))
 
-    def moved(self, u: Vector, v: Vector) -> Interval:
-        """Return u + Qᵀ v."""
-        margins = Interval(np.asarray(u, dtype=np.float64))
-        return margins + _product(self.matrix.T, Interval(np.asarray(v, dtype=np.float64)))
-
     @property
     def limit(self) -> float:
-        """The radius r or the weight c."""
+        """The radius or the weight as a double."""
         return float(self.bound)
 
     @property
@@ -118,7 +114,8 @@ class Mahalanobis(WithNorm):
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, v) with u + Qᵀv >= γ, and equality where d > 0."""
+        """Return d, γ and v that are optimal for margins u: u + Qᵀv >= γ, with = where d > 0."""
+        # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
         found: tuple[Vector, float, Vector] | None = programs.known("sharp", u)
@@ -129,7 +126,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return `_sharp` for a ball, where the constraint need not bind."""
+        """Return the optimal (d, γ, v) for a ball, whose constraint may not bind."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -150,7 +147,7 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return `_sharp` from the (d, γ, x) of a cone solver, if the norm is active at d."""
+        """Return the optimal (d, γ, v) from the (d, γ, x) of a cone solver, if the norm binds."""
         size = self.size(d)
         is_ball = isinstance(self, Ball)
         # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
@@ -160,6 +157,7 @@ class Mahalanobis(WithNorm):
             sharp = mahalanobis.sharpen(self._norm, u, d, gamma, multiplier)
             if sharp is not None:
                 return sharp[0], sharp[1], sharp[2] * (self.matrix @ sharp[0])
+        # Otherwise v comes from the x of the cone solver and is shrunk until it is feasible.
         v = self._shortest(x)
         length = float(np.linalg.norm(v))
         if length > self.limit and not is_ball:
@@ -167,7 +165,7 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) to the accuracy of a cone solver."""
+        """Return the minimiser d, γ and the force x = γ − u + slack that a cone solver finds."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
@@ -179,20 +177,19 @@ class Mahalanobis(WithNorm):
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) from a second solve, whose unit is the expected excess <d, u> − min u.
-
-        A cone solver cannot separate margins that nearly tie in its own unit.
-        """
+        """Return (d, γ, x) from a second solve, whose unit is the excess <d, u> − min u."""
+        # A cone solver cannot separate margins that nearly tie in its own unit.
         least = float(u.min())
         unit = float(d @ u) - least
         if not unit > 1e-10 * float(np.abs(u).max()):
             return d, gamma, x
-        d, gamma, x = self._roughly(np.minimum((u - least) / unit, MAX_MARGIN))
+        # By Markov's inequality margins above 1000 units have at most a thousandth of the weight.
+        d, gamma, x = self._roughly(np.minimum((u - least) / unit, 1e3))
         return d, least + unit * gamma, unit * x
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """f in a unit that a cone solver can scale, and this unit."""
+        """The relaxation divided by a unit, such that a cone solver can scale it, and the unit."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
@@ -240,7 +237,7 @@ class Mahalanobis(WithNorm):
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the multipliers v of the last cone, which contains Q d."""
+        """Return the witness with the multipliers v of the cone that contains Q d."""
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 
@@ -254,8 +251,21 @@ class Mahalanobis(WithNorm):
         return {"gamma": number(min(map(add, u, x))), "x": vector(x), "v": vector(v)}
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v, moved to where f*(Qᵀ v) is finite. For the ball f* is finite everywhere."""
+        """Return v, or a multiple of v for which f*(Qᵀ v) is finite."""
         return v
+
+    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
+        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. Every v gives a bound."""
+        v = np.asarray(witness.v, dtype=np.float64)
+        if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
+            return -math.inf
+        length = Interval(v).square().sum().sqrt()
+        margins = Interval(np.asarray(u, dtype=np.float64)) + _product(self.matrix.T, Interval(v))
+        return (margins.min() - self._cost(length)).down
+
+    @abstractmethod
+    def _cost(self, length: Interval) -> Interval:
+        """Return a bound on the largest <Qᵀv, d> − f(d) on the simplex, for v of this length."""
 
     def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
@@ -307,7 +317,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q : array of shape (r, m)
         Any finite matrix. If Q is injective, f is a norm.
     weight : int, float or Fraction
-        Above 0.
+        The factor c > 0 of the norm.
 
     References
     ----------
@@ -319,13 +329,9 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
     Q: Any
     weight: Any
 
-    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) − [‖v‖ − c]_+ max_i ‖Q e_i‖, rounded down; valid for every v."""
-        v = np.asarray(witness.v, dtype=np.float64)
-        if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
-            return -math.inf
-        excess = (Interval(v).square().sum().sqrt() - Interval(self.weight)).positive()
-        return (self.moved(u, v).min() - excess * self._longest).down
+    def _cost(self, length: Interval) -> Interval:
+        # <Qᵀv, d> is at most ‖v‖ ‖Qd‖, and ‖Qd‖ at most the largest ‖Q e_i‖.
+        return (length - Interval(self.weight)).positive() * self._longest
 
     @cached_property
     def _longest(self) -> float:
@@ -351,7 +357,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
 
 @dataclass(frozen=True, repr=False)
-class MahalanobisBall(BallOfNorm, Mahalanobis):
+class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
     f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
@@ -380,6 +386,7 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
     @cached_property
     def _flattest(self) -> Vector:
         """The d in the simplex with the least ‖Q d‖."""
+        # The solver minimises the square for a Q of size one, which is a well scaled problem.
         d = cp.Variable(self.matrix.shape[1], nonneg=True)
         scaled = self.matrix / self._largest if self._largest > 0.0 else self.matrix
         problem = cp.Problem(cp.Minimize(cp.sum_squares(scaled @ d)), [cp.sum(d) == 1])
@@ -387,26 +394,18 @@ class MahalanobisBall(BallOfNorm, Mahalanobis):
         if d.value is None:
             raise InputError(f"{self!r}: no solver finds the point of the simplex nearest to 0")
         flat = onto_simplex(d.value, "MahalanobisBall")
-        return self._flatter(flat, scaled)
-
-    def _flatter(self, d: Vector, scaled: Matrix) -> Vector:
-        """Return the point of least ‖Q d‖ with the support of `d`, or d if that one is worse."""
-        support = np.flatnonzero(d > 1e-5 * d.max())
+        # On the support of the solution the optimality conditions are linear: QᵀQ d is constant.
+        support = np.flatnonzero(flat > 1e-5 * flat.max())
         part = scaled[:, support]
         x, *_ = np.linalg.lstsq(part.T @ part, np.ones(support.size), rcond=1e-14)
-        better = np.zeros(d.size)
+        better = np.zeros(flat.size)
         better[support] = x / x.sum() if x.sum() > 0.0 else -1.0
-        good = better.min() >= 0.0 and self.size(better) <= self.size(d)
-        return better if good else d
+        good = better.min() >= 0.0 and self.size(better) <= self.size(flat)
+        return better if good else flat
 
     def center(self, m: int) -> Vector:
         """Return the d in the simplex with the least ‖Q d‖, to the accuracy of a solver."""
         return self._flattest.copy()
 
-    def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) − radius ‖v‖, rounded downwards; valid for every v."""
-        v = np.asarray(witness.v, dtype=np.float64)
-        if v.shape != (self.matrix.shape[0],) or not np.isfinite(v).all():
-            return -math.inf
-        length = Interval(v).square().sum().sqrt()
-        return (self.moved(u, v).min() - length * Interval(self.radius)).down
+    def _cost(self, length: Interval) -> Interval:
+        return length * Interval(self.radius)

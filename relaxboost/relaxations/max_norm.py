@@ -1,4 +1,4 @@
-"""The end p = inf of the norms: caps, and a penalty on the largest weight."""
+"""The norms with p = inf: balls, which are caps, and a penalty on the largest weight."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import positive_size
 from relaxboost.relaxations._projections import max_penalty_distribution, max_penalty_margin
+from relaxboost.relaxations.balls import SLACK
 from relaxboost.relaxations.base import as_margins
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.capped import Capped
 from relaxboost.relaxations.caps import Caps
+from relaxboost.relaxations.k_or_fraction import near_integer
 from relaxboost.relaxations.linear import ZERO, ExactForm
 from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, show_norm
 from relaxboost.relaxations.vectors import positive_vector
@@ -60,9 +62,10 @@ class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
     def __init__(self, p: Any, radius: Any, weights: None = None) -> None:
         r = positive_size("NormBall", "radius", radius)
         k = 1 / r
-        if isinstance(radius, float) and abs(k - round(k)) <= Fraction(1, 10**12) * k:
-            k = Fraction(round(k))  # 1/57 as a float means the cap of Capped(57)
-        # No entry exceeds 1: a larger radius changes nothing.
+        # The radius 1/57 as a float means the cap of Capped(57).
+        if isinstance(radius, float):
+            k = near_integer(k)
+        # No entry exceeds 1, so a radius above 1 has the effect of 1.
         super().__init__(k=max(k, Fraction(1)))
         _remember(self, r, None)
 
@@ -81,7 +84,8 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
         r = positive_size("NormBall", "radius", radius)
         a = positive_vector("NormBall", "weights", weights) or ()
         least = 1 / sum((1 / each for each in a), Fraction(0))
-        if r < least * (1 - Fraction(1, 10**12)):
+        # A float that is meant to be the least radius may be rounded down.
+        if r < least * (1 - SLACK):
             raise InputError(
                 f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the smallest radius "
                 f"that meets it here is {float(least):.12g}"
@@ -96,6 +100,7 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
+    """Set the fields of a `NormBall`, which `Capped` and `Caps` do not have."""
     for name, value in (("p", math.inf), ("radius", radius), ("weights", weights)):
         object.__setattr__(ball, name, value)
 
@@ -104,8 +109,7 @@ def _remember(ball: Any, radius: Fraction, weights: Any) -> None:
 class MaxPenalty(_OfMaxNorm, NormPenalty):
     """f(d) = c max_i a_i |d_i|, which is ``NormPenalty(math.inf, c, weights)``.
 
-    F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, water poured over the margins; f* is the indicator
-    of Σ |θ_i| / a_i <= c.
+    F(u) is the γ with Σ [γ − u_i]_+ / a_i = c, and f* is the indicator of Σ |θ_i| / a_i <= c.
 
     References
     ----------
@@ -121,30 +125,33 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return None if self.weights is None else self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and the minimiser that weighs the examples under water like 1 / a_i."""
+        """Return F(u) and the minimiser d, proportional to 1/a_i on the examples with u_i < γ."""
         u = as_margins(u, self)
         return max_penalty_margin(u, float(self.weight), self._given)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d, flat where the cap binds."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d."""
         return max_penalty_distribution(u, beta, float(self.weight), self._given)
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return the γ with Σ [γ − u_i]_+ / a_i = c."""
-        a, slope, weighted, level = self.exact_weights(len(u)), ZERO, ZERO, ZERO
-        order = sorted(range(len(u)), key=u.__getitem__)
-        for place, i in enumerate(order):
-            slope, weighted = slope + 1 / a[i], weighted + u[i] / a[i]
-            level = (self.weight + weighted) / slope
-            if place + 1 == len(order) or level <= u[order[place + 1]]:
+        """Return F(u) in fractions, which is the γ with Σ [γ − u_i]_+ / a_i = c."""
+        slope = ZERO
+        weighted = ZERO
+        level = ZERO
+        # γ solves the equation over the smallest margins, up to the first margin above γ.
+        for x, a in sorted(zip(u, self.exact_weights(len(u)), strict=True)):
+            if slope and level <= x:
                 break
+            slope += 1 / a
+            weighted += x / a
+            level = (self.weight + weighted) / slope
         return level
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the epigraph: cost c on a bound z of all a_i d_i."""
+        """Return the program with the cost c z and the constraints a_i d_i <= z."""
         return ExactForm.free(m, 1)._replace(
             cost=[ZERO] * m + [self.weight],
             rows=[{i: a, m: Fraction(-1)} for i, a in enumerate(self.exact_weights(m))],

@@ -1,4 +1,4 @@
-"""Norms with 1 < p < inf: the norm and its dual in intervals, its ball and its penalty."""
+"""The ball and the penalty of the p-norm with 1 < p < inf, and enclosures of this norm."""
 
 from __future__ import annotations
 
@@ -23,38 +23,39 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return (Σ size^p)^{1/p}, scaled so that nothing over- or underflows."""
+    """Return (Σ size^p)^{1/p}, scaled so that no power overflows or underflows."""
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)
-    if largest < 1e-290:  # no norm exceeds the sum
+    # The quotients below would have subnormal divisors. No norm exceeds the sum.
+    if largest < 1e-290:
         return Interval(0.0, size.sum().upper)
-    # A power of two is exact, but a high power of size / scale would vanish.
+    # A division by a power of two is exact. But it leaves numbers between ½ and 1, whose powers
+    # vanish for a large p.
     exact_scale = largest < 1e300 and p < 100
     scale = Interval(2.0 ** math.frexp(largest)[1]) if exact_scale else Interval(largest)
     return (size / scale).power(p).sum().power(1 / p) * scale
 
 
-_LEAST, _MOST = Fraction("1.00001"), Fraction(10001)
-
-
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
-    """Raise an InputError where doubles hold no p-th (or p'-th) powers.
+    """Raise an InputError if no double holds the powers of order p or p' of numbers near 1.
 
-    `ends` says whether p = 1 and p = inf are to be had from `kind`.
+    `ends` is True if `kind` also has the cases p = 1 and p = inf, for the remedy.
     """
     if exponent == 1 or exponent == math.inf:
         return
     end = "1" if exponent < 2 else "math.inf"
-    if not Fraction(float(_LEAST)) <= exponent <= _MOST:
-        range_ = f"{kind} needs {float(_LEAST)} <= p <= {_MOST}"
+    if not Fraction(1.00001) <= exponent <= 10001:
+        range_ = f"{kind} needs 1.00001 <= p <= 10001"
         raise InputError(f"{range_}, or p = 1 or inf; use p = {end}" if ends else range_)
-    p = float(exponent)
     if weights is None:
         return
-    low, high = min(weights), max(weights)
+    p = float(exponent)
+    low = min(weights)
+    high = max(weights)
     logs = [math.log(a.numerator) - math.log(a.denominator) for a in (low, high)]
-    if p * max(map(abs, logs)) > 600.0 or p / (p - 1.0) * (logs[1] - logs[0]) > 600.0:
+    # e^600, times a number of examples or a margin, is a double.
+    if max(p * abs(logs[0]), p * abs(logs[1]), p / (p - 1.0) * (logs[1] - logs[0])) > 600.0:
         raise InputError(
             f"{kind} with weights from {spell(low)} to {spell(high)} has powers of order "
             f"p = {p:g} that no double holds; use p = {end}, or weights nearer to 1"
@@ -62,7 +63,7 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 
 class _OfPNorm(OfNorm):
-    """What the ball and the penalty share: the norm and its dual."""
+    """The base of the ball and the penalty: the p-norm and its dual norm."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,12 +76,12 @@ class _OfPNorm(OfNorm):
 
     @cached_property
     def kappa(self) -> Vector:
-        """a^p, a vector of length m or 1."""
+        """The powers a^p of the weights, in a vector of length m or 1."""
         return np.ascontiguousarray(self.enclosed.lower ** float(self.p))
 
     @property
     def q(self) -> float:
-        """p − 1."""
+        """The exponent p − 1 of the derivative of d^p, as the kernels take it."""
         return float(self.p - 1)
 
     def gauge(self, d: Interval) -> Interval:
@@ -105,7 +106,8 @@ class _OfPNorm(OfNorm):
         return cp.norm(x, float(self.dual)), []
 
     def extremes(self, m: int) -> tuple[float, float]:
-        least = self.dual_of(Interval(np.ones(m)))  # min ‖d‖ = 1 / ‖1‖_*
+        # The least ‖d‖ is 1 / ‖1‖_*, and the largest is attained at a vertex.
+        least = self.dual_of(Interval(np.ones(m)))
         return 1.0 / float(least.upper) * (1.0 - 1e-15), float(self.enclosed.upper.max())
 
     def describe_norm(self) -> dict[str, Any]:
@@ -120,25 +122,26 @@ class PNormBall(_OfPNorm, NormBall):
     family = NormBall.family
 
     def center(self, m: int) -> Vector:
-        """Return the d in the simplex of least norm, proportional to a^{-p'}."""
+        """Return the d of least norm in the simplex, which is proportional to a^{−p'}."""
         if self.kappa.size == 1:
             return np.full(m, 1.0 / m)
         d = np.power(self.kappa / self.kappa.min(), -1.0 / self.q) * np.ones(m)
         return d / math.fsum(d.tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        """Return F(u) and its minimiser, where γ is the root of a scalar equation."""
         gamma, d = self._minimise(u)
         return gamma - float(self.radius) * float(self.dual_of(hinge(gamma, u)).middle), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
+        """Return the threshold γ and the minimiser d of the relaxed margin."""
         u = as_margins(u, self)
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, self.kappa, self.q, bound)
         return gamma, self.draw_in(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball from two scalar equations."""
         bound = float(self.p) * math.log(self.radius)
         return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 
@@ -146,7 +149,7 @@ class PNormBall(_OfPNorm, NormBall):
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + p' log(r / min a): the Rényi entropy of order p bounds Shannon's."""
+        """Return log m + p' log(r / min a), since Rényi's entropy of order p is below Shannon's."""
         least = 1.0 if self.weights is None else float(min(self.weights))
         share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))
@@ -159,13 +162,14 @@ class PNormPenalty(_OfPNorm, NormPenalty):
     family = NormPenalty.family
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
+        """Return F(u) and its minimiser, where γ is the root of a scalar equation."""
         u = as_margins(u, self)
         return power_margin.norm_penalty_margin(u, self.kappa, self.q, float(self.weight))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d, by two scalar roots."""
+        """Return the minimiser of <d, u> + c ‖d‖ + β Σ d log d from two scalar equations."""
         return power.norm_penalty(u, beta, self.kappa, self.q, float(self.weight))
 
 
-NormBall.kinds[None], NormPenalty.kinds[None] = PNormBall, PNormPenalty
+NormBall.kinds[None] = PNormBall
+NormPenalty.kinds[None] = PNormPenalty

@@ -1,4 +1,4 @@
-"""The spectra of `SpectralRisk`: weights of the sorted margins, integers over a denominator."""
+"""The spectra of `SpectralRisk`: weights of the sorted margins, as integers over a denominator."""
 
 from __future__ import annotations
 
@@ -19,70 +19,57 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.parameters import exact, spell
+from relaxboost.relaxations.base import Relaxation
 from relaxboost.relaxations.linear import ZERO
 from relaxboost.relaxations.vectors import enclose_vector
 
-BITS = 80
-"""Bits of a weight that is not rational, relative to the largest weight; doubles have 53."""
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""40 digits leave BITS of a difference of powers right for every m that fits into memory. Unlike
-those of floats, functions of decimals have the same digits on every machine."""
-LONGEST = 4096
-"""Bits up to which whole powers of m are kept exactly."""
-LARGEST = 10**9
-"""Parameters beyond give the worst example all the weight, for every m that fits into memory."""
-_SUM = Fraction(1, 10**9)
-"""How far a sum of weights may be from one: floats that are meant to have the sum one miss it."""
-_NOISE = Fraction(1, 2**50)
-"""By how much the weights of a function in floats may increase: four roundings of its values."""
+"""The context of powers and exponentials. Its 40 digits leave 80 bits of a difference of powers
+correct. Functions of decimals, unlike those of floats, have the same digits on every machine."""
 
 
+@dataclass(init=False, repr=False, unsafe_hash=True)
 class Spectrum:
-    """Weights s_1 >= ... >= s_m >= 0 with sum one, in proportion to integers.
+    """Weights s_1 >= ... >= s_m >= 0 with sum one, which are proportional to integers.
 
     Parameters
     ----------
     tops : iterable of int
         The non-increasing integers.
     counts : iterable of int, optional
-        How often each of them occurs; by default once.
+        The number of times that each integer occurs, by default once.
     """
+
+    tops: tuple[int, ...]
+    counts: tuple[int, ...]
 
     def __init__(self, tops: Iterable[int], counts: Iterable[int] | None = None) -> None:
         pairs = zip(tops, counts, strict=True) if counts is not None else ((t, 1) for t in tops)
         runs = [(top, sum(n for _, n in run)) for top, run in groupby(pairs, key=lambda p: p[0])]
-        # In lowest terms, so that equal spectra are equal objects and have one key.
+        # In lowest terms, equal spectra are equal objects and have one key.
         common = math.gcd(*(top for top, _ in runs))
         self.tops = tuple(top // common for top, _ in runs)
         self.counts = tuple(n for _, n in runs)
         self.below = sum(map(int.__mul__, self.tops, self.counts))
         self.m = sum(self.counts)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Spectrum):
-            return NotImplemented
-        return (self.tops, self.counts) == (other.tops, other.counts)
-
-    def __hash__(self) -> int:
-        return hash((self.tops, self.counts))
-
     def key(self) -> str:
-        """Return the number of weights and a SHA-256 of all of them."""
+        """Return a text with the number of weights and the SHA-256 of all weights."""
         text = ",".join(f"{t:x}*{n}" for t, n in zip(self.tops, self.counts, strict=True))
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the m numerators, the largest first; the denominator is `below`."""
+        """Yield the m numerators, the largest first. Their denominator is `below`."""
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 
     def fractions(self) -> list[Fraction]:
-        """Return the m weights."""
+        """Return the m weights as fractions."""
         values = [Fraction(top, self.below) for top in self.tops]
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return pairs (k, p): s is the sum of p/k on the first k, with whole k and Σ p = 1."""
+        """Return the soft margins as pairs (k, p) with integers k, where Σ p AvgMin_k is F."""
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
         return [
@@ -98,12 +85,12 @@ class Spectrum:
 
     @cached_property
     def sums(self) -> Vector:
-        """The sums φ(1) <= ... <= φ(m) in doubles."""
+        """The sums φ(j) = s_1 + ... + s_j in doubles."""
         return np.cumsum(self.near)
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Intervals of doubles that hold the weights."""
+        """Intervals of doubles that contain the weights."""
         runs = enclose_vector(tuple(Fraction(top, self.below) for top in self.tops))
         return Interval(np.repeat(runs.lower, self.counts), np.repeat(runs.upper, self.counts))
 
@@ -116,65 +103,72 @@ def integers(values: Sequence[Fraction]) -> list[int]:
 
 def of_mixture(m: int, pairs: Iterable[tuple[Fraction, Fraction]]) -> Spectrum:
     """Return the spectrum of Σ p AvgMin_k for the pairs (k, p)."""
-    # φ(j) = Σ over k <= j of p, plus j times the slope Σ over k > j of p/k: one sweep over all k.
+    # φ(j) is the sum of p over k <= j, plus j times the slope, the sum of p/k over k > j. One sweep
+    # over all k in increasing order computes φ(j) at each j at which s may change, and before it.
     ordered = sorted(pairs)
     ends = {j for k, _ in ordered for j in (math.floor(k), math.ceil(k)) if 0 < j < m}
     stops = sorted(ends | {m})
-    values, left = [], list(reversed(ordered))
-    full, slope = ZERO, sum((p / k for k, p in ordered), ZERO)
-    before = {}
-    for j in sorted({0} | ends | {m} | {stop - 1 for stop in stops}):
+    left = list(reversed(ordered))
+    full = ZERO
+    slope = sum((p / k for k, p in ordered), ZERO)
+    phi = {}
+    for j in sorted({*stops, *(stop - 1 for stop in stops)}):
         while left and left[-1][0] <= j:
             k, p = left.pop()
             full += p
             slope -= p / k
-        before[j] = full + j * slope
-    values = [before[stop] - before[stop - 1] for stop in stops]
+        phi[j] = full + j * slope
+    values = [phi[stop] - phi[stop - 1] for stop in stops]
     return Spectrum(integers(values), np.diff([0, *stops]).tolist())
 
 
+def check_sum(owner: str, weights: Sequence[Fraction]) -> None:
+    """Raise an InputError unless the weights sum to one, up to the roundings of floats."""
+    total = sum(weights, ZERO)
+    if abs(total - 1) > Fraction(1, 10**9):
+        raise InputError(
+            f"{owner} needs weights that sum to one, and these sum to {float(total):.12g}; divide "
+            "them by their sum"
+        )
+
+
 def of_weights(values: Sequence[Fraction]) -> Spectrum:
-    """Return the spectrum of a vector of weights, after a check."""
+    """Return the spectrum with these weights, or raise InputError if they are not a spectrum."""
     tops = integers(values)
     for j, (here, after) in enumerate(pairwise(tops)):
         if after > here:
             raise InputError(
-                f"{_OWNER} needs weights that do not increase, the worst example's first, and "
-                f"sigma[{j + 1}] = {float(values[j + 1]):g} exceeds sigma[{j}] = "
-                f"{float(values[j]):g}; give sorted(sigma, reverse=True)"
+                f"{_OWNER} needs weights that do not increase, and sigma[{j + 1}] = "
+                f"{float(values[j + 1]):g} exceeds sigma[{j}] = {float(values[j]):g}; the first "
+                "weight is that of the worst example: give sorted(sigma, reverse=True)"
             )
     if tops[-1] < 0:
         raise InputError(
             f"{_OWNER} needs weights >= 0, and the last is {float(values[-1]):g}; negative weights "
             "would reward losses"
         )
-    total = sum(values, ZERO)
-    if abs(total - 1) > _SUM:
-        raise InputError(
-            f"{_OWNER} needs weights that sum to one, and these sum to {float(total):.12g}; divide "
-            "them by their sum"
-        )
+    check_sum(_OWNER, values)
     return Spectrum(tops)
 
 
 def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
-    """Return the spectrum φ(j/m) − φ((j − 1)/m) of a function, after a check."""
+    """Return the spectrum s_j = φ(j/m) − φ((j − 1)/m), or raise InputError if φ is not concave."""
     given = [phi(Fraction(j, m)) for j in range(m + 1)]
     values = [exact(_OWNER, f"phi({j}/{m})", value) for j, value in enumerate(given)]
-    if abs(values[0]) > _SUM or abs(values[-1] - 1) > _SUM:
+    if max(abs(values[0]), abs(values[-1] - 1)) > Fraction(1, 10**9):
         raise InputError(
-            f"{_OWNER} needs a function phi with phi(0) = 0 and phi(1) = 1, and phi(0) = "
-            f"{float(values[0]):g}, phi(1) = {float(values[-1]):g}; a density has to be integrated "
-            "first: phi(t) is the weight of the worst share t of the examples"
+            f"{_OWNER} needs a function phi with phi(0) = 0 and phi(1) = 1, and these are "
+            f"{float(values[0]):g} and {float(values[-1]):g}; phi(t) is the weight of the worst "
+            "share t of the examples, so a density has to be integrated"
         )
-    # Floats round the values of a concave function to ones that are concave but for roundings.
-    noise = ZERO if all(isinstance(x, int | Fraction) for x in given) else _NOISE
+    # The difference of two floats of a concave function may increase by four roundings.
+    noise = ZERO if all(isinstance(x, int | Fraction) for x in given) else Fraction(1, 2**50)
     steps = [after - here for here, after in pairwise(values)]
     lowest = list(accumulate(steps, min))
     for j, (step, low) in enumerate(zip(steps, lowest, strict=True)):
         if step > low + noise or step < -noise:
             raise InputError(
-                f"{_OWNER} needs a function phi that is concave and does not decrease, and on m = "
+                f"{_OWNER} needs a function phi that is concave and does not decrease, and for m = "
                 f"{m} examples weight {j} is {float(step):g} after {float(lowest[max(0, j - 1)]):g}"
                 "; give the integral of a spectrum that is non-negative and does not increase"
             )
@@ -182,13 +176,14 @@ def of_function(m: int, phi: Callable[[Fraction], Any]) -> Spectrum:
 
 
 def gini(m: int) -> Spectrum:
-    """Return φ(t) = 1 − (1 − t)²: the weights are the odd numbers 2m − 1, ..., 3, 1 over m²."""
+    """Return the spectrum of φ(t) = 1 − (1 − t)², whose weights are (2m − 1, ..., 3, 1)/m²."""
     return Spectrum(range(2 * m - 1, 0, -2))
 
 
 def extremile(m: int, r: Fraction) -> Spectrum:
-    """Return φ(t) = 1 − (1 − t)^r, exactly where r is whole and m^r is short."""
-    if r.denominator == 1 and r.numerator * m.bit_length() <= LONGEST:
+    """Return the spectrum of φ(t) = 1 − (1 − t)^r, exact if r is an integer and m^r is short."""
+    # Integers of more than 4096 bits would make every operation with the weights slow.
+    if r.denominator == 1 and r.numerator * m.bit_length() <= 4096:
         powers: list[Any] = [j**r.numerator for j in range(m, -1, -1)]
         return Spectrum(here - after for here, after in pairwise(powers))
     powers = _powers(m, r)[::-1]
@@ -196,24 +191,27 @@ def extremile(m: int, r: Fraction) -> Spectrum:
 
 
 def power(m: int, r: Fraction) -> Spectrum:
-    """Return φ(t) = t^r."""
+    """Return the spectrum of φ(t) = t^r."""
     return _rounded([_DIGITS.subtract(after, here) for here, after in pairwise(_powers(m, r))])
 
 
 def exponential(m: int, c: Fraction) -> Spectrum:
-    """Return φ(t) = (1 − e^(−ct)) / (1 − e^(−c)): the weights are in proportion to e^(−cj/m)."""
+    """Return the spectrum of φ(t) = (1 − e^(−ct)) / (1 − e^(−c))."""
+    # s_j is proportional to e^(−cj/m).
     ratio = _DIGITS.exp(_DIGITS.divide(-c.numerator, c.denominator * m))
     return _rounded(list(accumulate([decimal.Decimal(1), *[ratio] * (m - 1)], _DIGITS.multiply)))
 
 
 def mean_cvar(m: int, weight: Fraction, fraction: Fraction) -> Spectrum:
-    """Return φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
+    """Return the spectrum of φ(t) = (1 − weight) t + weight min(1, t/fraction)."""
     return of_mixture(m, [(Fraction(m), 1 - weight), (fraction * m, weight)])
 
 
 def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
-    """Return j^r for j = 0, ..., m; only those of primes are computed, and others multiplied."""
+    """Return the powers j^r of all j = 0, ..., m as decimals."""
     exponent = _DIGITS.divide(r.numerator, r.denominator)
+    # A power of a decimal costs some hundred products. So only the powers of primes are computed,
+    # and those of other j are products. The sieve of Eratosthenes finds a prime factor of each j.
     factor = list(range(m + 1))
     for p in range(2, math.isqrt(m) + 1):
         if factor[p] == p:
@@ -229,8 +227,9 @@ def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
 
 
 def _rounded(weights: list[decimal.Decimal]) -> Spectrum:
-    """Return weights rounded down to multiples of 2^-BITS of the first, which is the largest."""
-    scale = _DIGITS.divide(2**BITS, weights[0])
+    """Return weights rounded down to multiples of 2^-80 of the first, which is the largest."""
+    scale = _DIGITS.divide(2**80, weights[0])
+    # The last digit of a difference may be wrong, so the minimum keeps the weights non-increasing.
     return Spectrum(accumulate((int(_DIGITS.multiply(x, scale)) for x in weights), min))
 
 
@@ -247,31 +246,31 @@ _RULES: dict[str, Callable[..., Spectrum]] = {
 
 @dataclass(frozen=True)
 class Rule:
-    """What gives a spectrum for every m, or one for a single m."""
+    """A rule that gives a spectrum for every number m of examples, or for one m only."""
 
     name: str
     parameters: tuple[Any, ...]
     shown: str = field(compare=False)
-    """The text of the call that made it."""
+    """The text of the call that made the rule."""
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return one of the rules of this file."""
+        """Return the rule of a function of this file, by its name in `_RULES`."""
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 
     @classmethod
     def only(cls, spectrum: Spectrum, shown: str) -> Rule:
-        """Return the rule of one spectrum, which fits its own m only."""
+        """Return the rule of one spectrum, which fits one number m of examples only."""
         return cls("", (spectrum,), shown)
 
     @property
     def m(self) -> int | None:
-        """The number of examples that it fits, None if it fits every number."""
+        """The number of examples that the rule fits, or None if it fits every number."""
         return self.parameters[0].m if not self.name else None
 
     def at(self, m: int) -> Spectrum:
-        """Return the spectrum of m examples."""
+        """Return the spectrum of m examples, or raise InputError if the rule does not fit m."""
         if self.name:
             return _RULES[self.name](m, *self.parameters)
         if self.m != m:
@@ -283,42 +282,78 @@ class Rule:
         return found
 
     def key(self) -> str:
-        """Return the exact text of the rule."""
+        """Return the text that determines the rule, for the keys of relaxations."""
         return self.parameters[0].key() if not self.name else self.shown
 
 
-def check_range(
-    name: str, parameter: str, value: Any, low: Any, high: Any, remedy: str
-) -> Fraction:
-    """Return a parameter of a named spectrum exactly, or raise an InputError with the remedy."""
-    found = exact(f"SpectralRisk.{name}", parameter, value)
-    if not low <= found <= high:
-        raise InputError(
-            f"SpectralRisk.{name} needs {float(low):g} <= {parameter} <= {float(high):g}, got "
-            f"{value!r}; {remedy}"
-        )
-    return found
+class OfSpectrum(Relaxation):
+    """The base of `SpectralRisk`, which gives its spectrum for each number m of examples."""
+
+    ks: Any
+    weights: Any
+    _rule: Any
+
+    @property
+    def _fixed_m(self) -> int | None:
+        """The number of weights if the user gave them one by one, else None."""
+        return None if self._rule is None else self._rule.m
+
+    @cached_property
+    def _spectra(self) -> dict[int, Spectrum]:
+        """The computed spectra, by the number m of examples."""
+        return {}
+
+    def _spectrum(self, m: int) -> Spectrum:
+        """Return the weights of m sorted margins, or raise InputError if none fit m."""
+        known = self._spectra
+        if m not in known:
+            if self._rule is not None:
+                known[m] = self._rule.at(m)
+            elif max(self.ks) > m:
+                raise InputError(
+                    f"{self!r} needs 1 <= k <= m for every k, and this game has m = {m} examples"
+                )
+            else:
+                known[m] = of_mixture(m, zip(self.ks, self.weights, strict=True))
+        return known[m]
+
+    def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
+        """Return the pairs (k, p) of the soft margins with p > 0. The p sum to one."""
+        if self._rule is not None:
+            return self._spectrum(m).mixture()
+        total = sum(self.weights, ZERO)
+        return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
+
+    def _is_program(self, m: int) -> bool:
+        """Return whether f is a mixture of few enough soft margins to be a linear program."""
+        parts = self._spectrum(m).tops if self._rule is not None else self.ks
+        # The program has m variables for each soft margin. The sorting network, which replaces it,
+        # has about 2 log² m variables for each example.
+        return len(parts) <= 32
 
 
 def sorted_outputs(x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the outputs of a sorting network for x in cvxpy, the largest first, and constraints.
-
-    A comparator keeps the sum of two wires, and its larger output is at least as large as both. The
-    outputs then have sums of the first j that are at least those of the j largest entries. The x
-    for which they can be the weights of a spectrum are the means of permutations of the weights,
-    and the least of their products with the weights is that with x sorted. Some m log² m numbers
-    are enough for it (Goemans 2015).
-    """
+    """Return the outputs of a sorting network for x in cvxpy, and the network's constraints."""
     from scipy import sparse
 
-    wires, entries, count = list(range(m)), [], 0
+    # A comparator keeps the sum of two wires, and its larger output is at least as large as both
+    # inputs. So the first j outputs sum to at least the j largest entries of x. The outputs can be
+    # the weights of a spectrum if and only if x is a mean of permutations of the weights. The least
+    # product of the outputs with the weights is that with x sorted. The network has some m log² m
+    # variables (Goemans 2015).
+    wires = list(range(m))
+    entries = []
+    count = 0
     for i, j in _network(m):
-        low, high = m + 2 * count, m + 2 * count + 1
+        # Comparator `count` has three rows: one for the sum, and one for each input.
+        low = m + 2 * count
+        high = low + 1
         entries += [(3 * count, wires[i], 1.0), (3 * count, wires[j], 1.0)]
         entries += [(3 * count, low, -1.0), (3 * count, high, -1.0)]
         entries += [(3 * count + 1, high, 1.0), (3 * count + 1, wires[i], -1.0)]
         entries += [(3 * count + 2, high, 1.0), (3 * count + 2, wires[j], -1.0)]
-        wires[i], wires[j] = high, low
+        wires[i] = high
+        wires[j] = low
         count += 1
     at, of, value = zip(*entries, strict=True)
     rows = sparse.csr_array((value, (at, of)), (3 * count, m + 2 * count))
@@ -343,7 +378,8 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return τ with Σ cap · (what of `left` is above τ, at most 1) = `need`, or 0 if none has."""
+    """Return the τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if every sum is less."""
+    # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
     taken = ZERO
     for high, low in pairwise(ends):

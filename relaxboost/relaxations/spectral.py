@@ -1,4 +1,4 @@
-"""Weighted means of the sorted margins: spectral risk measures of the losses."""
+"""Weighted means of the sorted margins, which are spectral risk measures of the losses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -20,35 +19,38 @@ from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT, sum_bounds, up
 from relaxboost.relaxations import spectra
-from relaxboost.relaxations.base import Relaxation, Traits, as_margins, onto_simplex
+from relaxboost.relaxations.base import Traits, as_margins, onto_simplex
 from relaxboost.relaxations.bounds import Bounds, Witness
 from relaxboost.relaxations.cone_form import ConeForm
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.exact_points import within_caps
-from relaxboost.relaxations.k_or_fraction import exact_share
+from relaxboost.relaxations.hard_margin import CAP_TRAITS
+from relaxboost.relaxations.k_or_fraction import exact_between, exact_share
 from relaxboost.relaxations.linear import ZERO, ExactForm
+from relaxboost.relaxations.spectra import OfSpectrum
 from relaxboost.relaxations.vectors import exact_vector, spell_vector
-
-MAX_PROGRAM_PARTS = 32
-"""The most soft margins of which f is a linear program: it has m variables for each of them, and
-the sorting network, which takes over, has about 2 log² m times as many as one."""
 
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the minimiser of <d, u> + β Σ d log d among the d majorised by s, for increasing u.
-
-    Neighbours are pooled into blocks: a block of mass S = Σ s has d = S exp(−(u − r)/β) / T, with r
-    its least margin and T = Σ exp(−(u − r)/β) >= 1. Two blocks are pooled while log(T/S) − r/β
-    would increase from the one to the next.
-    """
+    """Return the d majorised by a spectrum s with the least <d, u> + β Σ d log d, for sorted u."""
+    # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
+    # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
+    # d = S exp(−(u − r)/β) / T.
     m = u.shape[0]
     first = np.empty(m, np.int64)
-    low, size, mass = np.empty(m), np.empty(m), np.empty(m)
+    low = np.empty(m)
+    size = np.empty(m)
+    mass = np.empty(m)
     n = 0
     for i in range(m):
-        first[n], low[n], size[n], mass[n] = i, u[i], 1.0, s[i]
+        first[n] = i
+        low[n] = u[i]
+        size[n] = 1.0
+        mass[n] = s[i]
         n += 1
+        # d is optimal once log(T/S) − r/β does not increase from a block to the next one. A block
+        # without mass is pooled as well, because its logarithm is infinite.
         while n > 1:
             apart = (low[n - 1] - low[n - 2]) / beta
             if mass[n - 1] > 0.0:
@@ -66,34 +68,162 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
     return d
 
 
+class _BoundsOfRisk(OfSpectrum, Bounds):
+    """The bounds of a spectral risk."""
+
+    def witness(self, u: Vector) -> Witness:
+        """Return γ, the largest margin with a positive weight."""
+        u = as_margins(u, self)
+        rank = np.count_nonzero(self._spectrum(u.size).near) - 1
+        return Witness(float(np.partition(u, rank)[rank]))
+
+    def lower_bound(self, u: Vector, witness: Witness) -> float:
+        """Return γ − f*([γ − u]₊), rounded downwards. Every γ gives a lower bound."""
+        if not math.isfinite(witness.gamma):
+            return -math.inf
+        u = np.sort(np.asarray(u, dtype=np.float64))
+        # Margins near the largest double overflow, and the bound is then nan.
+        with np.errstate(over="ignore", invalid="ignore"):
+            hinge = (Interval(witness.gamma) - Interval(u)).positive()
+            cost = (hinge * self._spectrum(u.size).enclosed).sum()
+            below = (Interval(witness.gamma) - cost).down
+        return -math.inf if math.isnan(below) else below
+
+    def entropy_range(self, m: int) -> float:
+        """Return log m + Σ s log s for the spectrum s, since s majorises every d of the domain."""
+        s = self._spectrum(m).near
+        s = s[s > 0.0]
+        return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        """Return (0, distance), where d / Σd moves towards the uniform distribution."""
+        m = d.size
+        spectrum = self._spectrum(m)
+        ordered = np.sort(d)[::-1]
+        bound = spectrum.sums * (total[0] * (1.0 - (8.0 + 4.0 * m) * UNIT))
+        if (np.cumsum(ordered)[:-1] <= bound[:-1]).all():
+            return 0.0, 0.0
+        # At a vertex of the domain the doubles are too near to each other, so integers decide.
+        entries = spectra.integers([Fraction(x) for x in ordered.tolist()])
+        whole = sum(entries)
+        # Let S_j be the sum of the j largest entries. The share t of the way is enough if t (S_j −
+        # j/m) >= S_j − φ(j) for every j.
+        share = 0.0
+        sums = zip(accumulate(entries), accumulate(spectrum.integers()), strict=True)
+        for j, (part, most) in enumerate(sums, 1):
+            over = part * spectrum.below - most * whole
+            if over > 0:
+                share = max(share, up(over * m / ((part * m - j * whole) * spectrum.below)))
+        apart = up(sum_bounds(np.abs(d / total[0] - 1.0 / m))[1] + 16.0 * UNIT)
+        return 0.0, up(share * apart)
+
+
+class _DescriptionOfRisk(OfSpectrum, Description):
+    """The description of a spectral risk: a linear program, or the weights of the spectrum."""
+
+    @property
+    def is_exact(self) -> bool:
+        # If f is not a linear program, the checker of certificates sorts the margins.
+        return True
+
+    def exact_form(self, m: int) -> ExactForm | None:
+        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l of a mixture, with z = x."""
+        # The result is None for a spectrum of many soft margins, which would have m² variables.
+        if not self._is_program(m):
+            return None
+        parts = self._mixture(m)
+        one = Fraction(1)
+        starts = [m * (j + 1) for j in range(len(parts))]
+        free = ExactForm.free(m, m * len(parts))
+        caps = [cap for k, p in parts for cap in [p / k] * m]
+        return free._replace(
+            upper=[*free.upper[:m], *caps],
+            # The rows of d, then the rows of the masses of x_l.
+            rows=[{i: one} | {start + i: -one for start in starts} for i in range(m)]
+            + [dict.fromkeys(range(start, start + m), one) for start in starts],
+            row_lower=[None] * (m + len(parts)),
+            row_upper=[*[ZERO] * m, *(p for _, p in parts)],
+        )
+
+    def cone_form(self, m: int) -> ConeForm | None:
+        """Return the cone program of few soft margins. Sorting networks make slow programs."""
+        return super().cone_form(m) if self._is_program(m) else None
+
+    def describe(self, m: int) -> dict[str, Any]:
+        """Return the linear program of few soft margins, or the weights as kind ``spectral``."""
+        weights = {"kind": "spectral", "spectrum": vector(self._spectrum(m).fractions())}
+        return super().describe(m) or weights
+
+    def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
+        """Return γ and the multipliers of the rows of `exact_form`: −[γ − u]₊, then the −t_l."""
+        # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
+        # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
+        ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
+        ordered = sorted(u)
+        gamma = ordered[max(ranks)]
+        return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
+
+    def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
+        """Return the x_1, x_2, ... of `exact_form` with Σ x_l = d, for a d where f is 0."""
+        # Let r_l be the rest of p_l in units of the cap p_l/k_l. The entries of d are divided in
+        # decreasing order. Each takes at most one unit from each r_l, such that the largest r_l
+        # fall to a common level. This leaves the most for the following entries.
+        mixture = self._mixture(len(d))
+        caps = [p / k for k, p in mixture]
+        left = [k for k, _ in mixture]
+        parts = [[ZERO] * len(d) for _ in caps]
+        for i in sorted(range(len(d)), key=d.__getitem__, reverse=True):
+            level = spectra.common_level(left, caps, d[i])
+            for part, cap in enumerate(caps):
+                kept = max(left[part] - 1, min(left[part], level), ZERO)
+                parts[part][i] = cap * (left[part] - kept)
+                left[part] = kept
+        return [x for part in parts for x in part]
+
+    def exact_point(self, d: Sequence[float]) -> list[Fraction]:
+        """Return `d` in fractions, with the j largest entries cut to a sum of s_1 + ... + s_j."""
+        # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
+        # So the entries keep their order.
+        point = within_caps(d, [])
+        order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
+        sums = accumulate(point[i] for i in order)
+        bounds = accumulate(self._spectrum(len(d)).fractions())
+        before = ZERO
+        for i, upto in zip(order, map(min, sums, bounds), strict=True):
+            point[i] = upto - before
+            before = upto
+        return point
+
+
 @dataclass(frozen=True)
-class SpectralRisk(Relaxation, Bounds, Description):
+class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     """A weighted mean of the sorted margins, F(u) = Σ s_j u_(j): a spectral risk of the losses −u.
 
-    u_(1) <= u_(2) <= ... are the margins in increasing order. The weights s_1 >= s_2 >= ... >= 0,
-    the spectrum, sum to one. `SpectralRisk(ks, weights)` is the mixture Σ p_l AvgMin_{k_l}(u) of
-    soft margins, which has s_j = φ(j) − φ(j − 1) with φ(j) = Σ p_l min(1, j/k_l). With one k the
-    game is that of `Capped(k)`. `from_spectrum` takes the weights themselves, and `gini`,
-    `exponential`, `extremile`, `power` and `mean_cvar` are the spectra of the literature.
+    u_(1) <= u_(2) <= ... are the margins in increasing order. Their weights s_1 >= s_2 >= ... >= 0
+    sum to one and are called the spectrum. `SpectralRisk(ks, weights)` is the mixture
+    Σ p_l AvgMin_{k_l}(u) of soft margins. Its spectrum is s_j = φ(j) − φ(j − 1) with
+    φ(j) = Σ p_l min(1, j/k_l), and with one k the game is that of `Capped(k)`. `from_spectrum`
+    takes any weights. `gini`, `exponential`, `extremile`, `power` and `mean_cvar` are the spectra
+    of the literature.
 
-    f is the indicator of the d whose j largest entries sum to at most φ(j) = s_1 + ... + s_j in
-    size, for every j, and f*(θ) = Σ s_j |θ|_(j), the largest first. Where s is a mixture, these are
-    the d with |d| <= Σ x_l, 0 <= x_l <= p_l/k_l and 1ᵀx_l <= p_l: both sets are closed, convex and
-    depend on |d| only, and have the same support function. A spectrum that takes more than 32 soft
-    margins is not written as a linear program; certificates then hold its weights.
+    f is the indicator of the d for which, for every j, the j largest |d_i| sum to at most
+    φ(j) = s_1 + ... + s_j. f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in decreasing order. For a mixture
+    the domain is {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both sets are closed,
+    convex, depend on |d| only and have the same support function. A spectrum that needs more than
+    32 soft margins is no linear program, and certificates then contain its weights.
 
     Parameters
     ----------
     ks : sequence of int, float or Fraction
         1 <= k_l <= m, kept exactly.
     weights : sequence of int, float or Fraction
-        p_l >= 0, one for each k; they sum to one within 1e-9 and are divided by their exact sum.
+        One p_l >= 0 for each k. They sum to one within 1e-9 and are divided by their exact sum.
 
     Raises
     ------
     InputError
-        If the two differ in length, a weight is negative, the sum is not one, or a k is out of
-        range (k > m when the game is declared).
+        If `ks` and `weights` differ in length, if a k is below 1 or a weight is negative, or if the
+        sum of the weights is not one. A game raises it if a k exceeds m.
 
     References
     ----------
@@ -112,7 +242,7 @@ class SpectralRisk(Relaxation, Bounds, Description):
     ks: Any
     weights: Any
     _rule: Any = field(default=None, init=False, repr=False)
-    """What gives the spectrum where it is not a mixture; `ks` and `weights` are then empty."""
+    """The rule of a spectrum that is not given as a mixture. `ks` and `weights` are then empty."""
 
     def __post_init__(self) -> None:
         ks = exact_vector("SpectralRisk", "ks", self.ks)
@@ -126,21 +256,34 @@ class SpectralRisk(Relaxation, Bounds, Description):
             raise InputError(f"SpectralRisk needs ks >= 1, got {float(min(ks)):g}")
         if min(weights) < 0:
             raise InputError(f"SpectralRisk needs weights >= 0, got {float(min(weights)):g}")
-        total = sum(weights, ZERO)
-        if abs(total - 1) > Fraction(1, 10**9):
-            raise InputError(
-                f"SpectralRisk needs weights that sum to one, and these sum to {float(total):.12g}"
-            )
+        spectra.check_sum("SpectralRisk", weights)
         object.__setattr__(self, "ks", ks)
         object.__setattr__(self, "weights", weights)
 
     @classmethod
     def _of(cls, rule: spectra.Rule) -> SpectralRisk:
-        """Return the risk whose spectrum this rule gives."""
+        """Return the risk whose spectrum `rule` gives."""
         made = object.__new__(cls)
         for name, value in (("ks", ()), ("weights", ()), ("_rule", rule)):
             object.__setattr__(made, name, value)
         return made
+
+    @classmethod
+    def _of_number(
+        cls,
+        name: str,
+        parameter: str,
+        value: Any,
+        remedy: str,
+        low: Any = Fraction(1, 10**9),
+        high: Any = 10**9,
+    ) -> SpectralRisk:
+        """Return the risk of a named spectrum with one parameter in [low, high]."""
+        # Outside of [1e-9, 1e9] the spectrum is the mean or the minimum for every m that fits into
+        # memory.
+        owner = f"SpectralRisk.{name}({parameter})"
+        found = exact_between(owner, parameter, value, low, high, remedy)
+        return cls._of(spectra.Rule.named(name, found))
 
     @classmethod
     def from_spectrum(cls, sigma: Any) -> SpectralRisk:
@@ -149,19 +292,19 @@ class SpectralRisk(Relaxation, Bounds, Description):
         Parameters
         ----------
         sigma : sequence of int, float or Fraction, or callable
-            The weights s_1 >= ... >= s_m >= 0 of the sorted margins, the worst example's first.
-            They sum to one within 1e-9, are kept exactly and are divided by their exact sum. Or
-            the *integrated* spectrum φ, a concave function on [0, 1] with φ(0) = 0 and φ(1) = 1
-            (each within 1e-9): φ(t) is the weight of the worst share t of the examples. For a
-            game with m examples it is called with the fractions j/m, and
-            s_j = φ(j/m) − φ((j − 1)/m) is exact where φ returns fractions. Floats are taken as the
-            fractions that they are; where their roundings let s_j increase, by 2^-50 at most, s_j
-            is lowered to s_{j−1}, and the weights are divided by their exact sum.
+            A sequence contains the weights s_1 >= ... >= s_m >= 0, the weight of the worst example
+            first. They sum to one within 1e-9 and are divided by their exact sum. A callable is
+            the *integrated* spectrum φ: φ(t) is the weight of the worst share t of the examples.
+            φ is concave on [0, 1], with φ(0) = 0 and φ(1) = 1, each within 1e-9. A game with m
+            examples calls φ with the fractions j/m, and s_j = φ(j/m) − φ((j − 1)/m) is exact. If φ
+            returns floats whose roundings let s_j increase by at most 2^-50, s_j is lowered to
+            s_{j−1}, and the weights are divided by their exact sum.
 
         Raises
         ------
         InputError
-            If a weight increases or is negative, the sum is not one, or the length is not m.
+            If a weight is larger than the one before or negative, or if the sum is not one. A game
+            raises it if the number of weights is not m.
 
         Examples
         --------
@@ -178,10 +321,10 @@ class SpectralRisk(Relaxation, Bounds, Description):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the mean less half of Gini's mean difference, exactly.
+        """Return the mean minus half of Gini's mean difference, with exact weights.
 
-        F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²), which is the mean of min(u_i, u_j) over all pairs
-        i and j: s_j = (2(m − j) + 1)/m² (Yitzhaki 1982).
+        F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j) over all pairs of i
+        and j. The weights are s_j = (2(m − j) + 1)/m² (Yitzhaki 1982).
         """
         return cls._of(spectra.Rule.named("gini"))
 
@@ -189,50 +332,43 @@ class SpectralRisk(Relaxation, Bounds, Description):
     def exponential(cls, c: Any) -> SpectralRisk:
         """Return the exponential spectral risk with absolute risk aversion c > 0.
 
-        φ(t) = (1 − e^(−ct)) / (1 − e^(−c)); it tends to the mean as c tends to 0 (Dowd, Cotter &
-        Sorwar 2008). The weights are rounded down to multiples of 2^-80 of the largest, and are
+        φ(t) = (1 − e^(−ct)) / (1 − e^(−c)), and F tends to the mean as c tends to 0 (Dowd, Cotter &
+        Sorwar 2008). The weights are rounded down to multiples of 2^-80 of the largest weight and
         divided by their sum.
         """
         remedy = "a c near 0 is nearly the mean, a large one nearly the worst example"
-        least = Fraction(1, spectra.LARGEST)
-        c = spectra.check_range("exponential(c)", "c", c, least, spectra.LARGEST, remedy)
-        return cls._of(spectra.Rule.named("exponential", c))
+        return cls._of_number("exponential", "c", c, remedy)
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the extremile of order r >= 1: for whole r the mean least of r draws.
+        """Return the extremile of order r >= 1, for integers r the mean minimum of r draws.
 
         φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with r = log(1/2)/log(1 − τ)). The
-        weights are exact for whole r, as long as m^r has at most 4096 bits. Otherwise they are
-        rounded down to multiples of 2^-80 of the largest, and are divided by their sum.
+        weights are exact if r is an integer and m^r has at most 4096 bits. Otherwise they are
+        rounded as for `exponential`.
         """
         remedy = "r is the number of draws of which the least counts; r = 1 is the mean"
-        r = spectra.check_range("extremile(r)", "r", r, 1, spectra.LARGEST, remedy)
-        return cls._of(spectra.Rule.named("extremile", r))
+        return cls._of_number("extremile", "r", r, remedy, low=1)
 
     @classmethod
     def power(cls, r: Any) -> SpectralRisk:
         """Return the proportional hazard transform with exponent r, 0 < r <= 1.
 
-        φ(t) = t^r; r = 1 is the mean (Wang 1995, whose ρ is 1/r). The weights are rounded down to
-        multiples of 2^-80 of the largest, and are divided by their sum.
+        φ(t) = t^r (Wang 1995, whose ρ is 1/r). The weights are rounded as for `exponential`.
         """
         remedy = "r = 1 is the mean, and a smaller r weighs bad examples more"
-        least = Fraction(1, spectra.LARGEST)
-        r = spectra.check_range("power(r)", "r", r, least, 1, remedy)
-        return cls._of(spectra.Rule.named("power", r))
+        return cls._of_number("power", "r", r, remedy, high=1)
 
     @classmethod
     def mean_cvar(cls, weight: Any, fraction: Any) -> SpectralRisk:
         """Return (1 − weight) · mean + weight · (the mean of the worst `fraction` of the margins).
 
-        Both are exact; a float `fraction` is the decimal that it prints as, like that of `Capped`.
+        `weight` and `fraction` are exact. A float `fraction` means the decimal that it prints as.
         """
-        both = "mean_cvar(weight, fraction)"
-        share = "it is the share of the worst examples that the mean is taken over"
-        weight = spectra.check_range(both, "weight", weight, 0, 1, "0 is the mean, and 1 the CVaR")
-        least = Fraction(1, spectra.LARGEST)
-        spectra.check_range(both, "fraction", fraction, least, 1, share)
+        owner = "SpectralRisk.mean_cvar(weight, fraction)"
+        weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
+        remedy = "it is the share of the worst examples, whose mean is the CVaR"
+        exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 
     def __repr__(self) -> str:
@@ -246,114 +382,51 @@ class SpectralRisk(Relaxation, Bounds, Description):
         spelled = (f"[{', '.join(map(str, values))}]" for values in (self.ks, self.weights))
         return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
-    @property
-    def _fixed_m(self) -> int | None:
-        """The number of weights, where they are given one by one."""
-        return None if self._rule is None else self._rule.m
-
     def resolve(self, m: int) -> SpectralRisk:
-        """Return the risk with the spectrum of m examples, itself if it is a mixture."""
+        """Return the risk with the spectrum of m examples. A mixture is returned unchanged."""
         spectrum = self._spectrum(m)
         if self._rule is None or self._rule.m is not None:
             return self
         return self._of(spectra.Rule.only(spectrum, self._rule.shown))
 
-    @cached_property
-    def _spectra(self) -> dict[int, spectra.Spectrum]:
-        """The spectrum for each number m of examples, by m."""
-        return {}
-
-    def _spectrum(self, m: int) -> spectra.Spectrum:
-        """Return the weights of m sorted margins, made once; raises InputError if none fit."""
-        known = self._spectra
-        if m not in known:
-            if self._rule is not None:
-                known[m] = self._rule.at(m)
-            elif max(self.ks) > m:
-                raise InputError(
-                    f"{self!r} needs 1 <= k <= m for every k, and this game has m = {m} examples"
-                )
-            else:
-                known[m] = spectra.of_mixture(m, zip(self.ks, self.weights, strict=True))
-        return known[m]
-
-    def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return the pairs (k, p) with p > 0, Σ p = 1."""
-        if self._rule is not None:
-            return self._spectrum(m).mixture()
-        total = sum(self.weights, ZERO)
-        return [(k, p / total) for k, p in zip(self.ks, self.weights, strict=True) if p]
-
-    def _is_program(self, m: int) -> bool:
-        """Return whether f is mixed of few enough soft margins to be a linear program."""
-        parts = self._spectrum(m).tops if self._rule is not None else self.ks
-        return len(parts) <= MAX_PROGRAM_PARTS
-
-    @property
-    def is_exact(self) -> bool:
-        return True  # the checker sorts, if f is no linear program
-
     @property
     def traits(self) -> Traits:
-        # A rule that fits every m has as many soft margins as there are examples.
+        # A rule that fits every m has one soft margin for each example.
         few = self._rule is None or self._rule.m is not None
-        return Traits(
-            polyhedral=few and self._is_program(self._fixed_m or 0),
-            monotone=True,
-            symmetric=True,
-            zero_minimum=True,
-            zero_in_core=True,
-        )
+        return CAP_TRAITS._replace(polyhedral=few and self._is_program(self._fixed_m or 0))
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if no j largest entries exceed φ(j) by more than their roundings, else inf."""
+        """Return 0 if the j largest |d_i| sum to at most s_1 + ... + s_j for all j, else inf."""
         m = len(d)
         sums = np.cumsum(np.sort(np.abs(d))[::-1])
         near = sums <= self._spectrum(m).sums * (1.0 + (8.0 + 2.0 * m) * UNIT)
         return 0.0 if near.all() else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return Σ s_j |θ|_(j), the largest first."""
+        """Return Σ s_j |θ|_(j) for the spectrum s and the |θ_i| in decreasing order."""
         s = self._spectrum(len(theta)).near
         return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
         u = as_margins(u, self)
         d = np.empty(u.size)
         d[np.argsort(u, kind="stable")] = self._spectrum(u.size).near
         return math.fsum((d * u).tolist()), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d: one sort, and one pass that pools."""
-        order, d = np.argsort(u, kind="stable"), np.empty(u.size)
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d by one sort and one pass."""
+        order = np.argsort(u, kind="stable")
+        d = np.empty(u.size)
         d[order] = _pooled(u[order], self._spectrum(u.size).near, beta)
         return d
 
-    def witness(self, u: Vector) -> Witness:
-        """Return γ, the largest of the margins that have weight."""
-        u = as_margins(u, self)
-        rank = np.count_nonzero(self._spectrum(u.size).near) - 1
-        return Witness(float(np.partition(u, rank)[rank]))
-
-    def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − f*([γ − u]₊), rounded downwards; valid for every γ."""
-        if not math.isfinite(witness.gamma):
-            return -math.inf
-        u = np.sort(np.asarray(u, dtype=np.float64))
-        with np.errstate(over="ignore", invalid="ignore"):
-            hinge = (Interval(witness.gamma) - Interval(u)).positive()
-            cost = (hinge * self._spectrum(u.size).enclosed).sum()
-            below = (Interval(witness.gamma) - cost).down
-        return -math.inf if math.isnan(below) else below
-
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return 0 subject to |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l.
-
-        A spectrum of many parts has |d| <= x for a mean x of its permutations instead.
-        """
+        """Return 0 and the constraints |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l."""
         m = d.shape[0]
+        # cvxpy knows the sign of d in a game, and then needs no variables for |d|.
         size = d if d.is_nonneg() else cp.abs(d)
+        # For many soft margins the constraint is |d| <= x, where x is a mean of permutations of s.
         if not self._is_program(m):
             x = cp.Variable(m)
             outputs, network = spectra.sorted_outputs(x, m)
@@ -363,100 +436,22 @@ class SpectralRisk(Relaxation, Bounds, Description):
         return 0.0, [size <= cp.sum([x for *_, x in parts]), *limits]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return Σ p_l t_l + (p_l/k_l) Σ [|x| − t_l]₊, to be minimised over t >= 0.
-
-        A spectrum of many parts has the product of s and the outputs of a sorting network.
-        """
+        """Return Σ_l p_l t_l + (p_l/k_l) Σ_i [|x_i| − t_l]₊, to be minimised over t >= 0."""
         m = x.shape[0]
+        # For many soft margins the value is <s, y>, where y are the outputs of a sorting network.
         if not self._is_program(m):
             size = cp.Variable(m)
             outputs, network = spectra.sorted_outputs(size, m)
             return self._spectrum(m).near @ outputs, [cp.abs(x) <= size, *network]
-        mixture, total = self._mixture(m), 0.0
+        mixture = self._mixture(m)
+        total = 0.0
         t = cp.Variable(len(mixture), nonneg=True)
         for level, (k, p) in zip(t, mixture, strict=True):
             total += float(p) * level + float(p / k) * cp.sum(cp.pos(cp.abs(x) - level))
         return total, []
 
-    def exact_form(self, m: int) -> ExactForm | None:
-        """Return d <= Σ x_l, x_l <= p_l/k_l and 1ᵀx_l <= p_l, without cost; z is x_1, x_2, ...
-
-        None for a spectrum of more parts, whose programs would have m² variables.
-        """
-        if not self._is_program(m):
-            return None
-        parts, one = self._mixture(m), Fraction(1)
-        starts = [m * (j + 1) for j in range(len(parts))]
-        free = ExactForm.free(m, m * len(parts))
-        minus, caps = -one, [cap for k, p in parts for cap in [p / k] * m]
-        return free._replace(
-            upper=[*free.upper[:m], *caps],
-            rows=[{i: one} | {start + i: minus for start in starts} for i in range(m)]
-            + [dict.fromkeys(range(start, start + m), one) for start in starts],
-            row_lower=[None] * (m + len(parts)),
-            row_upper=[*[ZERO] * m, *(p for _, p in parts)],
-        )
-
-    def cone_form(self, m: int) -> ConeForm | None:
-        """Return None where there is no linear program: sorting networks make slow programs."""
-        return super().cone_form(m) if self._is_program(m) else None
-
-    def describe(self, m: int) -> dict[str, Any]:
-        """Return the linear program of few soft margins, or the weights, kind ``spectral``."""
-        weights = {"kind": "spectral", "spectrum": vector(self._spectrum(m).fractions())}
-        return super().describe(m) or weights
-
-    def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and −[γ − u]₊ for the rows of d, −t_l for those of x_l.
-
-        t_l is the ceil(k_l)-th largest of [γ − u]₊, at which p_l t_l + (p_l/k_l) Σ [· − t_l]₊ is
-        least.
-        """
-        ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
-        ordered = sorted(u)
-        gamma = ordered[max(ranks)]
-        return gamma, [-max(gamma - x, ZERO) for x in u] + [ordered[r] - gamma for r in ranks]
-
-    def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction]:
-        """Return x_1, x_2, ... with Σ x_l = d, for a d of the simplex where f is 0.
-
-        The largest entries are served first. With r_l = (what is left of p_l) / (p_l/k_l), each
-        entry takes at most one unit of each r_l, of the largest first and down to a common level,
-        which leaves the most for all that follow.
-        """
-        mixture = self._mixture(len(d))
-        caps = [p / k for k, p in mixture]
-        left = [k for k, _ in mixture]
-        parts = [[ZERO] * len(d) for _ in caps]
-        for i in sorted(range(len(d)), key=d.__getitem__, reverse=True):
-            level = spectra.common_level(left, caps, d[i])
-            for part, cap in enumerate(caps):
-                kept = max(left[part] - 1, min(left[part], level), ZERO)
-                parts[part][i], left[part] = cap * (left[part] - kept), kept
-        return [x for part in parts for x in part]
-
-    def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return `d` in fractions, its largest entries cut so that they sum to φ(j) at most.
-
-        Sums of the largest entries and φ are both concave in j, and so is the smaller of the two.
-        """
-        point = within_caps(d, [])
-        order = sorted(range(len(d)), key=point.__getitem__, reverse=True)
-        sums = accumulate(point[i] for i in order)
-        bounds = accumulate(self._spectrum(len(d)).fractions())
-        before = ZERO
-        for i, both in zip(order, zip(sums, bounds, strict=True), strict=True):
-            point[i], before = min(both) - before, min(both)
-        return point
-
-    def entropy_range(self, m: int) -> float:
-        """Return log m + Σ s log s: Σ d log d is Schur-convex, and d is majorised by s."""
-        s = self._spectrum(m).near
-        s = s[s > 0.0]
-        return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
-
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised, and its largest entries cut as in `exact_point`."""
+        """Return `d` clipped and normalised, with its largest entries cut as in `exact_point`."""
         d = onto_simplex(d, repr(self))
         if math.isfinite(self.penalty(d)):
             return d
@@ -464,27 +459,3 @@ class SpectralRisk(Relaxation, Bounds, Description):
         sums = np.minimum(np.cumsum(d[order]), self._spectrum(d.size).sums)
         d[order] = np.maximum(np.diff(sums, prepend=0.0), 0.0)
         return d
-
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance) to a point on the way from d / Σd to the uniform distribution.
-
-        A share t of the way is enough where t (S_j − j/m) >= S_j − φ(j) for every j, with S_j the
-        sum of the j largest entries.
-        """
-        m = d.size
-        spectrum = self._spectrum(m)
-        ordered = np.sort(d)[::-1]
-        bound = spectrum.sums * (total[0] * (1.0 - (8.0 + 4.0 * m) * UNIT))
-        if (np.cumsum(ordered)[:-1] <= bound[:-1]).all():
-            return 0.0, 0.0
-        # Integers decide where the floats are too near to each other: d may be a vertex.
-        entries = spectra.integers([Fraction(x) for x in ordered.tolist()])
-        whole = sum(entries)
-        share = 0.0
-        sums = zip(accumulate(entries), accumulate(spectrum.integers()), strict=True)
-        for j, (part, most) in enumerate(sums, 1):
-            over = part * spectrum.below - most * whole
-            if over > 0:
-                share = max(share, up(over * m / ((part * m - j * whole) * spectrum.below)))
-        apart = up(sum_bounds(np.abs(d / total[0] - 1.0 / m))[1] + 16.0 * UNIT)
-        return 0.0, up(share * apart)

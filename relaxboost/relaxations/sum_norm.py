@@ -1,4 +1,4 @@
-"""The limiting case p = 1 of the norms: a ball and a penalty that are linear on the simplex."""
+"""The norms with p = 1: a ball and a penalty that are linear on the simplex."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class _OfSumNorm(OfNorm):
 class SumBall(_OfSumNorm, NormBall):
     """The indicator of Σ a_i |d_i| <= radius, which is ``NormBall(1, radius, weights)``.
 
-    F(u) = max over λ >= 0 of min_i (u_i + λ a_i) − λ r; f*(θ) = r max_i |θ_i| / a_i. Without
-    weights it leaves every distribution for r >= 1, and none below.
+    F(u) = max over λ >= 0 of min_i (u_i + λ a_i) − λ r, and f*(θ) = r max_i |θ_i| / a_i. Without
+    weights the ball contains every distribution if r >= 1, and none if r < 1.
 
     References
     ----------
@@ -68,48 +68,49 @@ class SumBall(_OfSumNorm, NormBall):
         least = a == a.min()
         return least / np.count_nonzero(least)
 
-    def conjugate(self, theta: Vector) -> float:
-        return float(self.radius) * float(np.max(np.abs(theta) / self.factors))
-
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
-        """Return (γ, λ, d): the maximum of a concave piecewise linear function of λ.
-
-        Two lines bound it from above, one rising and one falling; their crossing either is the
-        maximum or shows a lower line there, which replaces one of the two.
-        """
+        """Return (γ, λ, d), where λ maximises min_i (u_i + λ a_i) − λ r, and γ is the minimum."""
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
-        order = np.lexsort((a, u))
-        i, j = int(order[0]), int(np.lexsort((u, a))[0])
+        i = int(np.lexsort((a, u))[0])
+        j = int(np.lexsort((u, a))[0])
         d = np.zeros(u.size)
+        # The vertex with the least margin is in the ball.
         if a[i] <= r or self.flat:
             d[i] = 1.0
             return float(u[i]), 0.0, d
+        # This function of λ is concave and piecewise linear. A rising line i and a falling line j
+        # bound it from above.
         before = math.inf
         while True:
             multiplier = max(0.0, (u[j] - u[i]) / (a[i] - a[j]))
             values = u + multiplier * a
-            lowest, least = int(np.argmin(values)), min(values[i], values[j])
-            crossing = least - r * multiplier  # falls, but for rounding where many lines meet
+            lowest = int(np.argmin(values))
+            least = min(values[i], values[j])
+            # If rounding lets the crossing of the lines rise, many lines meet at the maximum.
+            crossing = least - r * multiplier
             if lowest in (i, j) or values[lowest] >= least or crossing >= before:
                 break
             before = crossing
+            # The lowest line at the crossing replaces the line with the same sign of the slope.
             if a[lowest] > r:
                 i = lowest
             else:
                 j = lowest
         share = min(1.0, max(0.0, (r - a[j]) / (a[i] - a[j])))
-        d[i], d[j] = share, 1.0 - share
+        d[i] = share
+        d[j] = 1.0 - share
         return float(values.min()), multiplier, d
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and a minimiser with at most two positive entries."""
+        """Return F(u) and a minimiser d with at most two positive entries."""
         u = as_margins(u, self)
         gamma, multiplier, d = self._multiplier(u)
         return gamma - multiplier * float(self.radius), self.draw_in(d)
 
-    def draw_in(self, d: Vector) -> Vector:
-        return d if self.flat else super().draw_in(d)
+    # With equal weights the ball contains every distribution, whatever the roundings of a gauge.
+    def draw_in(self, d: Vector, inside: Vector | None = None) -> Vector:
+        return d if self.flat else super().draw_in(d, inside)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         return (0.0, 0.0) if self.flat else super().penalty_bound(d, total)
@@ -118,13 +119,15 @@ class SumBall(_OfSumNorm, NormBall):
         return 0.0 if self.flat else super().penalty_near(d, total, distance)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d proportional to exp(−(u + λ a)/β), λ >= 0 the root of Σ a_i d_i = r."""
-        a, r = self.factors * np.ones(u.size), float(self.radius)
-        d = capped_distribution(u, beta)
-        if self.flat or float(a @ d) <= r:
-            return d
-        inside, outside = self.center(u.size), d
+        """Return d proportional to exp(−(u + λ a)/β), where λ >= 0 solves Σ a_i d_i = r."""
+        a = self.factors * np.ones(u.size)
+        r = float(self.radius)
+        outside = capped_distribution(u, beta)
+        if self.flat or float(a @ outside) <= r:
+            return outside
+        inside = self.center(u.size)
 
+        # Σ a_i d_i falls as λ = e^x grows, with the derivative −Var(a)/β in λ.
         def excess(x: float) -> tuple[float, float]:
             nonlocal inside, outside
             multiplier = math.exp(x)
@@ -139,9 +142,7 @@ class SumBall(_OfSumNorm, NormBall):
         start = math.log((beta + float(np.ptp(u))) / float(np.ptp(a)))
         decreasing_root(excess, start, 1.0, 1e-13)
         # For a small β the two differ although their multipliers are next to each other.
-        low, high = float(a @ inside), float(a @ outside)
-        share = min(1.0, max(0.0, (r - low) / (high - low)))
-        return self.draw_in(inside + share * (outside - inside))
+        return self.draw_in(outside, inside)
 
     def witness(self, u: Vector) -> Witness:
         return Witness(self._multiplier(as_margins(u, self))[0])
@@ -153,9 +154,9 @@ class SumBall(_OfSumNorm, NormBall):
 
 @dataclass(frozen=True, repr=False)
 class SumPenalty(_OfSumNorm, NormPenalty):
-    """f(d) = c Σ a_i |d_i|, which is ``NormPenalty(1, c, weights)``: margins count c a_i more.
+    """f(d) = c Σ a_i |d_i|, which is ``NormPenalty(1, c, weights)``.
 
-    F(u) = min_i (u_i + c a_i); f* is the indicator of |θ_i| <= c a_i. Without weights f is the
+    F(u) = min_i (u_i + c a_i), and f* is the indicator of |θ_i| <= c a_i. Without weights f is the
     constant c on the simplex.
 
     References
@@ -172,26 +173,18 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return float(self.weight) * self.factors
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i (u_i + c a_i) and the unit vector at its first minimiser."""
+        """Return F(u) = min_i (u_i + c a_i) and the unit vector at the first minimiser."""
         value = as_margins(u, self) + self._costs
         i = int(np.argmin(value))
-        d = np.zeros(value.size)
-        d[i] = 1.0
-        return float(value[i]), d
+        return float(value[i]), np.eye(1, value.size, i)[0]
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
         return capped_distribution(u + self._costs, beta)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return min_i (u_i + c a_i), rounded downwards, whatever the witness."""
+        """Return min_i (u_i + c a_i), rounded downwards, for every witness."""
         margins = Interval(np.asarray(u, dtype=np.float64))
         return (margins + Interval(self.weight) * self.enclosed).min().down
-
-    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        return (self._costs * np.ones(d.shape[0])) @ (d if d.is_nonneg() else cp.abs(d)), []
-
-    def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        return 0.0, [cp.abs(x) <= self._costs * np.ones(x.shape[0])]
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         costs = [self.weight * a for a in self.exact_weights(len(u))]
@@ -201,4 +194,5 @@ class SumPenalty(_OfSumNorm, NormPenalty):
         return ExactForm.free(m)._replace(cost=[self.weight * a for a in self.exact_weights(m)])
 
 
-NormBall.kinds[1], NormPenalty.kinds[1] = SumBall, SumPenalty
+NormBall.kinds[1] = SumBall
+NormPenalty.kinds[1] = SumPenalty

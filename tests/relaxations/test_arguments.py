@@ -185,7 +185,7 @@ QUADRATIC = {
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        (0.5, "needs 1 <= p <= inf, got p = 0.5: below 1 it is not a norm"),
+        (0.5, "needs 1 <= p <= inf, got p = 0.5, which gives no norm"),
         (-1, "needs 1 <= p <= inf, got p = -1"),
         (math.nan, "p to be a finite real number, got nan"),
         (-math.inf, "p to be a finite real number, got -inf"),
@@ -213,9 +213,9 @@ def test_weights_whose_powers_no_double_holds(name):
 @pytest.mark.parametrize(
     ("groups", "options", "message"),
     [
-        ([0, 2, 0, 2], {}, "from 0 to the number of groups less one, none left out"),
-        ([0, -1, 0, 0], {}, "one whole number for each example"),
-        ([0.5, 1, 0, 0], {}, "one whole number for each example"),
+        ([0, 2, 0, 2], {}, "and each of 0, 1, ..., max"),
+        ([0, -1, 0, 0], {}, "one integer for each example"),
+        ([0.5, 1, 0, 0], {}, "one integer for each example"),
         ([0, math.nan, 0, 0], {}, "every entry of groups to be a finite real number"),
         ([], {}, "groups to have an entry"),
         (3, {}, "groups to be a vector of numbers"),
@@ -225,7 +225,7 @@ def test_weights_whose_powers_no_double_holds(name):
             {},
             "has 2 entries in groups, and this game has m = 4 examples; give one",
         ),
-        ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf within the groups, got p = 1"),
+        ([0, 0, 1, 1], {"p": 1}, "needs 1 < p < inf for the groups, got p = 1"),
         ([0, 0, 1, 1], {"p": math.inf}, "p to be a finite real number, got inf"),
         ([0, 0, 1, 1], {"p": HUGE}, r"needs 1\.00001 <= p <= 10001$"),
         ([0, 0, 1, 1], {"factors": [1]}, "a factor > 0 for each of the 2 groups"),
@@ -248,7 +248,7 @@ def test_groups(name, groups, options, message):
         (np.eye(4) * 1j, "Q to be a matrix of numbers with m columns"),
         (None, "Q to be a matrix of numbers with m columns"),
         ([[1, 2], [3]], "Q to be a matrix of numbers: "),
-        (np.full((4, 4), math.nan), "Q to be finite"),
+        (np.full((4, 4), math.nan), "finite entries of Q"),
         (np.eye(4) * 1e200, "entries of Q within 1e100; scale Q and the (weight|radius)"),
     ],
 )

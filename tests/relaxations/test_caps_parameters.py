@@ -74,7 +74,7 @@ def test_traits():
         (lambda: GroupCaps([], 1), "a vector of labels"),
         (lambda: GroupCaps([0, 1], [1, -1]), "the cap of group 1 to be >= 0"),
         (lambda: GroupCaps([0, 1], [1, math.nan]), "the cap of group 1 .* finite"),
-        (lambda: GroupCaps([0, 1], 1).resolve(3), "labels 2 examples, and this game has m = 3"),
+        (lambda: GroupCaps([0, 1], 1).resolve(3), "2 entries in groups, and this game has m = 3"),
     ],
 )
 def test_wrong_arguments(make, message):

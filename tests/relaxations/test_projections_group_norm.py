@@ -73,7 +73,7 @@ def test_without_smoothing_the_level_is_the_least_value_of_a_group(rng):
         assert d @ u + f.penalty(d) == pytest.approx(value, abs=1e-12 * scale)
         assert d.sum() == pytest.approx(1.0, abs=1e-14)
         # A level's slopes are those of its logarithms.
-        levels = Levels(u, np.arange(m), starts, a, q)
+        levels = Levels(u, group_norm.Grouping(np.arange(m), starts, a, q))
         x = levels.start + 0.7
         near = [levels.look(x + e) for e in (-1e-6, 1e-6)]
         if near[0].group == near[1].group:

@@ -120,7 +120,7 @@ def test_a_certificate_is_accepted_and_a_mutated_one_is_refused(rng):
 @pytest.mark.parametrize(
     ("radius", "prior", "message"),
     [
-        (0, None, r"TotalVariationBall needs 1e-9 <= radius <= 1, got 0"),
+        (0, None, r"TotalVariationBall needs 1e-09 <= radius <= 1, got 0"),
         (-0.5, None, "got -0.5"),
         (1.5, None, "got 1.5"),
         (Fraction(1, 10**12), None, "radius <= 1, got"),

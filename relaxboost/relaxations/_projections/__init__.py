@@ -11,7 +11,12 @@ from relaxboost.relaxations._projections.binary_entropy import (
     logistic_distribution,
 )
 from relaxboost.relaxations._projections.capped import by_sorting, capped_distribution
-from relaxboost.relaxations._projections.caps import caps_distribution, caps_threshold
+from relaxboost.relaxations._projections.caps import (
+    caps_distribution,
+    caps_threshold,
+    variation_ball_distribution,
+    variation_ball_margin,
+)
 from relaxboost.relaxations._projections.kl_ball import kl_ball_distribution, tilt
 from relaxboost.relaxations._projections.max_penalty import (
     max_penalty_distribution,
@@ -29,4 +34,6 @@ __all__ = [
     "max_penalty_distribution",
     "max_penalty_margin",
     "tilt",
+    "variation_ball_distribution",
+    "variation_ball_margin",
 ]

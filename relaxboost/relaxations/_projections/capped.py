@@ -35,9 +35,6 @@ from relaxboost.relaxations._projections.selection import (
 )
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
-MAX_REUSED_EXPONENT = 30.0
-"""Exponentials relative to one margin serve for another if the two differ by at most 30 β."""
-
 
 @njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
@@ -64,7 +61,7 @@ def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, f
 
 @njit(error_model="numpy", fastmath={"contract"})
 def exponentials(u: Vector, reference: float, beta: float, e: Vector) -> None:
-    """Set e = exp((reference − u)/β), or e^709 where that overflows."""
+    """Set e_i = exp((reference − u_i)/β), or e^709 if that overflows."""
     for i in range(u.shape[0]):
         e[i] = exp((reference - u[i]) / beta)
 
@@ -82,7 +79,8 @@ def _sum_above(e: Vector, u: Vector, last: float) -> tuple[float, int]:
 
 @njit(error_model="numpy")
 def _exponentials_and_sum(u: Vector, last: float, beta: float, e: Vector) -> tuple[float, int]:
-    """Set e = exp((last − u)/β); return its sum over u > last, and how many u are not above."""
+    """Set e = exp((last − u)/β). Return Σ e over u > last, and the number of the other entries."""
+    # The second pass over a chunk finds it in the cache.
     total = 0.0
     upto = 0
     for start in range(0, u.shape[0], CHUNK):
@@ -100,7 +98,8 @@ def _cut(
 ) -> None:
     """Turn d = exp((last − u)/β) into min{cap, scale · exp((pivot − u)/β)}."""
     apart = (last - pivot) / beta
-    if apart <= MAX_REUSED_EXPONENT:
+    # The factor e^30 between the two references leaves all exponentials in the range of doubles.
+    if apart <= 30.0:
         scale *= math.exp(-apart)
         for i in range(u.shape[0]):
             d[i] = min(cap, scale * d[i])
@@ -124,8 +123,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return margins in increasing order among which the walk most likely ends, and how many are
-    less than all of these."""
+    """Return sorted margins where the walk most likely ends, and the number of smaller ones."""
     if k == 1.0:
         return np.array([u.min()]), 0
     if u.size <= MAX_SAMPLE:

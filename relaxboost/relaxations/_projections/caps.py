@@ -23,7 +23,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
-from relaxboost.relaxations._projections.capped import exponentials
+from relaxboost.relaxations._projections.capped import capped_distribution, exponentials
 from relaxboost.relaxations._projections.selection import BLOCK, compensated_sum
 from relaxboost.relaxations._projections.targets import (
     RAMPS,
@@ -68,7 +68,7 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 
 @njit(error_model="numpy")
 def _cut(e: Vector, c: Vector, best: float) -> None:
-    """Turn e into min{c, x e} with the sum 1, where `best` is the last ramp end before x."""
+    """Replace e by min{c, x e} with the sum one. The last ramp end before x is `best`."""
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
     free = np.empty(blocks)
@@ -114,4 +114,37 @@ def caps_distribution(u: Vector, beta: float, c: Vector, prior: Vector | None = 
         with np.errstate(over="ignore", under="ignore"):
             d *= prior
     _cut(d, c, reaching(RAMPS, d, c, 1.0))
+    return d
+
+
+def variation_ball_margin(u: Vector, prior: Vector, r: float) -> tuple[float, Vector]:
+    """Return the least <d, u> on the simplex with ½ ‖d − π‖_1 <= r, and a d that attains it."""
+    # The mass r of the prior π moves from the largest margins to the first of the smallest ones.
+    order = np.argsort(-u, kind="stable")
+    kept = np.maximum(np.cumsum(prior[order]) - r, 0.0)
+    d = np.empty(u.size)
+    d[order] = np.diff(kept, prepend=0.0)
+    d[np.argmin(u)] += r
+    return math.fsum((d * u).tolist()), d
+
+
+def variation_ball_distribution(u: Vector, beta: float, prior: Vector, r: float) -> Vector:
+    """Return the d in the simplex with ½ ‖d − π‖_1 <= r that minimises <d, u> + β Σ d_i log d_i."""
+    # d = max{x e, min{π, y e}} with e = exp(−u/β), and x and y such that the mass r moves.
+    d = capped_distribution(u, beta)
+    # The ball contains every distribution, or the minimiser without the ball.
+    if r == 1.0 or np.maximum(prior - d, 0.0).sum() <= r:
+        return d
+    # min{π, y e} has the sum 1 − r. This part is that of the examples that lose mass.
+    d = (1.0 - r) * caps_distribution(u, beta, prior / (1.0 - r))
+    # The iteration of Michelot (1986) finds the examples that gain mass. It starts from all
+    # examples and drops those whose weight x e would be below π.
+    gains = np.arange(u.size)
+    above = np.zeros(1, dtype=bool)
+    while not above.all():
+        more = (prior[gains].sum() + r) * capped_distribution(u[gains], beta)
+        above = more > prior[gains]
+        gains = gains[above]
+        more = more[above]
+    d[gains] = more
     return d

@@ -1,14 +1,15 @@
-"""Norm penalties within many groups at once, which group norms need.
+"""Distributions under norm penalties within many groups at once, which group norms need.
 
-In each group p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. As in `power`, with
-q = (exponent of the norm) − 1, its entries solve μ p^q + β log p = g − u_i with Σ p = 1 and
-μ = c N^{−q} at the norm N. Then the minimum itself is g, since Σ p (μ p^q) = c N. Newton's method
-solves both equations at once; where it fails, nested bracketed roots.
+In each group p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N be the norm of p, and
+q its exponent minus one. As in `power`, the entries solve μ p_i^q + β log p_i = g − u_i with
+Σ p = 1 and μ = c N^{−q}. The minimum is g, since Σ p_i (μ p_i^q) = c N. Newton's method solves both
+equations for (g, log μ) at once. If it fails, nested root searches in brackets solve them.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,22 @@ from relaxboost._core.roots import decreasing_root
 from relaxboost.relaxations._projections.capped import capped_distribution
 from relaxboost.relaxations._projections.wright import add, entries, omegas
 
-_CLOSE = 1e-7
-"""Steps of log p that may be taken to second order only."""
 LEAST_BETA = 2.0**-40
-"""The least β for margins with a spread of one. Log p has the roundings of the margins divided by
-β, which then are below 2^-12; at 2^-46 Newton's method fails for high norms."""
+"""The least β for margins with a spread of one. The error of log p is the rounding of the margins
+divided by β, here at most 2^-12. For β = 2^-46 Newton's method fails for norms of high exponent."""
+
+
+class Grouping(NamedTuple):
+    """The norm Σ_g a_g ‖d_g‖ over disjoint groups of examples."""
+
+    order: NDArray[np.int64]
+    """The indices of the examples, sorted by group."""
+    starts: NDArray[np.int64]
+    """The place in `order` at which each group starts, and the number of examples."""
+    a: Vector
+    """The factors a_g."""
+    q: float
+    """The exponent of the norm within a group, minus one."""
 
 
 @njit(error_model="numpy")
@@ -36,33 +48,40 @@ def _evaluate(
     work: Vector,
     sums: Vector,
 ) -> tuple[float, float, float]:
-    """Fill the rows y, ω, t of `work` and the sums of `wright.sweep`.
+    """Fill the rows y, ω, t of `work` and the sums of `wright.sweep` at (g, log μ).
 
-    Returns q g/β + log μ, and both misses: log Σt, log (c N^{−q}/μ).
+    `problem` is (log c, q, β), and `last` is the first result of the last call. The results are
+    q g/β + log μ, and the errors log Σt and log (c N^{−q}/μ) of the two equations.
     """
     log_c, q, beta = problem
-    z, k, y, w, t = work[0], work[1], work[2], work[3], work[4]
+    z = work[0]
+    k = work[1]
     shift = log_mu + math.log(q / beta)
     x = q * g / beta + shift
     change = abs(x - last)
     for i in range(u.shape[0]):
         z[i] = min(max((g - u[i]) / beta, -1e300), 1e300)
         k[i] = shift
+    # After a small change ω of the last call is a good start, and fewer steps are enough.
     cold = not change <= 0.05
-    omegas(z, k, q, cold, 3 if cold else 1 if change <= 1e-5 else 2, y, w)
-    entries(z, k, q, y, w, t)
+    omegas(z, k, q, cold, 3 if cold else 1 if change <= 1e-5 else 2, work[2], work[3])
+    entries(z, k, q, work[2], work[3], work[4])
     sums[:] = 0.0
-    add(t, w, sums)
+    add(work[4], work[3], sums)
     log_energy = math.log(sums[4]) - shift
     return x, math.log(sums[0]), log_c - log_mu - q / (q + 1.0) * log_energy
 
 
 @njit(error_model="numpy")
 def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, float]:
-    """Return the steps of (g/β, log μ) at which the linearised misses vanish."""
-    total, a0, a1, a2, energy = sums[0], sums[1], sums[2], sums[3], sums[4]
-    gg, gm = a0 / total, -a1 / (q * total)
-    mg, mm = -q * a1 / energy, a2 / energy - 1.0
+    """Return Newton's step for the unknowns (g/β, log μ) from the errors of both equations."""
+    a1 = sums[2]
+    energy = sums[4]
+    # The derivatives of the errors in g/β and in log μ.
+    gg = sums[1] / sums[0]
+    gm = -a1 / (q * sums[0])
+    mg = -q * a1 / energy
+    mm = sums[3] / energy - 1.0
     det = gg * mm - gm * mg
     return (gm * other - mm * miss) / det, (mg * miss - gg * other) / det
 
@@ -71,16 +90,22 @@ def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, f
 def _bracketed(
     u: Vector, log_mu: float, problem: tuple[float, float, float], work: Vector, sums: Vector
 ) -> tuple[float, float]:
-    """Return (g, log μ) from nested roots, each kept in a bracket that is halved if need be."""
+    """Return the solution (g, log μ) from a root search for log μ that nests one for g."""
     log_c, q, beta = problem
     size = math.log(u.shape[0])
-    low, high = log_c - 1e-9, log_c + q * q / (q + 1.0) * size + 1e-9
+    # N lies between that of the uniform distribution and 1.
+    low = log_c - 1e-9
+    high = log_c + q * q / (q + 1.0) * size + 1e-9
     log_mu = min(max(log_mu, low), high)
-    smallest, largest, g = u.min(), u.max(), math.nan
+    smallest = u.min()
+    largest = u.max()
+    g = math.nan
     for _ in range(100):
+        # Some entry of p is at least 1/m, and some is at most 1/m, so g lies between these bounds.
         power = math.exp(min(log_mu - q * size, 700.0))
         slack = 1e-14 * (abs(smallest) + abs(largest) + power + beta * size)
-        left, right = smallest + power - beta * size - slack, largest + power - beta * size + slack
+        left = smallest + power - beta * size - slack
+        right = largest + power - beta * size + slack
         g = g if left < g < right else left
         other = 0.0
         for _ in range(200):
@@ -89,14 +114,15 @@ def _bracketed(
                 break
             left, right = (g, right) if miss < 0.0 else (left, g)
             following = g - beta * miss * sums[0] / sums[1]
-            # Far off the tangent may be of no use: a sum of few entries that are nearly powers.
+            # Far from the root the tangent may leave the bracket, which is then halved.
             following = following if left < following < right else 0.5 * (left + right)
             if following == g:
                 break
             g = following
         low, high = (log_mu, high) if other > 0.0 else (low, log_mu)
-        a0, a1, a2, energy = sums[1], sums[2], sums[3], sums[4]
-        step = other / (1.0 - a2 / energy + a1 * a1 / (a0 * energy))
+        # Newton's step for log μ along the path of normalised p.
+        energy = sums[4]
+        step = other / (1.0 - sums[3] / energy + sums[2] * sums[2] / (sums[1] * energy))
         if abs(other) <= 1e-9 or high - low <= 1e-15 * abs(low):
             break
         log_mu = log_mu + step if low < log_mu + step < high else 0.5 * (low + high)
@@ -107,36 +133,45 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Solve one group from `state` = (g, log μ, X of `p`, their derivatives in log c)."""
+    """Fill p and `state` for one group. The old `state` is the start; see `norm_penalties`."""
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9
     high = log_c + q * q / (q + 1.0) * math.log(u.shape[0]) + 1e-9
-    g, log_mu, last = state[0], min(max(state[1], low), high), state[2]
-    step, onwards = math.inf, math.inf
+    g = state[0]
+    log_mu = min(max(state[1], low), high)
+    last = state[2]
+    step = math.inf
+    onwards = math.inf
     for attempt in range(14):
         if attempt == 13:
             g, log_mu = _bracketed(u, log_mu, problem, work, sums)
             last = math.inf
         last, miss, other = _evaluate(u, g, log_mu, last, problem, work, sums)
         step, onwards = _newton(sums, q, miss, other)
-        if abs(step) + abs(onwards) <= _CLOSE or attempt == 13:
+        # The square of such a step is below the roundings, so the step needs no evaluation.
+        if abs(step) + abs(onwards) <= 1e-7 or attempt == 13:
             break
+        # Newton's method diverges, or the start was nan.
         if not (abs(step) <= 1e3 and abs(onwards) <= 1e3):
             log_mu = 0.5 * (low + high)
             g, log_mu = _bracketed(u, log_mu, problem, work, sums)
             last = math.inf
             continue
+        # log μ goes at most half of the way to its bounds.
         g += beta * step
         following = log_mu + onwards
         log_mu = min(max(following, 0.5 * (low + log_mu)), 0.5 * (high + log_mu))
-    state[0], state[1], state[2] = g + beta * step, log_mu + onwards, last
+    state[0] = g + beta * step
+    state[1] = log_mu + onwards
+    state[2] = last
     state[3], state[4] = _newton(sums, q, 0.0, 1.0)
     state[3] *= beta
-    w, t = work[3], work[4]
+    # The last step changes p to second order, as in `power`.
     total = 0.0
     for i in range(u.shape[0]):
-        p[i] = t[i] * (1.0 + (step - w[i] * onwards / q) / (1.0 + w[i]))
+        w = work[3, i]
+        p[i] = work[4, i] * (1.0 + (step - w * onwards / q) / (1.0 + w))
         total += p[i]
     for i in range(u.shape[0]):
         p[i] /= total
@@ -153,10 +188,10 @@ def norm_penalties(
     y: Vector,
     p: Vector,
 ) -> None:
-    """Fill p for all groups, u[starts[g] : starts[g + 1]] each, and the rows of `states`.
+    """Fill p and `states` for all groups. Group r has the margins u[starts[r] : starts[r + 1]].
 
-    A row holds g, log μ, what the next call starts from besides (inf at first), and the
-    derivatives of g and log μ in log c; `y` is kept for the next call, too.
+    Row r of `states` contains g, log μ, q g/β + log μ at p (inf before the first call), and the
+    derivatives of g and of log μ in log c. `states` and `y` are the start of the next call.
     """
     most = 0
     for r in range(starts.shape[0] - 1):
@@ -167,13 +202,16 @@ def norm_penalties(
         n = starts[r + 1] - starts[r]
         work = buffers[: 5 * n].reshape(5, n)
         if n == 1:
+            # p = 1 and N = 1.
             p[part] = 1.0
             c = math.exp(log_c[r])
-            states[r, 0], states[r, 1] = u[starts[r]] + c, log_c[r]
-            states[r, 3], states[r, 4] = c, 1.0
+            states[r, 0] = u[starts[r]] + c
+            states[r, 1] = log_c[r]
+            states[r, 3] = c
+            states[r, 4] = 1.0
             continue
+        # The first start is the solution of the group before, because groups are often similar.
         if states[r, 2] == math.inf:
-            # Groups are often alike.
             states[r, 0] = states[r - 1, 0] if r > 0 else math.nan
             states[r, 1] = states[r - 1, 1] + log_c[r] - log_c[r - 1] if r > 0 else log_c[r]
         work[2] = y[part]
@@ -183,7 +221,8 @@ def norm_penalties(
 
 @njit(error_model="numpy")
 def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], p: float) -> Vector:
-    """Return ‖d_g‖_p of each group, scaled so that nothing over- or underflows."""
+    """Return ‖d_g‖_p of each group, scaled so that no power overflows or underflows."""
+    # Entries are divided by the largest of their group.
     norms = np.zeros(starts.shape[0] - 1)
     for g in range(norms.shape[0]):
         largest = 0.0
@@ -198,42 +237,36 @@ def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], 
 
 
 class Spreading:
-    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d along a sequence of λ."""
+    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for a sequence of λ."""
 
-    def __init__(
-        self,
-        u: Vector,
-        beta: float,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        a: Vector,
-        q: float,
-    ) -> None:
-        self._order, self._starts, self._a, self._q, self._beta = order, starts, a, q, beta
-        self._u = u[order] - u.min()
-        self._y, self._p = np.zeros(u.size), np.empty(u.size)
-        self._states = np.full((a.size, 5), np.inf)
-        self._shares, self._log_c = np.empty(0), np.empty(0)
+    def __init__(self, u: Vector, beta: float, norm: Grouping) -> None:
+        self._norm = norm
+        self._beta = beta
+        self._u = u[norm.order] - u.min()
+        self._y = np.zeros(u.size)
+        self._p = np.empty(u.size)
+        self._states = np.full((norm.a.size, 5), np.inf)
+        self._shares = np.empty(0)
+        self._log_c = np.empty(0)
         self._last = math.nan
 
     def move(self, log_weight: float) -> tuple[float, float]:
-        """Solve for the λ whose logarithm this is; return log Σ a_g ‖d_g‖ and its slope."""
+        """Compute d for λ = e^log_weight. Return log Σ a_g ‖d_g‖ and its derivative in log λ."""
         states = self._states
+        # The derivatives predict the next (g, log μ).
         if math.isfinite(self._last):
             states[:, :2] += states[:, 3:] * (log_weight - self._last)
         self._last = log_weight
-        self._log_c = log_weight + np.log(self._a)
-        given = self._u, self._starts, self._log_c, self._q, self._beta, states
+        self._log_c = log_weight + np.log(self._norm.a)
+        given = self._u, self._norm.starts, self._log_c, self._norm.q, self._beta, states
         norm_penalties(*given, self._y, self._p)
         return self._share(0.0)
 
     def settle(self, log_size: float) -> None:
-        """Divide d among the groups again so that Σ a_g ‖d_g‖ is e^log_size.
+        """Change the weights of the groups such that Σ a_g ‖d_g‖ is e^log_size."""
 
-        Where groups tie on the scale of β, the log λ at which it is may lie between two doubles.
-        What is missing is small, and so a number with digits of its own.
-        """
-
+        # If groups tie on the scale of β, the solution log λ may lie between two doubles. The small
+        # change of log λ is a double of its own.
         def miss(x: float) -> tuple[float, float]:
             size, slope = self._share(x)
             return size - log_size, slope
@@ -241,21 +274,21 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the groups' shares for λ e^onwards; return log Σ a_g ‖d_g‖ and its slope."""
+        """Set the weights of the groups at λ e^onwards. The result is that of `move`."""
         states = self._states
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
         self._shares = capped_distribution(values, self._beta, 1.0)
-        # d log N = (1 − d log μ)/q, and V_g has the slope a_g N_g in λ.
-        slopes = (1.0 - states[:, 4]) / self._q
-        norms = np.exp((self._log_c - states[:, 1]) / self._q + onwards * slopes)
-        parts = self._shares * self._a * norms
+        # The derivative of log N is (1 − that of log μ)/q, and V_g has the derivative a_g N_g in λ.
+        slopes = (1.0 - states[:, 4]) / self._norm.q
+        norms = np.exp((self._log_c - states[:, 1]) / self._norm.q + onwards * slopes)
+        parts = self._shares * self._norm.a * norms
         size = float(parts.sum())
         slopes -= (states[:, 3] - float(self._shares @ states[:, 3])) / self._beta
         return math.log(size), float(parts @ slopes) / size
 
     def distribution(self) -> Vector:
-        """Return d."""
+        """Return the minimiser d for the λ of the last call of `move`."""
         d = np.empty(self._u.size)
-        d[self._order] = np.repeat(self._shares, np.diff(self._starts)) * self._p
+        d[self._norm.order] = np.repeat(self._shares, np.diff(self._norm.starts)) * self._p
         return d / d.sum()

@@ -1,9 +1,9 @@
-"""The relaxed margins of group norms, without smoothing: all groups at one level γ.
+"""The relaxed margins of group norms without entropy.
 
-For s = γ − min u the group whose [γ − u]_+ has the largest dual norm over a_g carries d, with
-d_i proportional to [γ − u_i]_+^{1/q}, q = (exponent of the norm) − 1. That largest norm is c at
-the γ of a penalty, and for a ball a_g ‖d_g‖ falls through the radius as s grows, by a jump where
-another group takes over.
+Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. The weights d are in the
+group with the largest h_g / a_g. They are proportional to [γ − u_i]_+^{1/q}, where q is the
+exponent of the norm minus one. For a penalty c the largest h_g / a_g is c at the threshold. For a
+ball, a_g ‖d_g‖ falls through the radius as γ grows, and jumps when the group changes.
 """
 
 from __future__ import annotations
@@ -17,23 +17,32 @@ from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.compiled import njit
+from relaxboost.relaxations._projections.group_norm import Grouping
 
 
 class Highest(NamedTuple):
-    """The group with the largest dual norm h / a, log (h/a), log (a ‖d‖), and their derivatives
-    in log s."""
+    """The group g with the largest h_g / a_g at a threshold γ = min u + s, for margins u.
+
+    h_g is the dual norm of [γ − u]_+ in the group, and d are the weights at this threshold.
+    """
 
     group: int
     dual: float
+    """The logarithm of h_g / a_g."""
     size: float
+    """The logarithm of a_g ‖d_g‖."""
     dual_slope: float
+    """The derivative of `dual` in log s."""
     size_slope: float
+    """The derivative of `size` in log s."""
 
 
 @njit(error_model="numpy")
 def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, float, float]:
-    """Return Σ x^{e−1}, Σ x^e, Σ x^{e+1} for x = [s − v]_+ / top where it is positive."""
-    s0, s1, s2 = 0.0, 0.0, 0.0
+    """Return Σ x^{e−1}, Σ x^e and Σ x^{e+1} over the positive x = (s − v) / top."""
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
     for i in range(v.shape[0]):
         x = (s - v[i]) / top
         if x > 0.0:
@@ -48,18 +57,23 @@ def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, fl
 def _highest(
     v: Vector, starts: NDArray[np.int64], least: Vector, a: Vector, s: float, q: float
 ) -> tuple[int, float, float, float, float]:
-    """Return a `Highest`; v holds the groups one after another, `least` their minima."""
-    best, found, size, grown, fallen = -1, -math.inf, 0.0, 0.0, 0.0
+    """Return the fields of `Highest`. v contains u − min u by group, and `least` its minima."""
+    best = -1
+    found = -math.inf
+    size = 0.0
+    grown = 0.0
+    fallen = 0.0
     for g in range(starts.shape[0] - 1):
         top = s - least[g]
         n = starts[g + 1] - starts[g]
-        # No norm exceeds that of n entries of the largest.
+        # Most groups are skipped, because no norm exceeds that of n entries `top`.
         if not top > 0.0 or math.log(top * n / a[g]) < found:
             continue
         s0, s1, s2 = _powers(v[starts[g] : starts[g + 1]], s, top, 1.0 / q)
         dual = math.log(top / a[g]) + q / (q + 1.0) * math.log(s2)
         if dual > found:
-            best, found = g, dual
+            best = g
+            found = dual
             size = math.log(a[g] / s1) + math.log(s2) / (q + 1.0)
             grown = s / top * s1 / s2
             fallen = s / top * (s1 / s2 - s0 / s1) / q
@@ -67,66 +81,61 @@ def _highest(
 
 
 class Levels:
-    """Margins u less their minimum, group by group, for one level after another.
+    """The groups with the margins u at a sequence of thresholds γ = min u + e^x.
 
-    They are divided by a power of two near their mean or near `weight`, whichever is larger, which
-    loses no bit: the squares of the smallest doubles are zero.
+    The unit of e^x is a power of two near the mean of u − min u or near `weight`, whichever is
+    larger. In this unit no square of a margin underflows.
     """
 
-    def __init__(
-        self,
-        u: Vector,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        a: Vector,
-        q: float,
-        weight: float = 0.0,
-    ) -> None:
+    def __init__(self, u: Vector, norm: Grouping, weight: float = 0.0) -> None:
         self.low = float(u.min())
-        self._order, self._starts, self._a, self._q = order, starts, a, q
-        v = u[order] - self.low
+        self._norm = norm
+        v = u[norm.order] - self.low
         spread = float(v.mean())
         self._exponent = math.frexp(max(spread, weight))[1]
+        # A multiplication by a power of two loses no bit.
         self._v = np.ldexp(v, -self._exponent)
-        self._least = np.minimum.reduceat(self._v, starts[:-1])
+        self._least = np.minimum.reduceat(self._v, norm.starts[:-1])
         self.log_weight = math.log(math.ldexp(weight, -self._exponent)) if weight else -math.inf
-        """The logarithm of the weight in the same unit."""
+        """The logarithm of `weight` in the unit of e^x."""
         spread = math.ldexp(spread, -self._exponent)
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
     def look(self, x: float) -> Highest:
-        """Return what the level that is e^x units above min u leads to."""
+        """Return the group that has the weights at the threshold γ = min u + e^x."""
         s = self._distance(x)
-        return Highest(*_highest(self._v, self._starts, self._least, self._a, s, self._q))
+        norm = self._norm
+        return Highest(*_highest(self._v, norm.starts, self._least, norm.a, s, norm.q))
 
     def threshold(self, x: float) -> float:
-        """Return the γ that is e^x units above min u."""
+        """Return γ = min u + e^x in the unit of the margins."""
         return self.low + math.ldexp(self._distance(x), self._exponent)
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return e^x, or the least normal double if that is larger: e^x = 0 is above no margin."""
+        """Return e^x, or the least normal double if e^x underflows."""
         return max(math.exp(x), sys.float_info.min)
 
     def distribution(self, x: float) -> Vector:
-        """Return the d on the group that is highest at this level."""
+        """Return the d at the threshold γ = min u + e^x."""
         g = self.look(x).group
-        part = slice(self._starts[g], self._starts[g + 1])
-        hinges = np.maximum(self._distance(x) - self._v[part], 0.0)
-        t = np.power(hinges / hinges.max(), 1.0 / self._q)
-        d = np.zeros(self._v.size)
-        d[self._order[part]] = t / t.sum()
-        return d
+        hinges = np.maximum(self._distance(x) - self._v, 0.0)
+        return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
         """Return a d on the smallest margins alone with Σ a_g ‖d_g‖ <= radius, if there is one."""
-        counts = np.add.reduceat((self._v == 0.0).astype(np.float64), self._starts[:-1])
+        smallest = (self._v == 0.0).astype(np.float64)
+        counts = np.add.reduceat(smallest, self._norm.starts[:-1])
+        # A uniform d has the least norm of all d on the smallest margins of a group.
         with np.errstate(divide="ignore"):
-            sizes = self._a * counts ** (-self._q / (self._q + 1.0))
+            sizes = self._norm.a * counts ** (-self._norm.q / (self._norm.q + 1.0))
         g = int(np.argmin(sizes))
-        if not sizes[g] <= radius:
-            return None
-        part = slice(self._starts[g], self._starts[g + 1])
+        return self._inside(g, smallest, 1.0) if sizes[g] <= radius else None
+
+    def _inside(self, g: int, weights: Vector, exponent: float) -> Vector:
+        """Return the d proportional to a power of `weights` in the group g, and 0 elsewhere."""
+        part = slice(self._norm.starts[g], self._norm.starts[g + 1])
+        t = np.power(weights[part] / weights[part].max(), exponent)
         d = np.zeros(self._v.size)
-        d[self._order[part]] = np.where(self._v[part] == 0.0, 1.0 / counts[g], 0.0)
+        d[self._norm.order[part]] = t / t.sum()
         return d

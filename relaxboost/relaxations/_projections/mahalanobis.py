@@ -23,10 +23,10 @@ from relaxboost._core.arrays import Matrix, Vector
 
 
 class _State(NamedTuple):
-    """The optimality conditions at one (d, γ, λ)."""
+    """The errors of the optimality conditions at one point (d, γ, λ), and their derivatives."""
 
     residual: Vector
-    """The m conditions of stationarity, then Σd − 1, then the condition on ‖Qd‖."""
+    """The errors of the m conditions of stationarity, of Σd = 1 and of the condition on ‖Qd‖."""
     force: Vector
     """Gd, the derivative of the stationarity conditions in λ."""
     gradient: Vector
@@ -65,7 +65,7 @@ class NormLimit(NamedTuple):
     is_ball: bool
 
     def state(self, stationarity: Vector, d: Vector, gamma: float, multiplier: float) -> _State:
-        """Return the conditions, where `stationarity` is u + β log d."""
+        """Return the errors at (d, γ, λ), where `stationarity` is the vector u + β log d."""
         point = self.Q @ d
         size = float(np.linalg.norm(point))
         force = self.Q.T @ point
@@ -84,10 +84,8 @@ class NormLimit(NamedTuple):
 def sharpen(
     norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
-    """Return (d, γ, λ) to rounding for β = 0, or None if the support given by `d` is wrong.
-
-    γ and λ start from `gamma` and `multiplier`.
-    """
+    """Return (d, γ, λ) to rounding for β = 0, or None if the support of the given d is wrong."""
+    # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())
     part = norm._replace(Q=norm.Q[:, support])
     gram = part.Q.T @ part.Q
@@ -107,6 +105,7 @@ def sharpen(
         state = part.state(u[support], x, gamma, multiplier)
         if np.max(np.abs(step)) <= 1e-15 * max(1.0, multiplier):
             break
+    # The support is right if no weight is negative and no other margin is below γ.
     whole = np.zeros(u.size)
     whole[support] = x
     slack = u + multiplier * (norm.Q.T @ (norm.Q @ whole)) - gamma

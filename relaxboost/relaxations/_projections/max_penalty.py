@@ -29,7 +29,7 @@ MOST_UNITS = 1e300
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _hinge_sums(v: Vector, inverse: Vector, top: float) -> tuple[float, float]:
-    """Return Σ 1/a_i and Σ (top − v_i)/a_i over v_i <= top."""
+    """Return Σ 1/a_i and Σ (top − v_i)/a_i over the entries with v_i <= top."""
     slope = 0.0
     value = 0.0
     for i in range(v.shape[0]):
@@ -70,7 +70,7 @@ def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _flatten(v: Vector, inverse: Vector, level: float) -> None:
-    """Turn v into exp(−[v − level]_+) / a."""
+    """Replace v_i by exp(−[v_i − level]_+) / a_i."""
     for i in range(v.shape[0]):
         v[i] = inverse[i] * exp(min(level - v[i], 0.0))
 

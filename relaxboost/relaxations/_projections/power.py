@@ -36,11 +36,11 @@ SUM_TOLERANCE = 1e-9
 """The error of Σt that one more step, taken to second order, removes."""
 
 MAX_EXPONENT = 600.0
-"""e^600 and its products with margins and counts are doubles."""
+"""The largest exponent of e: products of e^600 with margins and with m are doubles."""
 
 
 def log_sum_exp(x: Vector) -> float:
-    """Return log Σ exp(x_i) without overflow; some x_i is finite."""
+    """Return log Σ exp(x_i) without overflow, where some x_i is finite."""
     top = float(x.max())
     terms = x - top
     with np.errstate(under="ignore"):
@@ -49,7 +49,7 @@ def log_sum_exp(x: Vector) -> float:
 
 
 def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
-    """Return log Σ κ_i t_i^{q+1}, also if the powers are no doubles."""
+    """Return the logarithm of the energy Σ κ_i t_i^{q+1}, also if no double holds the powers."""
     with np.errstate(divide="ignore"):
         return log_sum_exp(log_kappa + (q + 1.0) * np.log(t))
 
@@ -78,7 +78,7 @@ class _Entries:
         """Σt, Σa, Σaω, Σaω² and Σtω of the last pass, where a = t/(1 + ω) = β dt/dg."""
 
     def sweep(self, g: float, shift: float) -> None:
-        """Compute t, ω and the sums at g and log K_i = log κ_i + shift."""
+        """Compute the entries t, their ω and all sums at g, where log K_i is log κ_i + shift."""
         x = self.q * g / self.beta + shift
         change = x - self._last
         self._last = x
@@ -87,6 +87,7 @@ class _Entries:
             if part.stop == part.start:
                 continue
             log_kappa = self.log_kappa if self.log_kappa.size == 1 else self.log_kappa[part]
+            # ω of the last pass, in `_log_omega`, is the start of this one.
             given = self.u[part], log_kappa, g, shift, self.beta, self.q, change
             found = sweep(*given, self._log_omega[part], self.omega[part], self.t[part]).tolist()
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
@@ -95,6 +96,7 @@ class _Entries:
         """Return log Σ exp(x_i), with each entry counted. `x` has shape (m,), or (1,) for all."""
         if x.size == 1:
             return float(x[0]) + math.log(self._count)
+        # An entry of the sample stands for `weight` entries.
         (alone, _), (others, weight) = self._parts
         if alone.stop:
             x = x.copy()
@@ -102,21 +104,19 @@ class _Entries:
         return log_sum_exp(x)
 
     def log_energy(self) -> float:
-        """Return log Σ κ t^{q+1} of the last pass, also if the powers are no doubles."""
+        """Return the log of the energy Σ κ t^{q+1} of the last pass, even if no double holds it."""
         with np.errstate(divide="ignore"):
             return self.log_sum_exp(self.log_kappa + (self.q + 1.0) * np.log(self.t))
 
 
 def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
-    """Return the entries of the two smallest margins, and a sample of the other entries.
-
-    The smallest margins are complete because they may have nearly all of the weight d.
-    """
+    """Return the entries of the two smallest margins, and a sample of the other entries."""
     stride = u.size // SAMPLE_SIZE
     # One entry of each run of `stride`, at a place that does not repeat, since margins may be
     # periodic: multiples of the golden ratio modulo 1 are evenly spread.
     runs = np.arange(u.size // stride)
     places = runs * stride + (runs * 0.6180339887498949 % 1.0 * stride).astype(np.int64)
+    # The smallest margins are complete because they may have nearly all of the weight d.
     bound = np.partition(u[places], 1)[1]
     smallest = np.flatnonzero(u <= bound)
     others = places[u[places] > bound]
@@ -128,7 +128,10 @@ def _sampled(u: Vector, kappa: Vector, q: float, beta: float) -> _Entries:
 
 
 class _Equations:
-    """The equations for g and μ: Σt = 1, and one for the energy."""
+    """The two equations for the multipliers g and μ: Σ d = 1, and one for the energy.
+
+    t denotes the entries of d at the current (g, μ); normalised t have the sum one.
+    """
 
     def __init__(self, entries: _Entries) -> None:
         self.entries = entries
@@ -148,16 +151,16 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether both equations hold. Those of a sample may have no solution."""
+        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
         return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
     def excess(self) -> float:
-        """|Σt − 1| of the last pass."""
+        """The error |Σt − 1| of the entries t of the last pass."""
         return abs(self.entries.sums[0] - 1.0)
 
     def normalise(self, log_mu: float, tolerance: float = SUM_TOLERANCE) -> None:
-        """Find g with Σt = 1 up to the tolerance."""
+        """Set g to the multiplier for which the entries t sum to one, up to the tolerance."""
         # NumPy's scalars would warn where Python's overflow to infinity.
         log_mu = float(log_mu)
         shift = log_mu + math.log(abs(self.q)) - math.log(self.beta)
@@ -190,11 +193,9 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, power: float, error: float) -> tuple[float, float]:
-        """Return a lower and an upper bound of g. `error` is the relative error of `power`.
-
-        Some entry of t is at least as large as that of the flattest t, because both have the same
-        sum, and some entry is at most as large.
-        """
+        """Return bounds of the multiplier g. `error` is the relative error of `power`."""
+        # Some entry of t is at least as large as that of the flattest t, because both have the same
+        # sum, and some entry is at most as large.
         power = math.copysign(power, self.q)
         smallest, largest = self._flattest
         lower = self.low + power + self.beta * smallest
@@ -210,14 +211,12 @@ class _Equations:
         lower: float = -math.inf,
         upper: float = math.inf,
     ) -> float:
-        """Return the log μ at which the decreasing function `miss` of normalised t is zero.
-
-        Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
-        second order. With a good start this is Newton's method for g and μ together, with one pass
-        for each step. The sign of `miss` may then be wrong, so if the result is not a root, a
-        second search computes Σt = 1 at each step.
-        """
+        """Return the log μ at which the decreasing function `miss` of normalised t is zero."""
         size = 10.0 * (1.0 + abs(self.q)) ** 2
+        # Far from the root, Σt need not be exactly one, because `log_energy` corrects for it to
+        # second order. With a good start this is Newton's method for g and μ together, with one
+        # pass for each step. The sign of `miss` may then be wrong, so if the result is not a root,
+        # a second search computes Σt = 1 at each step.
         for tolerances in ((3e-2, 1e-3, 1e-5, SUM_TOLERANCE), (SUM_TOLERANCE,)):
             last = (math.inf, math.nan)
 
@@ -245,11 +244,9 @@ class _Equations:
         return start
 
     def log_energy(self, log_mu: float) -> tuple[float, float]:
-        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t.
-
-        κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
-        (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
-        """
+        """Return log Σ κ t^{q+1} and its derivative in log μ along the path of normalised t."""
+        # κ t^q = (β / (|q| μ)) ω, and the derivative of Σ κ φ(t) in μ is
+        # (Σ κt^q a)² / (β Σa) − Σ (κt^q)² a / β.
         total, a0, a1, a2, energy = self.entries.sums
         # ω may underflow although log ω does not.
         if total > 0.0 and energy < 1e-290:
@@ -264,11 +261,9 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return t at the (g, μ) that solve the equations, to second order from the last pass.
-
-        (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
-        """
+        """Return t at the (g, μ) that solve the equations, to second order from the last pass."""
         total, a0, a1, *_ = self.entries.sums
+        # (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         along = self._log_mu_step / self.q
         step = (1.0 - total + a1 * along) / a0
         omega = self.entries.omega
@@ -279,12 +274,10 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d at which `solve` ends, which maps equations and a start of log μ to log μ.
-
-    If there are many entries, g and log μ of a sample are the start.
-    """
+    """Return the d that `solve` finds, a function of the equations and of a start of log μ."""
     log_mu = math.nan
     g = math.nan
+    # If there are many entries, g and log μ of a sample are the start.
     if u.size >= 4 * SAMPLE_SIZE:
         rough = _Equations(_sampled(u, kappa, q, beta))
         # The equations of a sample may have no solution.
@@ -356,6 +349,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     The multiplier is μ = c N^{−q}, and N lies between the norms of the flattest and of the steepest
     d.
     """
+    # The flattest d in the norm is proportional to κ^{−1/q}, and the steepest d is a vertex.
     p = q + 1.0
     log_kappa = np.log(kappa)
     log_largest = float(log_kappa.max()) / p
@@ -365,6 +359,7 @@ def norm_penalty(u: Vector, beta: float, kappa: Vector, q: float, c: float) -> V
     high = math.log(c) - q * log_smallest + 1e-9
 
     def solve(equations: _Equations, start: float) -> float:
+        # The equation μ = c N^{−q}, where log N is the logarithm of the energy over p.
         def miss(log_mu: float) -> tuple[float, float]:
             value, slope = equations.log_energy(log_mu)
             return math.log(c) - log_mu - q / p * value, -1.0 - q / p * slope

@@ -33,10 +33,8 @@ def plain_sum(x: Vector) -> float:
 
 @njit(error_model="numpy")
 def compensated_sum(x: Vector) -> float:
-    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length.
-
-    The sums of blocks are added by compensated summation (Neumaier 1974).
-    """
+    """Return Σ x_i for x >= 0 with a relative error of a few roundings, whatever the length."""
+    # The sums of blocks are added by compensated summation (Neumaier 1974).
     total = 0.0
     lost = 0.0
     for start in range(0, x.shape[0], BLOCK):
@@ -137,6 +135,7 @@ def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
     """Return Σ const over the keys <= p, the Σ slope of `first_reaching`, and Σ slope from p on."""
+    # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
     slope_upto = 0.0
     slope_above = 0.0
