@@ -171,7 +171,7 @@ def test_wrong_arguments(arguments, reason):
 @pytest.mark.parametrize(
     ("generator", "reason"),
     [
-        (cp.square, "zero at t = 1, and this one is 1; subtract that"),
+        (cp.square, "be 0 at t = 1, and it is 1; subtract this number"),
         (cp.sum_squares, r"expression of shape \(4,\)"),
         (lambda t: 2.0, r"expression of shape \(4,\).*returned 2.0"),
         (lambda t: 1 - cp.square(t), "not convex"),
