@@ -307,22 +307,27 @@ class Relaxation(ABC):
     def repair(self, d: Vector) -> Vector:
         """Return a point of the simplex near `d` at which f is finite.
 
-        By default this is `d`, clipped to d >= 0 and normalised. If f is infinite at that point, a
-        bisection moves the point towards `center(m)` until f is finite.
+        By default this is `d`, clipped to d >= 0 and normalised. If f is infinite at that point,
+        the point moves towards `center(m)` until f is finite.
         """
         d = onto_simplex(d, repr(self))
         if numerical.is_inside(self, d):
             return d
-        center = self.center(d.size)
+        towards = self.center(d.size) - d
         inside = 1.0
-        outside = 0.0
-        for _ in range(60):  # more halvings than a double has bits
+        # The point of a solver is only slightly outside the domain, so small moves come first.
+        for inside in 10.0 ** np.arange(-12.0, 1.0):
+            if math.isfinite(self.penalty(d + inside * towards)):
+                break
+        # After a large move, bisection finds the least one.
+        outside = 0.1 * inside
+        for _ in range(40 if inside > 1e-8 else 0):
             middle = 0.5 * (inside + outside)
-            if math.isfinite(self.penalty(d + middle * (center - d))):
+            if math.isfinite(self.penalty(d + middle * towards)):
                 inside = middle
             else:
                 outside = middle
-        return d + inside * (center - d)
+        return d + inside * towards
 
     def __add__(self, other: object) -> Relaxation:
         return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented

@@ -13,7 +13,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp, numerical
-from relaxboost.relaxations.base import Traits, onto_simplex
+from relaxboost.relaxations.base import Traits
 from relaxboost.relaxations.bounds import EvaluatedBounds, NumericalBounds
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm, LinearForm
@@ -236,26 +236,6 @@ class Custom(EvaluatedBounds, Description):
         if numerical.programs(self._mirror, d.size).near(witness.x) is not None:
             return ""
         return NumericalBounds(self).reservation(witness, d)
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised, and moved towards the center until f is finite."""
-        d = onto_simplex(d, repr(self))
-        if numerical.is_inside(self, d):
-            return d
-        towards = self.center(d.size) - d
-        inside = 1.0
-        # The point of a solver is only slightly outside the domain, so small moves come first.
-        for inside in 10.0 ** np.arange(-12.0, 1.0):
-            if math.isfinite(self.penalty(d + inside * towards)):
-                break
-        outside = 0.1 * inside
-        for _ in range(40 if inside > 1e-8 else 0):
-            middle = 0.5 * (inside + outside)
-            if math.isfinite(self.penalty(d + middle * towards)):
-                inside = middle
-            else:
-                outside = middle
-        return d + inside * towards
 
     def key(self) -> str:
         """Return a text with a digest of cvxpy's cone program of f or f*.

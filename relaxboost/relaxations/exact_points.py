@@ -9,8 +9,8 @@ from fractions import Fraction
 Groups = tuple[list[list[int]], list[Fraction]]
 """Groups of examples, and the cap of each group."""
 
-_Limits = tuple[list[list[int]], list[int]]
-"""Groups of examples, and the cap of each group in units of the denominator."""
+_Limit = tuple[list[int], int]
+"""A group of examples, and the cap of their total weight in units of the denominator."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
@@ -26,7 +26,11 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     # so its caps are rounded down to 96 bits instead.
     if common.bit_length() <= 4096:
         unit *= common
-    limits = [(members, [int(c * unit) for c in caps]) for members, caps in groups]
+    limits = [
+        (group, int(cap * unit))
+        for members, caps in groups
+        for group, cap in zip(members, caps, strict=True)
+    ]
     numerator, denominator = math.fsum(d).as_integer_ratio()
     # Rounding down makes the sum too small rather than too large.
     shares = [
@@ -46,15 +50,14 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     return [Fraction(x, unit) for x in shares]
 
 
-def _snap_to_caps(shares: list[int], limits: Sequence[_Limits]) -> set[int]:
+def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
     """Set each entry to its own cap if it is a few roundings away; return their indices."""
     found = set()
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            # 2^-48 is 32 roundings of a double.
-            if len(group) == 1 and abs(cap - shares[group[0]]) <= cap >> 48:
-                shares[group[0]] = cap
-                found.add(group[0])
+    for group, cap in limits:
+        # 2^-48 is 32 roundings of a double.
+        if len(group) == 1 and abs(cap - shares[group[0]]) <= cap >> 48:
+            shares[group[0]] = cap
+            found.add(group[0])
     return found
 
 
@@ -70,29 +73,27 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
     return max(0, excess) - left
 
 
-def _cut_to_caps(shares: list[int], limits: Sequence[_Limits]) -> int:
+def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
     """Cut each group to its cap, from its largest entry on; return the total amount cut."""
     taken = 0
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            order = sorted(group, key=shares.__getitem__, reverse=True)
-            taken += _take(shares, order, sum(shares[i] for i in group) - cap)
+    for group, cap in limits:
+        order = sorted(group, key=shares.__getitem__, reverse=True)
+        taken += _take(shares, order, sum(shares[i] for i in group) - cap)
     return taken
 
 
-def _rooms(shares: list[int], limits: Sequence[_Limits]) -> tuple[list[int], list[list[int]]]:
+def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
     """Return the room of each group below its cap, and the indices of the groups of each entry."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            for i in group:
-                groups_of[i].append(len(room))
-            room.append(cap - sum(shares[i] for i in group))
+    for group, cap in limits:
+        for i in group:
+            groups_of[i].append(len(room))
+        room.append(cap - sum(shares[i] for i in group))
     return room, groups_of
 
 
-def _fill(shares: list[int], limits: Sequence[_Limits], unit: int, missing: int) -> int:
+def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
     """Add `missing` to the entries that may grow most; return the amount that did not fit."""
     room, groups_of = _rooms(shares, limits)
     free = [min((room[g] for g in each), default=unit) for each in groups_of]
