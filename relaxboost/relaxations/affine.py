@@ -121,10 +121,7 @@ class Shifted(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The traits of f that the shift keeps.
-
-        The shifted function is symmetric only if all entries of d0 are equal.
-        """
+        """The properties of f that the shift keeps. Symmetry needs a constant d0."""
         traits = self.f.traits
         d0 = np.array(self.d0)
         return Traits(
@@ -217,7 +214,7 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The traits of f that the factor c keeps."""
+        """The properties of f that the factor c keeps."""
         traits = self.f.traits
         # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)

@@ -128,10 +128,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Enclose the entries of the points of the simplex within l1 distance `distance` of d / Σd.
-
-    The interval `total` contains Σd.
-    """
+    """Enclose the entries of points of the simplex within this l1 distance of d / Σd."""
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
@@ -159,10 +156,7 @@ class Relaxation(ABC):
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the parameter that has an entry for each example, or "" if there is none.
-
-    The value of this parameter may be None.
-    """
+    """The name of the parameter with an entry for each example, or "". Its value may be None."""
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -212,10 +206,7 @@ class Relaxation(ABC):
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d) for any point d of R^m, or ``inf`` if d is outside the domain of f.
-
-        A point counts as inside if it breaks constraints of f by a few roundings only.
-        """
+        """Return f(d) for any d in R^m, or ``inf`` outside the domain (up to a few roundings)."""
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
@@ -244,10 +235,7 @@ class Relaxation(ABC):
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(x) and its constraints, among them x >= γ − u.
-
-        The maximum over γ (the variable `gamma`) and x is the relaxed margin F(u).
-        """
+        """Return γ − f*(x) and its constraints. The maximum over `gamma` and x >= γ − u is F(u)."""
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]
@@ -286,10 +274,8 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return the result of `resolve`, without the check that f is finite on the simplex.
-
-        The operand f of ``f.shifted(d0)`` only has to be finite at points of the shifted simplex.
-        """
+        """Return the result of `resolve`, without the check that f is finite on the simplex."""
+        # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
@@ -342,22 +328,16 @@ class Relaxation(ABC):
     __rmul__ = __mul__
 
     def shifted(self, d0: Any) -> Relaxation:
-        """Return the function d -> f(d + d0). Its conjugate is f*(θ) − <θ, d0> (SS09, Appendix B).
-
-        `d0` is a vector of shape (m,), or a number that is added to every entry of d.
-        """
+        """Return d -> f(d + d0) for a vector or number d0. The conjugate is f*(θ) − <θ, d0>."""
         return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
-        """Return the function d -> f(c d) for c != 0. Its conjugate is f*(θ/c) (SS09, App. B)."""
+        """Return d -> f(c d) for a number c != 0. The conjugate is f*(θ/c)."""
         return _MAKERS["scaled"](self, c)
 
 
 class BinaryDistribution(ABC):
-    """A relaxation f with a fast minimiser of <d, u> + f(d) plus binary entropies of d.
-
-    Methods with ``smoothing="binary-entropy"`` need such a relaxation.
-    """
+    """A relaxation f for the option ``smoothing="binary-entropy"`` of boosters."""
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ h(d_i).
@@ -373,20 +353,14 @@ class BinaryDistribution(ABC):
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
-    """Return the function u -> `f.distribution(u, beta)` that a booster calls in every round.
-
-    The function does not check that the margins u are finite.
-    """
+    """Return the function u -> `f.distribution(u, beta)`, without a check that u is finite."""
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
     return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether `f.distribution` calls a cone solver, with its accuracy and its cost.
-
-    This is so if neither f nor, for a multiple c * g, the relaxation g overrides `distribution`.
-    """
+    """Return whether f, or g for f = c * g, leaves `distribution` to a cone solver."""
     return f._needs_solver
 
 

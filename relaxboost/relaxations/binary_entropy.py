@@ -92,10 +92,7 @@ class BinaryEntropy(WithK):
         return float(self.weight)
 
     def offset(self, m: int) -> float:
-        """Return (c m/k) log 2, the constant by which f exceeds −(c/k) Σ H(k d_i) on the simplex.
-
-        H is the binary entropy and c the weight.
-        """
+        """Return (c m/k) log 2, the constant term of f on the simplex."""
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
@@ -135,10 +132,8 @@ class BinaryEntropy(WithK):
         return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards.
-
-        This is a lower bound of the relaxed margin F(u) for every threshold γ.
-        """
+        """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
+        # This is a lower bound of F(u) for every threshold γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf

@@ -50,18 +50,12 @@ class Bounds(ABC):
         """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness at the margins u from multipliers of the cone program of f.
-
-        The default None means that the method `witness` is as fast.
-        """
+        """Return a witness from multipliers of f's cone program, or None if `witness` is fast."""
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound of the relaxed margin F(u), which is valid for *every* witness.
-
-        The method evaluates a formula, rounded downwards, and never optimises.
-        """
+        """Return a lower bound of F(u) by a formula that is valid for *every* witness."""
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:

@@ -123,10 +123,7 @@ def _check(constraint: Any, owner: str) -> None:
 
 
 def difference(constraint: Any) -> Any:
-    """Return the expression that the constraint bounds by zero.
-
-    A constraint without two sides, such as a cone, gives its first argument.
-    """
+    """Return the expression that the constraint bounds by zero, or the argument of a cone."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -150,10 +147,7 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return one sentence about the smallest term that breaks cvxpy's rules, or "" if none does.
-
-    The expression needs the curvature `need`: convex, concave or affine.
-    """
+    """Return a sentence about the smallest term without the curvature `need`, or ""."""
     found = _offender(expression, need)
     if found is None:
         return ""
@@ -217,10 +211,7 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return the SHA-256 of the cone program of the epigraph of a function.
-
-    The digest is the same in every process, and for every function with the same cone program.
-    """
+    """Return the SHA-256 of the cone program of a function, which is the same in every process."""
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())

@@ -46,18 +46,13 @@ class Description:
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in doubles, or None if solvers should not use one.
-
-        By default this is cvxpy's program, unless it has semidefinite cones or power cones.
-        """
+        """Return f as a cone program in doubles, or None if solvers should not use one."""
+        # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for f with m examples in a certificate, or None if there is none.
-
-        By default this is the linear program `exact_form`. FORMAT.md lists the kinds of entries.
-        """
+        """Return the entry for f in a certificate (FORMAT.md), or None. By default `exact_form`."""
         form = self.exact_form(m)
         return None if form is None else form.describe(m)
 

@@ -15,10 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from relaxboost._core.arrays import Vector
-from relaxboost._core.errors import InputError
 from relaxboost._core.intervals import Interval
 from relaxboost._core.lazy import cp
-from relaxboost._core.parameters import exact
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations._projections import kl_ball_distribution, logistic_distribution, tilt
 from relaxboost.relaxations.base import BinaryDistribution, as_margins, box_around
@@ -57,10 +55,7 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Enclose KL(d/Σd ‖ π) for a d with d_i = 0 wherever π_i = 0.
-
-        The interval `total` contains Σd.
-        """
+        """Enclose KL(d/Σd ‖ π) for a d with d_i = 0 wherever π_i = 0. `total` contains Σd."""
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)
@@ -87,10 +82,7 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Enclose the sum of the largest terms y_i log(y_i / π_i) of points y near d / Σd.
-
-        The points are in the simplex, within l1 distance `distance` of d / Σd.
-        """
+        """Enclose Σ max y_i log(y_i / π_i) over y within this l1 distance of d / Σd."""
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
             return Interval(math.inf)
@@ -189,10 +181,8 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − c log Σ π exp((γ − u)/c), rounded downwards.
-
-        Without rounding, this number is F(u) for every γ. A γ near F(u) avoids overflow.
-        """
+        """Return γ − c log Σ π exp((γ − u)/c) = F(u), rounded downwards."""
+        # This holds for every γ. A γ near F(u) avoids overflow.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -259,14 +249,6 @@ class KLBall(_Entropic, DivergenceBall):
     family = "relaxboost.KLBall"
     least: ClassVar[Fraction] = Fraction(1, 10**100)
 
-    def __post_init__(self) -> None:
-        if exact("KLBall", "radius", self.radius) <= 0:
-            raise InputError(
-                f"KLBall needs radius > 0, got {self.radius!r}: a ball of radius 0 contains only "
-                "the prior, and the value of its game is the largest edge under the prior"
-            )
-        super().__post_init__()
-
     @property
     def _r(self) -> float:
         return float(self.radius)
@@ -313,10 +295,7 @@ class KLBall(_Entropic, DivergenceBall):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d proportional to exp((λ log π − u)/(λ + β)), with KL(d‖π) <= r.
-
-        λ >= 0 is the multiplier of this constraint.
-        """
+        """Return the d proportional to exp((λ log π − u)/(λ + β)) for the ball's multiplier λ."""
         return self._project(u, beta)[0]
 
     def witness(self, u: Vector) -> BallWitness:
@@ -329,10 +308,8 @@ class KLBall(_Entropic, DivergenceBall):
         return BallWitness(tilt(inside, multiplier, self._log_prior)[1], multiplier)
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return γ − λ r − λ log Σ π exp((γ − u)/λ), rounded downwards, or min u for λ = 0.
-
-        This is a lower bound of F(u) for every λ >= 0. It depends on γ only by rounding.
-        """
+        """Return γ − λ r − λ log Σ π exp((γ − u)/λ), or min u for λ = 0, rounded downwards."""
+        # This is a lower bound for every λ >= 0, and depends on γ only by rounding.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf

@@ -158,10 +158,7 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 
 
 def _double(x: Bound, none: float, largest: float = 1e300) -> float:
-    """Return the double nearest to x of size at most `largest`, and `none` for None.
-
-    Sums of such doubles do not overflow.
-    """
+    """Return the nearest double, at most `largest` in size for safe sums, and `none` for None."""
     if x is None:
         return none
     try:
@@ -174,10 +171,7 @@ def _double(x: Bound, none: float, largest: float = 1e300) -> float:
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
-    """Return the tighter bounds of d in R^m, and then the bounds of the z of both programs.
-
-    `choose` is max for lower bounds and min for upper bounds.
-    """
+    """Return the tighter bounds of d in R^m, max or min by `choose`, and then those of both z."""
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

@@ -62,10 +62,8 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return bounds_of(self.f).is_proved
 
     def _inner(self, u: Vector) -> Vector:
-        """Return the margins u/c of f, rounded down.
-
-        A lower bound at smaller margins is valid too, because relaxed margins are non-decreasing.
-        """
+        """Return the margins u/c of f, rounded down."""
+        # Relaxed margins are non-decreasing, so bounds at smaller margins are valid too.
         with np.errstate(over="ignore"):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
 

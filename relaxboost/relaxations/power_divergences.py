@@ -33,10 +33,7 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
 class BallWitness(NamedTuple):
-    """A threshold γ and the multiplier λ >= 0 of the constraint D(d) <= r of a ball.
-
-    They prove a lower bound of the relaxed margin of the ball.
-    """
+    """The threshold γ and the multiplier λ >= 0 of D(d) <= r that prove a lower bound of F(u)."""
 
     gamma: float
     multiplier: float
@@ -76,13 +73,7 @@ class PowerDivergence(OverPrior):
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Return this relaxation.
-
-        Raises
-        ------
-        InputError
-            If the prior does not have m entries, or has a zero and the order is not 1.
-        """
+        """Return this relaxation, after checks of its prior."""
         if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
@@ -141,10 +132,7 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Enclose Σ π c φ*(x / c) for c > 0, where φ*(s) is the supremum of s t − φ(t) over t >= 0.
-
-        φ is the generator of the divergence.
-        """
+        """Enclose c Σ π φ*(x / c) for c > 0, with the supremum in φ* over t >= 0 only."""
         s = x / c
         if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
@@ -217,10 +205,7 @@ class DivergencePenalty(PowerDivergence):
         )
 
     def curvature(self, m: int) -> float:
-        """Return the modulus: c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2.
-
-        c is the weight, s the scale, and α the order.
-        """
+        """Return c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2."""
         # The Hessian is c s diag(π^{1−α} d^{α−2}), so the modulus is c s / max Σ π^{α−1} d^{2−α}.
         # By Hölder's inequality the sum is at most 1 for α >= 1. For α < 1 a vertex attains it.
         if self.alpha > 2:
@@ -244,7 +229,6 @@ class DivergencePenalty(PowerDivergence):
         return g - self._strength / q, d
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return the relaxed margin F(u) and its minimiser, from the root of one equation."""
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u) + self.penalty(d), d
@@ -258,10 +242,8 @@ class DivergencePenalty(PowerDivergence):
         return Witness(self._minimise(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards.
-
-        This is a lower bound of the relaxed margin for every threshold γ.
-        """
+        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards."""
+        # This is a lower bound of F(u) for every threshold γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         gamma = Interval(witness.gamma)
@@ -356,11 +338,8 @@ class DivergenceBall(Ball, PowerDivergence):
         return self._minimise(as_margins(u, self))[0]
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards.
-
-        This is a lower bound of the relaxed margin for every threshold γ and every λ >= 0. For
-        λ = 0 it is γ if γ is at most the smallest margin, and else −inf.
-        """
+        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards."""
+        # This is a lower bound of F(u) for every γ and λ >= 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf
@@ -387,10 +366,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression.
-
-        For α = 2 it is <x, π> plus a multiple of the Euclidean norm of sqrt(π) x.
-        """
+        """Return the conjugate f* as a cvxpy expression, which is a Euclidean norm for χ²."""
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

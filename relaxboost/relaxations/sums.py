@@ -114,10 +114,8 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return the margins u − v of the second term, rounded down.
-
-        A bound at smaller margins is valid too, because F2 is non-decreasing.
-        """
+        """Return the margins u − v of the second term, rounded down."""
+        # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
@@ -146,10 +144,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) with f1 + f2 <= value at a point within this distance of d / Σd.
-
-        The value inf means that no such point is known.
-        """
+        """Return (value, distance) with f1 + f2 <= value at a point near d / Σd, or (inf, ...)."""
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
         b, s = other.penalty_bound(d, total)
@@ -166,10 +161,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `Bounds.penalty_bound` at a point between d and the center.
-
-        Both terms have a bound at this point. If the sum is not proved, cvxpy evaluates it at d.
-        """
+        """Return (value, distance) for a point near d at which both terms are bounded."""
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -326,10 +318,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which both terms have bounds.
-
-        If possible, both also have bounds at all points within l1 distance 1e-6.
-        """
+        """Return a point at which both terms have bounds, at points near it too if possible."""
         programs = numerical.programs(self, m)
         if programs.center is None:
             programs.center = self._find_center(m)

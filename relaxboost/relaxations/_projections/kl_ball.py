@@ -93,10 +93,7 @@ def kl_ball_distribution(
 
 
 class _Divergence:
-    """KL(d‖π) and its derivative in log η, for the d proportional to π exp(−η s) with s in [0, 1].
-
-    If `is_small` is True, the values for small η are computed without cancellation.
-    """
+    """KL(d‖π) and its derivative in log η for the tilt d of π by s in [0, 1] at T = 1/η."""
 
     def __init__(self, s: Vector, log_prior: Vector | None, is_small: bool) -> None:
         self._s = s

@@ -115,10 +115,7 @@ class _Level:
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Move t between its values one rounding of g lower and higher, to make `miss` zero.
-
-        `miss` decreases in t, and it reads `t` and `log_total`.
-        """
+        """Move t between its values one rounding of g lower and higher, to make `miss` zero."""
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.
         s = self._distance(x)
