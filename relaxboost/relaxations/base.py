@@ -98,7 +98,9 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
-        raise InputError(f"{owner!r} is one of m = {fixed} examples, and u has {u.size}")
+        raise InputError(
+            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries"
+        )
     return u
 
 
@@ -120,7 +122,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     np.maximum(d, 0.0, out=d)
     largest = float(d.max(initial=0.0))
     if largest <= 0.0:
-        remedy = "negate multipliers of the other sign, or start from center(m)"
+        remedy = "negate d if its entries are negative weights, or use center(m)"
         raise InputError(f"{owner} cannot repair a d with no positive entry; {remedy}")
     scaled = d / largest  # The sum of these entries neither overflows nor underflows.
     total = rounded_sum(scaled)
@@ -128,7 +130,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Enclose the entries of points of the simplex within this l1 distance of d / Σd."""
+    """Enclose the entries of all points of the simplex within the l1 `distance` of d / Σd."""
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
@@ -256,7 +258,7 @@ class Relaxation(ABC):
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the relaxation that a game with `m` examples uses. By default this is f itself.
+        """Return the relaxation that a game with `m` examples uses. By default this is f.
 
         Raises
         ------

@@ -118,7 +118,7 @@ class BinaryEntropy(WithK):
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
+        """Return the d = x/k with Σx = k and (c + β) log x − c log(1 − x) = γ − u for some γ."""
         temperature = self._c + beta
         k = self.double_k
         if k > u.size:

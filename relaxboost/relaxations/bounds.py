@@ -116,7 +116,7 @@ class NumericalBounds(Bounds):
         return DualWitness(gamma, x, programs.proof(u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        """Return the witness from multipliers of the cone program of f, moved into their cones."""
+        """Return a witness from multipliers of f's cone program, moved into their cones."""
         return numerical.programs(self._f, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
@@ -164,7 +164,7 @@ class NumericalBounds(Bounds):
 
 
 class EvaluatedBounds(Relaxation, Bounds):
-    """A relaxation with numerical bounds, all of which come from its cone program."""
+    """A relaxation whose bounds are numerical and come from its cone program."""
 
     is_proved = False
 
@@ -189,7 +189,7 @@ class EvaluatedBounds(Relaxation, Bounds):
 
 
 def bounds_of(f: Relaxation) -> Bounds:
-    """Return the bounds of f: f itself if it is a `Bounds`, and else `NumericalBounds(f)`."""
+    """Return f as a `Bounds`, or `NumericalBounds(f)` if f has no bounds."""
     return f if isinstance(f, Bounds) else NumericalBounds(f)
 
 

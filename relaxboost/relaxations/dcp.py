@@ -147,7 +147,7 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return a sentence about the smallest term without the curvature `need`, or ""."""
+    """Return a sentence about the smallest term that breaks cvxpy's rules, or "" if none does."""
     found = _offender(expression, need)
     if found is None:
         return ""

@@ -93,5 +93,5 @@ class Description:
 
 
 def description_of(f: Relaxation) -> Description:
-    """Return f itself if it is a `Description`, and else one without data."""
+    """Return f as a `Description`, or an empty `Description` if f has none."""
     return f if isinstance(f, Description) else Description()

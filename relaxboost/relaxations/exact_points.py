@@ -1,4 +1,4 @@
-"""A distribution in fractions near one in doubles, which satisfies caps exactly."""
+"""Distributions in fractions near distributions in doubles, which satisfy caps exactly."""
 
 from __future__ import annotations
 

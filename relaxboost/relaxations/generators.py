@@ -85,7 +85,7 @@ def f_divergence(
         raise InputError(f"f_divergence needs {kind} > 0, got {spell(size)}")
     kept = check_prior("f_divergence", prior)
     if kept is not None and 0 in kept:
-        raise InputError("f_divergence needs every entry of prior > 0; leave those examples out")
+        raise InputError("f_divergence needs prior > 0; leave out the examples with prior 0")
     if name is None:
         about = getattr(generator, "__qualname__", repr(generator))
         name = f"f_divergence({about}, {kind}={spell(size)}" + ", prior" * (kept is not None) + ")"
@@ -118,7 +118,7 @@ class _Divergence:
     def __call__(self, d: Any) -> tuple[Any, list[Any]]:
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
-            raise InputError(f"prior has {len(self.prior)} entries")
+            raise InputError(f"prior has {len(self.prior)} entries; give one for each example")
         pi = self.pi(m)
         value = self.generator(cp.Constant(np.ones(m)))
         if not isinstance(value, cp.Expression) or value.shape != (m,):

@@ -82,7 +82,7 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Enclose Σ max y_i log(y_i / π_i) over y within this l1 distance of d / Σd."""
+        """Enclose the sum over i of the largest y_i log(y_i / π_i) for points y near d / Σd."""
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
             return Interval(math.inf)
@@ -168,7 +168,7 @@ class KLPenalty(_Entropic, DivergencePenalty, BinaryDistribution):
         return self._spread_out(tilt(g, temperature, self._log_prior)[0])
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d with (c + β) log d − β log(1 − d) = γ − u + c log π."""
+        """Return the d with (c + β) log d − β log(1 − d) = γ − u + c log π for some γ."""
         g = self._inside(u)
         temperature = self._strength + beta
         if self._log_prior is not None:

@@ -352,7 +352,7 @@ class DivergenceBall(Ball, PowerDivergence):
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the threshold, the multiplier and the floor of `_floor` for a certificate."""
+        """Return the threshold, the multiplier and the least x as an entry of a certificate."""
         # Without a multiplier the smallest exact margin is the best threshold.
         if not found.multiplier:
             prior = self.prior or [1] * len(u)

@@ -150,7 +150,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
-        """Return the entries of `u` at the examples with π_i > 0 for the prior π."""
+        """Return the entries of `u` at the examples whose prior π_i is positive."""
         u = np.asarray(u, dtype=np.float64)
         return u if self._zeros is None else u[~self._zeros]
 
@@ -159,7 +159,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Return `inside` at the examples with π_i > 0, and zero at the examples with π_i = 0."""
+        """Return a vector with `inside` at the examples with π_i > 0, and zeros at the others."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

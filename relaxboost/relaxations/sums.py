@@ -1,4 +1,4 @@
-"""Sums of relaxations."""
+"""Sums f1 + f2 of relaxations."""
 
 from __future__ import annotations
 
@@ -185,20 +185,24 @@ class _DescriptionOfSum(Description):
     first: Relaxation
     second: Relaxation
 
+    @property
+    def _descriptions(self) -> tuple[Description, Description]:
+        return description_of(self.first), description_of(self.second)
+
     def exact_form(self, m: int) -> ExactForm | None:
-        first, second = (description_of(f).exact_form(m) for f in (self.first, self.second))
+        first, second = (of.exact_form(m) for of in self._descriptions)
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return the sum of the linear programs of the terms in doubles."""
-        first, second = (description_of(f).linear_form(m) for f in (self.first, self.second))
+        first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
         """Return the entry of a certificate: those of both terms, or one linear program."""
-        first, second = (description_of(f).describe(m) for f in (self.first, self.second))
+        first, second = (of.describe(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         either = "polyhedral" in (first["kind"], second["kind"])
@@ -206,9 +210,7 @@ class _DescriptionOfSum(Description):
         return whole or {"kind": "sum", "first": first, "second": second}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        return [
-            group for f in (self.first, self.second) for group in description_of(f).exact_caps(m)
-        ]
+        return [group for of in self._descriptions for group in of.exact_caps(m)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -341,7 +343,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the points that have a point with bounds of both terms within this distance."""
+        """Return the `points` with a point within this l1 distance where both terms are bounded."""
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

@@ -107,7 +107,7 @@ class _Equation:
         """The last change of γ. The derivatives of x gave the x after this step."""
 
     def miss(self, delta: float) -> tuple[float, float]:
-        """Set x at γ = `delta`. Return log(right side / left side) and a slope for a step."""
+        """Set x at γ = `delta`. Return log(right side / left side) of the equation, and a slope."""
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change
         sums = weigh(*given, self._logits, self.x).tolist()

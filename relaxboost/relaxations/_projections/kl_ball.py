@@ -28,7 +28,7 @@ MAX_INVERSE_TEMPERATURE = 1e300
 """The largest inverse temperature times the spread of the margins. The tilt changes no further."""
 
 MIN_TEMPERATURE = math.ulp(0.0)
-"""The least temperature, for margins so small that spread/η would underflow to 0."""
+"""The smallest temperature of a tilt, in place of a quotient that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
 """If the exponents g/T of a tilt differ by less, expm1 and log1p replace exp and log."""
@@ -107,7 +107,7 @@ class _Divergence:
         self._buffer = np.empty(s.size)
 
     def is_at_most(self, eta: float, radius: float) -> bool:
-        """Return whether KL at η is at most `radius`."""
+        """Return whether KL(d‖π) of the tilt d at η is at most `radius`."""
         # No distribution has a KL above −log min π.
         smallest = -math.log(self._s.size)
         if self._log_prior is not None:
@@ -150,12 +150,12 @@ class _Divergence:
 
 
 def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
-    """Return the η at which KL equals the radius r, if it exceeds r at the largest η."""
+    """Return the η at which KL equals the radius. At the largest η it must exceed the radius."""
 
     last = (math.inf, math.nan)
 
     def log_ratio(x: float) -> tuple[float, float]:
-        """Return log(r/KL) at η = e^x, and its derivative in x."""
+        """Return log(r/KL) of the tilt at η = e^x, and its derivative in x."""
         nonlocal last
         kl, slope = divergence(math.exp(x))
         last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)
