@@ -1,12 +1,13 @@
-"""Relaxations f of the weak-learning game, one file per family.
+"""Relaxations f of the weak-learning game, one file for each family.
 
-Names are loaded when they are first used; the list of them, `__init__.pyi`, is the registry of
-families: expressions, the conformance suite and the tables of the documentation are held to it.
+A name is imported when it is first used. The list of names, `__init__.pyi`, is the registry of
+families: tests compare expressions, the conformance suite and the documentation with this list.
 """
 
 import lazy_loader
 
-from relaxboost.relaxations import (  # noqa: F401  (they enter themselves in base and norms)
+# These files register operators in `base` and closed forms in `norms` when they are imported.
+from relaxboost.relaxations import (  # noqa: F401
     affine,
     max_norm,
     multiples,

@@ -1,4 +1,4 @@
-"""A relaxation after a change of its argument: f(d + d0) and f(c d)."""
+"""Relaxations with a changed argument: d -> f(d + d0) and d -> f(c d) for a relaxation f."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import exact, spell
 from relaxboost.relaxations import numerical
 from relaxboost.relaxations.base import Relaxation, Traits, fixed_m, makes
-from relaxboost.relaxations.bounds import Bounds, NumericalBounds
-from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.bounds import EvaluatedBounds
 from relaxboost.relaxations.description import Description, description_of
 from relaxboost.relaxations.linear import ZERO, Bound, ExactForm, LinearForm
-from relaxboost.relaxations.numerical import DualWitness
 from relaxboost.relaxations.vectors import spell_parameter
 
 
-class _Changed(Relaxation, Bounds, Description):
-    """What the two have in common: conjugates in closed form, the rest from cvxpy.
+class _Changed(EvaluatedBounds, Description):
+    """The common base of `Shifted` and `Dilated`.
 
-    The simplex is moved against dom f, so that nothing that f knows of the simplex carries over.
+    The change moves the simplex relative to the domain of f. So the methods of f that minimise over
+    the simplex are of no use, and cvxpy minimises instead. Only the conjugate has a closed form.
     """
 
     f: Relaxation
@@ -38,76 +37,56 @@ class _Changed(Relaxation, Bounds, Description):
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
-        """Return this change of what f resolves to.
+        """Return the same change of the argument of ``f.resolve(m)``.
 
         Raises
         ------
         InputError
-            If it is +inf on the whole simplex, d0 has another length than m, or no multipliers
-            of its cone program prove a lower bound.
+            If the changed relaxation is infinite on the whole simplex, if d0 has another length
+            than m, or if no multipliers of the cone program prove a lower bound.
         """
         bound = self._bind(m)
         bound.center(m)
         numerical.programs(bound, m).require()
         return bound
 
-    is_proved = False
-
-    def witness(self, u: Vector) -> DualWitness:
-        return NumericalBounds(self).witness(u)
-
-    def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        return NumericalBounds(self).near_witness(u, proof)
-
-    def lower_bound(self, u: Vector, witness: DualWitness) -> float:
-        return NumericalBounds(self).lower_bound(u, witness)
-
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f after the change."""
+        """Return the linear program `form` of f after the change of its argument."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f after the change; f may know doubles only."""
+        """Return the linear program of f in doubles after the change of its argument."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the change of the argument as certificates write it, without that of f."""
+        """Return the change of the argument as an entry of a certificate, without f."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        whole, of = super().describe(m), description_of(self.f).describe(m)
+        whole = super().describe(m)
+        of = description_of(self.f).describe(m)
         return whole or (None if of is None else self._described(m) | {"of": of})
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
         x = [Fraction(y) for y in found.x.tolist()]
         return {"gamma": number(min(map(add, u, x))), "x": vector(x)}
 
-    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        return NumericalBounds(self).evaluated_bound(d, total)
-
-    def reservation(self, witness: Any, d: Vector) -> str:
-        said = NumericalBounds(self).reservation(witness, d)
-        return said or numerical.programs(self, d.size).unmet(d)
-
-    def center(self, m: int) -> Vector:
-        return numerical.programs(self, m).interior()
-
 
 @makes("shifted")
 @dataclass(frozen=True, repr=False)
 class Shifted(_Changed):
-    """d -> f(d + d0), written ``f.shifted(d0)``; its conjugate is f*(θ) − <θ, d0>.
+    """The function d -> f(d + d0), written ``f.shifted(d0)``. Its conjugate is f*(θ) − <θ, d0>.
 
     Parameters
     ----------
     f : Relaxation
     d0 : array of shape (m,), or a number
-        Finite. A number stands for the vector with that entry everywhere.
+        The finite shift. A number is added to every entry of d.
 
     References
     ----------
@@ -142,9 +121,11 @@ class Shifted(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The minimum over R^m stays; symmetry does for a constant d0, linear forms for d0 >= 0."""
-        traits, d0 = self.f.traits, np.array(self.d0)
+        """The properties of f that the shift keeps. Symmetry needs a constant d0."""
+        traits = self.f.traits
+        d0 = np.array(self.d0)
         return Traits(
+            # The linear program of f holds for arguments >= 0, and d + d0 must be such a point.
             polyhedral=traits.polyhedral and bool(d0.min() >= 0.0),
             symmetric=traits.symmetric and bool(np.ptp(d0) == 0.0),
             zero_minimum=traits.zero_minimum,
@@ -158,8 +139,8 @@ class Shifted(_Changed):
         d0 = np.broadcast_to(self.d0, (m,)) if isinstance(self.d0, float) else np.array(self.d0)
         if d0.size != m:
             raise InputError(
-                f"f.shifted(d0) needs a d0 with one entry for each example, and it has {d0.size} "
-                f"for m = {m}"
+                f"f.shifted(d0) needs a d0 with one entry for each example, and d0 has {d0.size} "
+                f"entries for m = {m} examples"
             )
         return Shifted(self.f._bind(m), d0)
 
@@ -181,11 +162,11 @@ class Shifted(_Changed):
         return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
-        """Return d0 for m examples, in fractions."""
+        """Return the shift d0 of m examples in fractions."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return `form` at e = d + d0 in terms of d, for d0 >= 0."""
+        """Return the linear program of f at d + d0 >= 0 in terms of d."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
@@ -201,13 +182,13 @@ class Shifted(_Changed):
 @makes("scaled")
 @dataclass(frozen=True, repr=False)
 class Dilated(_Changed):
-    """d -> f(c d), written ``f.scaled(c)``; its conjugate is f*(θ/c).
+    """The function d -> f(c d), written ``f.scaled(c)``. Its conjugate is f*(θ/c).
 
     Parameters
     ----------
     f : Relaxation
     c : int, float or Fraction
-        c != 0, kept exactly.
+        The factor c != 0, kept exactly.
 
     References
     ----------
@@ -222,7 +203,7 @@ class Dilated(_Changed):
     def __post_init__(self) -> None:
         c = exact("f.scaled(c)", "c", self.c)
         if c == 0:
-            raise InputError("f.scaled(c) needs c != 0: f(0 d) is a constant")
+            raise InputError("f.scaled(c) needs c != 0, since d -> f(0 d) is constant")
         object.__setattr__(self, "c", c)
 
     def __repr__(self) -> str:
@@ -233,8 +214,9 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """All but strong convexity, which f claims on the simplex only; linear forms for c > 0."""
+        """The properties of f that the factor c keeps."""
         traits = self.f.traits
+        # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)
 
     def _bind(self, m: int) -> Dilated:
@@ -256,7 +238,7 @@ class Dilated(_Changed):
         return {"kind": "dilated", "factor": number(self.c)}
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return `form` at e = c d in terms of d, for c > 0."""
+        """Return the linear program of f at c d in terms of d, for c > 0."""
         c: Fraction = self.c
         return form._replace(
             cost=[c * x for x in form.cost[:m]] + form.cost[m:],
@@ -271,6 +253,6 @@ def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
 
 
 def _operand(f: Relaxation) -> str:
-    """Return f as it is written before a dot."""
+    """Return the text of f, in parentheses if a method call after it needs them."""
     text = repr(f)
     return f"({text})" if " * " in text and not text.startswith("(") else text

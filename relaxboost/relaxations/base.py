@@ -1,8 +1,8 @@
 """The first of three interfaces of a relaxation: f as a convex function on R^m.
 
-`relaxations/bounds.py` has the second one, which proves bounds on f and F, and
-`relaxations/description.py` the third one, which writes f down for certificates. A user who gives
-f to cvxpy needs the first interface alone.
+The second interface, in `relaxations/bounds.py`, proves bounds on f and on its relaxed margin F.
+The third interface, in `relaxations/description.py`, writes f into certificates. A user who
+defines f by a cvxpy expression implements only the first interface.
 """
 
 from __future__ import annotations
@@ -36,16 +36,18 @@ _INTERFACES = {
                     "exact_multipliers", "exact_auxiliaries", "exact_caps", "exact_point",
                     "cone_form", "is_exact"},
 }  # fmt: skip
-"""The methods of the other two interfaces: a class that writes one of them derives from it."""
+"""The methods of the other two interfaces. A class that defines such a method must derive from the
+interface that has this method."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
 """The function that each operator on relaxations calls, by the name of the operator.
 
-The files `multiples`, `sums` and `affine` enter these functions, because they import this file."""
+The files `multiples`, `sums` and `affine` register their functions here, because they import this
+file and this file cannot import them."""
 
 
 def makes(name: str) -> Callable[[Any], Any]:
-    """Return a decorator for what the operator of this name makes of f and its argument."""
+    """Return a decorator that registers a function as the operator `name` on relaxations."""
 
     def register(maker: Any) -> Any:
         _MAKERS[name] = maker
@@ -55,22 +57,22 @@ def makes(name: str) -> Callable[[Any], Any]:
 
 
 class Traits(NamedTuple):
-    """What is known of f on R^m. False means "not claimed", not "refuted"."""
+    """Properties of a relaxation f on R^m. False means "not claimed", not "refuted"."""
 
     polyhedral: bool = False
-    """f is a linear program; `linear_form` gives it."""
+    """f is the value of a linear program, which `linear_form` returns."""
     smooth: bool = False
-    """f is strongly convex on the simplex in the l1 norm, with modulus `curvature(m)` > 0, so that
-    F has a Lipschitz gradient."""
+    """f is strongly convex on the simplex in the l1 norm with modulus `curvature(m)` > 0. The
+    gradient of the relaxed margin is then Lipschitz."""
     monotone: bool = False
-    """Shrinking coordinates never costs: f(Dd) <= f(d) for diagonal D with entries in [0, 1]. For
-    closed f this is condition (iii) of SS09 Thm 7, since conjugation preserves it."""
+    """f(Dd) <= f(d) for each diagonal matrix D with entries in [0, 1]. For a closed f this is
+    condition (iii) of SS09 Thm 7, because the conjugate of f then has this property too."""
     symmetric: bool = False
     """f does not change when the examples are permuted."""
     zero_minimum: bool = False
-    """min f = 0 over R^m, condition (i)."""
+    """The minimum of f over R^m is 0: condition (i) of SS09 Thm 7."""
     zero_in_core: bool = False
-    """0 lies in the core of dom f, condition (ii)."""
+    """The point 0 is in the core of the domain of f: condition (ii) of SS09 Thm 7."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -79,7 +81,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
     Raises
     ------
     InputError
-        If `u` is not a non-empty vector of finite numbers, or not as long as `owner` asks for.
+        If `u` is not a non-empty vector of finite numbers, or if `owner` has parameters for another
+        number of examples.
     """
     try:
         u = np.asarray(u)
@@ -90,21 +93,26 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
         raise InputError(f"{owner!r} needs margins u that are numbers: {error}") from None
     if u.ndim != 1 or u.size == 0:
         raise InputError(f"{owner!r} needs margins u in a non-empty vector, got shape {u.shape}")
-    if not (math.isfinite(u.min()) and math.isfinite(u.max())):  # nan is both
+    # If an entry is nan, then so are the minimum and the maximum.
+    if not (math.isfinite(u.min()) and math.isfinite(u.max())):
         raise InputError(f"{owner!r} needs margins u without nan or infinities")
     fixed = fixed_m(owner)
     if fixed not in (None, u.size):
-        raise InputError(f"{owner!r} is one of m = {fixed} examples, and u has {u.size}")
+        raise InputError(
+            f"{owner!r} has parameters for m = {fixed} examples, and u has {u.size} entries"
+        )
     return u
 
 
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
-    """Return the non-negative part of `d`, scaled to sum to one; what sums to one already stays.
+    """Return the non-negative part of `d`, scaled to sum to one.
+
+    A part that sums to one up to rounding is returned without change.
 
     Raises
     ------
     InputError
-        If `d` has an entry that is not finite, or none that is positive.
+        If `d` has an entry that is not finite, or no positive entry.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -114,43 +122,46 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     np.maximum(d, 0.0, out=d)
     largest = float(d.max(initial=0.0))
     if largest <= 0.0:
-        remedy = "negate multipliers of the other sign, or start from center(m)"
+        remedy = "negate d if its entries are negative weights, or use center(m)"
         raise InputError(f"{owner} cannot repair a d with no positive entry; {remedy}")
-    scaled = d / largest  # so that the sum can neither overflow nor vanish
+    scaled = d / largest  # The sum of these entries neither overflows nor underflows.
     total = rounded_sum(scaled)
     return d if abs(total * largest - 1.0) <= 8.0 * UNIT else scaled / total
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Enclose the entries of all points of the simplex within `distance` of d / Σd (l1 norm)."""
+    """Enclose the entries of all points of the simplex within the l1 `distance` of d / Σd."""
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
 
 class Relaxation(ABC):
-    """A closed convex f: R^m -> (−inf, inf]; the game adds the simplex, f never contains it.
+    """A closed convex function f: R^m -> (−inf, inf] of weights d over m examples.
 
-    The relaxed margin is F(u) = min over d in the simplex of <d, u> + f(d) = sup over γ and
-    x >= γ − u of γ − f*(x) (with conditions (i)–(iii) of SS09 Thm 7: γ − f*([γ − u]_+)). A
-    subclass gives `cvxpy_penalty`; everything else follows from it through cvxpy, slowly and to
-    the accuracy of a solver, until it is overridden with closed forms. It should be immutable and
-    comparable; a frozen dataclass is.
+    The relaxed margin of margins u is F(u) = min of <d, u> + f(d) over d in the simplex. By duality
+    F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under conditions (i)–(iii) of SS09
+    Thm 7 the best x is [γ − u]_+. The game adds the constraint that d is in the simplex; f must not
+    contain this constraint.
 
-    A relaxation that derives from `Bounds` too proves its bounds by closed forms. One that derives
-    from `Description` too can be written into exact certificates.
+    A subclass defines `cvxpy_penalty`. The other methods follow from it through cvxpy, slowly and
+    to the accuracy of a solver; a subclass overrides them if it has closed forms. A subclass should
+    be immutable and comparable, as a frozen dataclass is. A subclass that derives from `Bounds` too
+    proves its bounds by closed forms, and one that derives from `Description` too can be written
+    into exact certificates.
     """
 
     family: ClassVar[str]
-    """The name that keys and digests know the class by, stored once and for all.
+    """The name of the class in keys and digests.
 
-    Write it into the class, so that renaming the class changes no digest; by default the module
-    and the name that the class has when it is made.
+    By default this is the module and the name of the class. A class that defines `family` can be
+    renamed without a change of its digests.
     """
 
     per_example: ClassVar[str] = ""
-    """The parameter that holds an entry for each example, if there is one; it may be None."""
+    """The name of the parameter with an entry for each example, or "". Its value may be None."""
 
-    __array_ufunc__ = None  # so that a NumPy number times f comes to __rmul__
+    # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
+    __array_ufunc__ = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -167,16 +178,16 @@ class Relaxation(ABC):
 
     @abstractmethod
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return f as a cvxpy expression of the variable `d`, and the constraints it needs."""
+        """Return f as a cvxpy expression of the variable `d`, and a list of its constraints."""
 
     @property
     def traits(self) -> Traits:
-        """What is known of f on R^m; by default nothing."""
+        """The known properties of f on R^m. By default none is claimed."""
         return Traits()
 
     @property
     def _operands(self) -> tuple[Relaxation, ...]:
-        """The relaxations that this one is computed from, as c * f is from f; none by default."""
+        """The relaxations from which this one is computed, such as f for c * f. By default none."""
         return ()
 
     @property
@@ -193,52 +204,49 @@ class Relaxation(ABC):
         return own == (Relaxation.distribution, Relaxation._distribution)
 
     def _plus(self, other: Relaxation) -> Relaxation | None:
-        """Return self + other in closed form, or None where no such rule is known."""
+        """Return self + other in closed form, or None if no closed form is known."""
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), ``inf`` outside its domain (with a tolerance of a few roundings).
-
-        `d` is any point of R^m, not only of the simplex.
-        """
+        """Return f(d) for any d in R^m, or ``inf`` outside the domain (up to a few roundings)."""
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return f*(θ) = sup over d in R^m of <d, θ> − f(d), ``inf`` outside its domain."""
+        """Return the conjugate f*(θ) = sup over d in R^m of <d, θ> − f(d), which may be ``inf``."""
         return numerical.programs(self, len(theta)).conjugate(np.asarray(theta, dtype=np.float64))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and a d in the simplex that attains it."""
+        """Return the relaxed margin F(u), and a d in the simplex with <d, u> + f(d) = F(u)."""
         u = as_margins(u, self)
         d = self.repair(numerical.programs(self, len(u)).margin(u)[1])
         return math.fsum((d * u).tolist()) + self.penalty(d), d
 
     def distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i.
+        """Return the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i for a β > 0.
 
-        This is d_t of SS09 Fig. 1; β > 0.
+        At the margins u of round t this is the distribution d_t of SS09 Fig. 1.
         """
         return self._distribution(np.ascontiguousarray(as_margins(u, self)), positive("beta", beta))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `distribution` at margins and a β that need no look; families write this one."""
+        """Return `distribution` for checked margins u and a checked β. Families override this."""
         return self.repair(numerical.programs(self, len(u)).distribution(u, beta))
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f* as a cvxpy expression of `x`, and the constraints it needs."""
+        """Return f* as a cvxpy expression of `x`, and a list of its constraints."""
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return F(u) as γ − f*(x) to be maximised over γ and x >= γ − u, and its constraints."""
+        """Return γ − f*(x) and its constraints. The maximum over `gamma` and x >= γ − u is F(u)."""
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return what the digest of a game knows f by: its family and its exact parameters.
+        """Return a text with the family of f and its exact parameters, for digests of games.
 
-        By default the fields of a dataclass that are compared, or the instance's attributes.
-        Override it where these are not numbers, strings or arrays.
+        The parameters are the fields that a dataclass compares, or else the attributes of f.
+        Override this method if they are not numbers, strings or arrays.
         """
         own = [f.name for f in fields(self) if f.compare] if is_dataclass(self) else None
         names = sorted(vars(self)) if own is None else own
@@ -250,9 +258,13 @@ class Relaxation(ABC):
         return {name: value for name, value in vars(self).items() if name != "_programs"}
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the relaxation a game with `m` examples plays; raises InputError if none fits.
+        """Return the relaxation that a game with `m` examples uses. By default this is f.
 
-        By default this one, after a check of its entries and of what overridden methods return.
+        Raises
+        ------
+        InputError
+            If f has parameters for another number of examples, or if a method that a user wrote
+            returns something of a wrong type or shape.
         """
         if self._fixed_m not in (None, m):
             name = repr(self).partition("(")[0]
@@ -264,47 +276,53 @@ class Relaxation(ABC):
         return self
 
     def _bind(self, m: int) -> Relaxation:
-        """Return what `resolve` does, without asking that f be finite somewhere on the simplex.
-
-        A term of a shift needs to be finite elsewhere.
-        """
+        """Return the result of `resolve`, without the check that f is finite on the simplex."""
+        # The operand f of `f.shifted(d0)` only has to be finite on the shifted simplex.
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex where f is finite; by default the uniform distribution."""
+        """Return a point of the simplex at which f is finite. By default it is uniform."""
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
-        """Return the modulus of strong convexity of f on the simplex in the l1 norm, 0 if none.
+        """Return the modulus of strong convexity of f on the simplex in the l1 norm, or 0.
 
-        F is then 1/modulus-smooth in the sup-norm by itself, as β smooths others (SS09 Lemma 18).
+        If it is positive, the gradient of F is Lipschitz in the sup norm with constant 1/modulus,
+        without the entropy term that other relaxations need for this (SS09 Lemma 18).
         """
         return 0.0
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point of the simplex near `d` where f is finite.
+        """Return a point of the simplex near `d` at which f is finite.
 
-        By default `d` is clipped and normalised and then, if f is infinite there, moved along
-        the segment towards `center(m)`, the least distance that a bisection finds.
+        By default this is `d`, clipped to d >= 0 and normalised. If f is infinite at that point,
+        the point moves towards `center(m)` until f is finite.
         """
         d = onto_simplex(d, repr(self))
         if numerical.is_inside(self, d):
             return d
-        center = self.center(d.size)
-        inside, outside = 1.0, 0.0
-        for _ in range(60):
+        towards = self.center(d.size) - d
+        inside = 1.0
+        # The point of a solver is only slightly outside the domain, so small moves come first.
+        for inside in 10.0 ** np.arange(-12.0, 1.0):
+            if math.isfinite(self.penalty(d + inside * towards)):
+                break
+        # After a large move, bisection finds the least one.
+        outside = 0.1 * inside
+        for _ in range(40 if inside > 1e-8 else 0):
             middle = 0.5 * (inside + outside)
-            if math.isfinite(self.penalty(d + middle * (center - d))):
+            if math.isfinite(self.penalty(d + middle * towards)):
                 inside = middle
             else:
                 outside = middle
-        return d + inside * (center - d)
+        return d + inside * towards
 
     def __add__(self, other: object) -> Relaxation:
         return _MAKERS["add"](self, other) if isinstance(other, Relaxation) else NotImplemented
 
     def __radd__(self, other: object) -> Relaxation:
-        return self if isinstance(other, int) and other == 0 else NotImplemented  # sum([f, g])
+        # `sum([f, g])` starts with 0 + f.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __mul__(self, c: object) -> Relaxation:
         return _MAKERS["times"](self, c) if isinstance(c, Real) else NotImplemented
@@ -312,22 +330,16 @@ class Relaxation(ABC):
     __rmul__ = __mul__
 
     def shifted(self, d0: Any) -> Relaxation:
-        """Return d -> f(d + d0), whose conjugate is f*(θ) − <θ, d0> (SS09, Appendix B).
-
-        `d0` is a vector of shape (m,), or a number to be added to every entry.
-        """
+        """Return d -> f(d + d0) for a vector or number d0. The conjugate is f*(θ) − <θ, d0>."""
         return _MAKERS["shifted"](self, d0)
 
     def scaled(self, c: Any) -> Relaxation:
-        """Return d -> f(c d) for a number c != 0; its conjugate is f*(θ/c) (SS09, Appendix B)."""
+        """Return d -> f(c d) for a number c != 0. The conjugate is f*(θ/c)."""
         return _MAKERS["scaled"](self, c)
 
 
 class BinaryDistribution(ABC):
-    """A relaxation that also has a closed form for the sum of binary entropies.
-
-    ``smoothing="binary-entropy"`` asks for it.
-    """
+    """A relaxation f for the option ``smoothing="binary-entropy"`` of boosters."""
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ h(d_i).
@@ -339,32 +351,26 @@ class BinaryDistribution(ABC):
 
     @abstractmethod
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return `binary_distribution` for margins u and a β that have been checked."""
+        """Return `binary_distribution` for checked margins u and a checked β."""
 
 
 def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
-    """Return `f.distribution` at β as a function of finite margins, for use in every round.
-
-    The function does not check the margins.
-    """
+    """Return the function u -> `f.distribution(u, beta)`, without a check that u is finite."""
     if type(f).distribution is not Relaxation.distribution:
         return lambda u: f.distribution(u, beta)
     return partial(f._distribution, beta=beta)
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether distributions of f come from a cone solver, to its accuracy and at its cost.
-
-    They do if neither f nor the relaxation that f is a multiple of overrides `distribution`.
-    """
+    """Return whether f, or g for f = c * g, leaves `distribution` to a cone solver."""
     return f._needs_solver
 
 
 def operands_of(f: Relaxation) -> tuple[Relaxation, ...]:
-    """Return the relaxations that f is computed from, as c * g is from g; none by default."""
+    """Return the relaxations from which f is computed, such as (g,) for f = c * g."""
     return f._operands
 
 
 def fixed_m(f: Relaxation) -> int | None:
-    """Return the number m of examples that a parameter of f has entries for; None: any m."""
+    """Return the number of examples m that the parameters of f require, or None for any m."""
     return f._fixed_m

@@ -1,4 +1,4 @@
-"""Binary entropies of the weights: the apparatus of SS09 for the log-loss."""
+"""The relaxation by binary entropies of the weights, whose conjugate is a log-loss."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ from relaxboost.relaxations.k_or_fraction import WithK, resolve_k
 
 @dataclass(frozen=True, repr=False)
 class BinaryEntropy(WithK):
-    """f(d) = (c/k) Σ x log x + (1 − x) log(1 − x) + log 2 with x = k d in [0, 1], inf elsewhere.
+    """The penalty f(d) = (c/k) Σ (x log x + (1 − x) log(1 − x) + log 2) with x = k d.
 
-    Each term is the relative entropy of (x, 1 − x) to (1/2, 1/2). The conjugate is a log-loss,
-    f*(θ) = (c/k) Σ log((1 + exp(θ/c))/2), and the relaxed margin
+    The domain is 0 <= x <= 1. Each term is the relative entropy of (x, 1 − x) to (1/2, 1/2). The
+    conjugate is the log-loss f*(θ) = (c/k) Σ log((1 + exp(θ/c))/2). The relaxed margin at margins u
 
         F(u) = max over γ of γ − (c/k) Σ log((1 + exp((γ − u_i)/c))/2)
 
-    is attained by d_i = σ((γ − u_i)/c)/k: a smooth soft margin. With H(p) the binary entropy in
-    nats and `offset(m)` = (c m/k) log 2,
+    is a smooth soft margin. Its minimiser is d_i = σ((γ − u_i)/c)/k with the logistic function σ.
+    Let AvgMin_k(u) be the mean of the k smallest margins, H(p) the binary entropy in nats, and
+    `offset(m)` = (c m/k) log 2. Then
 
         AvgMin_k(u) − (c m/k) H(k/m) <= F(u) − offset(m) <= AvgMin_k(u),
 
-    for f − offset(m) on the simplex is −(c/k) Σ H(x_i), where Σ x = k; so for c -> 0 it tends to
-    `Capped(k)`, the constant offset apart. `BinaryEntropy(m)` leaves the uniform distribution only.
+    because f − offset(m) on the simplex is −(c/k) Σ H(x_i) with Σ x = k. So for c -> 0 the
+    relaxation without this constant tends to `Capped(k)`. For k = m only the uniform distribution
+    is in the domain.
 
     Parameters
     ----------
     k : int, float or Fraction, optional
-        1 <= k <= m, kept exactly.
+        The number k in [1, m], kept exactly. No weight d_i exceeds 1/k.
     weight : int, float or Fraction
-        c, in [1e-100, 1e100]; 1 by default.
+        The weight c in [1e-100, 1e100]. The default is 1.
     fraction : int, float or Fraction, optional
-        In place of k: k = fraction · m once the game gives m, as for `Capped`.
+        The fraction k/m in (0, 1], instead of k.
 
     Raises
     ------
     InputError
-        If not exactly one of k and fraction is given, or something is out of range: k < 1, k > m
-        (when the game is declared), fraction outside (0, 1], the weight.
+        If not exactly one of k and fraction is given, or if a parameter is out of its range. The
+        bound k <= m is checked when the game is declared.
 
     References
     ----------
@@ -82,7 +84,7 @@ class BinaryEntropy(WithK):
 
     @property
     def traits(self) -> Traits:
-        """Strongly convex, symmetric and min f = 0; (ii) and (iii) of SS09 Thm 7 fail."""
+        """The properties of f. Conditions (ii) and (iii) of SS09 Thm 7 fail."""
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
@@ -90,11 +92,11 @@ class BinaryEntropy(WithK):
         return float(self.weight)
 
     def offset(self, m: int) -> float:
-        """Return (c m/k) log 2, by which F exceeds the soft margin AvgMin_k as c -> 0."""
+        """Return (c m/k) log 2, the constant term of f on the simplex."""
         return float(self.weight * m / self.exact_k) * math.log(2.0)
 
     def penalty(self, d: Vector) -> float:
-        """Return (c/k) Σ x log x + (1 − x) log(1 − x) + log 2; x up to four roundings above 1."""
+        """Return f(d), or inf if some x = k d_i is below 0 or more than four roundings above 1."""
         x = self.double_k * np.asarray(d, dtype=np.float64)
         if not (x >= 0.0).all() or x.max(initial=0.0) > 1.0 + 8.0 * UNIT:
             return math.inf
@@ -104,40 +106,42 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * (float(terms.sum()) + x.size * math.log(2.0))
 
     def conjugate(self, theta: Vector) -> float:
-        """Return (c/k) Σ log((1 + exp(θ/c))/2)."""
+        """Return the conjugate (c/k) Σ log((1 + exp(θ/c))/2)."""
         with np.errstate(over="ignore"):
             losses = np.logaddexp(0.0, np.asarray(theta, dtype=np.float64) / self._c)
         return self._c / self.double_k * float(np.sum(losses - math.log(2.0)))
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and d_i = σ((γ − u_i)/c)/k."""
+        """Return F(u) and its minimiser d_i = σ((γ − u_i)/c)/k with the logistic function σ."""
         u = as_margins(u, self)
         d, gamma = logistic_distribution(u, self._c, self.resolve(u.size).double_k)
         return gamma - self.conjugate(gamma - u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d = x/k with (c + β) log x − c log(1 − x) = γ − u and Σ x = k."""
-        temperature, k = self._c + beta, self.double_k
+        """Return the d = x/k with Σx = k and (c + β) log x − c log(1 − x) = γ − u for some γ."""
+        temperature = self._c + beta
+        k = self.double_k
         if k > u.size:
-            self.resolve(u.size)  # which says what is wrong
+            self.resolve(u.size)  # raises the error
+        # The share must be positive, even if c/(c + β) underflows.
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ with Σ σ((γ − u_i)/c) = k; for k = m, where there is none, a large one."""
+        """Return γ with Σ σ((γ − u_i)/c) = k. For k = m no γ is a root, and γ is large."""
         u = as_margins(u, self)
         return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards; for every γ.
-
-        c log(1 + exp(z/c)) is evaluated as [z]_+ + c log(1 + exp(−|z|/c)).
-        """
+        """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
+        # This is a lower bound of F(u) for every threshold γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
         u = np.asarray(u, dtype=np.float64)
         with np.errstate(all="ignore"):
-            c, z = Interval(self.weight), Interval(gamma) - u
+            c = Interval(self.weight)
+            z = Interval(gamma) - u
+            # Without overflow, c log(1 + exp(z/c)) is [z]_+ + c log(1 + exp(−|z|/c)).
             rest = (-z.abs() / c).softplus().sum() - float(u.size) * Interval(2.0).log()
             loss = z.positive().sum() + c * rest
             return (Interval(gamma) - loss / Interval(self.exact_k)).down
@@ -152,7 +156,8 @@ class BinaryEntropy(WithK):
         return self._c / self.double_k * (losses - x.shape[0] * math.log(2.0)), []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(γ − u), f* being non-decreasing."""
+        """Return γ − f*(γ − u) as a cvxpy expression. Its maximum over γ is F(u)."""
+        # f* is non-decreasing, so x = γ − u is the best x >= γ − u.
         value, constraints = self.cvxpy_conjugate(gamma - u)
         return gamma - value, constraints
 
@@ -167,18 +172,19 @@ class BinaryEntropy(WithK):
         return {"gamma": number(found.gamma)}
 
     def curvature(self, m: int) -> float:
-        """Return c: the Hessian is diagonal with c / (d_i (1 − k d_i)) >= c / d_i."""
+        """Return the weight c. The entries of the Hessian are c / (d_i (1 − k d_i)) >= c / d_i."""
         return self._c
 
     def repair(self, d: Vector) -> Vector:
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (f(d') rounded upwards, distance) for d' = (1 − t) d/Σd + t/m.
+        """Return an upper bound of f(d') at a d' near d / Σd, and the distance of d' from d / Σd.
 
-        t is 0 if no x_i = k d_i/Σd exceeds 1, else (max x − 1)/(max x − k/m), rounded upwards.
+        d' = (1 − t) d/Σd + t/m with the least t >= 0 for which no k d'_i exceeds 1.
         """
-        k, m = self.exact_k, d.size
+        k = self.exact_k
+        m = d.size
         even = Interval(k / m)
         with np.errstate(all="ignore"):
             x = Interval(k) * np.asarray(d, dtype=np.float64) / Interval(*total)
@@ -198,8 +204,8 @@ class BinaryEntropy(WithK):
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
-        """Return f(x/k) at the worst point of these intervals, cut to [0, 1], rounded upwards."""
-        # Each term is convex, so it is largest at an end.
+        """Return an upper bound of f(x/k) for all x in these intervals, cut to [0, 1]."""
+        # Each term is convex, so it is largest at an end of its interval.
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()
         value = value + float(x.lower.size) * Interval(2.0).log()
@@ -207,14 +213,12 @@ class BinaryEntropy(WithK):
 
 
 def _terms(x: Vector) -> Interval:
-    """Enclose x log x + (1 − x) log(1 − x)."""
-    p, q = Interval(x), Interval(1.0) - x
-    q = q.positive()
-    first, second = p * p.log(), q * q.log()
-    zero = Interval(np.zeros_like(x))
-    # 0 log 0 = 0; and y log y <= 0 on [0, 1], if only the left end of y is 0.
+    """Return an interval that contains x log x + (1 − x) log(1 − x), for each x in [0, 1]."""
+    p = Interval(x)
+    q = (Interval(1.0) - x).positive()
+    # The term is 0 log 0 = 0, or at most 0 if only the left end of the interval is 0.
     pieces = [
-        Interval(np.where(edge, zero.lower, z.lower), np.where(edge, zero.upper, z.upper))
-        for z, edge in ((first, x == 0.0), (second, q.lower <= 0.0))
+        Interval(np.where(edge, 0.0, z.lower), np.where(edge, 0.0, z.upper))
+        for z, edge in ((p * p.log(), x == 0.0), (q * q.log(), q.lower <= 0.0))
     ]
     return pieces[0] + pieces[1]

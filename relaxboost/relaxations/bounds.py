@@ -1,4 +1,4 @@
-"""The second of three interfaces of a relaxation: what proves bounds on F and f."""
+"""The second of three interfaces of a relaxation f: proved bounds on f and its relaxed margin F."""
 
 from __future__ import annotations
 
@@ -21,62 +21,56 @@ if TYPE_CHECKING:
 
 Level = Literal["exact", "enclosed", "numerical"]
 LEVELS: tuple[Level, ...] = ("numerical", "enclosed", "exact")
-"""The levels of proof, the weakest first."""
+"""The levels of proof of a bound, from the weakest to the strongest."""
 
 
 class Witness(NamedTuple):
-    """The threshold γ of SS09 Thm 7, which proves a lower bound on F(u).
+    """The threshold γ of SS09 Thm 7, which proves a lower bound on the relaxed margin F(u).
 
-    Families that need more give a named tuple of their own, whose first field is `gamma`.
+    A family whose bound needs more numbers has its own named tuple with the first field `gamma`.
     """
 
     gamma: float
 
 
 class Bounds(ABC):
-    """What proves bounds on the relaxed margin F and on f, with outward rounding.
+    """The methods that prove bounds on f and on its relaxed margin F, with outward rounding.
 
-    A family that derives from `Relaxation` and from this class writes `witness`, `lower_bound` and
-    `penalty_bound`. A relaxation without these three has the bounds of `NumericalBounds`.
+    A family that derives from `Relaxation` and from this class defines `witness`, `lower_bound` and
+    `penalty_bound`. The bounds of other relaxations are those of `NumericalBounds`.
     """
 
     @property
     def is_proved(self) -> bool:
-        """Whether the bounds hold for certain; False means that their level is numerical."""
+        """Whether the bounds are proved. False means that their level is numerical."""
         return True
 
     @abstractmethod
     def witness(self, u: Vector) -> Any:
-        """Return a witness at which `lower_bound` attains F(u) up to rounding."""
+        """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return the witness that multipliers of f's cone program give, at margins u.
-
-        None means that `witness` is as quick; this is the default.
-        """
+        """Return a witness from multipliers of f's cone program, or None if `witness` is fast."""
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a number not above F(u), for *every* witness, rounded downwards.
-
-        The method evaluates a formula and never optimises.
-        """
+        """Return a lower bound of F(u) by a formula that is valid for *every* witness."""
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return (value, distance) with f(d') <= value for some d' near d / Σd in the simplex.
 
-        `d` is non-negative and `total` encloses its exact sum. The l1 distance between d' and
-        d / Σd is at most `distance`. It absorbs the roundings that keep a floating-point d from
-        being exactly feasible.
+        `d` is non-negative, and the interval `total` contains its exact sum. The l1 distance
+        between d' and d / Σd is at most `distance`. If rounding puts d / Σd slightly outside the
+        domain of f, then d' is a point inside the domain.
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return a bound on f at every point of the simplex within `distance` of d / Σd.
+        """Return an upper bound of f at every point of the simplex within `distance` of d / Σd.
 
-        The distance is in the l1 norm; d and `total` are as for `penalty_bound`. By default the
-        bound follows from `lipschitz`. The result inf means that no bound is known.
+        The distance is in the l1 norm, and `total` contains Σd. By default the bound follows from
+        `lipschitz`. The result inf means that no bound is known.
         """
         value, apart = self.penalty_bound(d, total)
         steepest = self.lipschitz(d.size)
@@ -85,22 +79,25 @@ class Bounds(ABC):
         return up(value + up(steepest * up(distance + apart)))
 
     def lipschitz(self, m: int) -> float:
-        """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, inf if none is known."""
+        """Return a K with |f(d) − f(d')| <= K ‖d − d'‖_1 on the simplex, or inf if unknown."""
         return math.inf
 
     def entropy_range(self, m: int) -> float:
-        """Return a bound on max h − min h over dom f in the simplex, h the relative entropy."""
+        """Return a bound of max h − min h over the points of the simplex where f is finite.
+
+        h(d) = Σ d_i log d_i is the negative entropy.
+        """
         return math.log(m)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return what the reader of a bracket by this witness and d has to know; "" if nothing."""
+        """Return a warning about the bracket that the witness and d prove, or "" if none is due."""
         return ""
 
 
 class NumericalBounds(Bounds):
-    """The bounds of an f that has no closed forms, evaluated through its cone program.
+    """The bounds of a relaxation f without closed forms, computed from its cone program.
 
-    They are as good as the doubles in which cvxpy evaluates f, and are not called proved.
+    These bounds depend on the doubles in which cvxpy evaluates f, so they do not count as proved.
 
     Parameters
     ----------
@@ -119,13 +116,13 @@ class NumericalBounds(Bounds):
         return DualWitness(gamma, x, programs.proof(u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        """Return the witness that multipliers of the cone program of f give, repaired."""
+        """Return a witness from multipliers of f's cone program, moved into their cones."""
         return numerical.programs(self._f, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
-        """Return the value of the multipliers in the witness.
+        """Return the lower bound of F(u) that the multipliers in the witness prove.
 
-        Without multipliers it is γ − sup <d, x> − f(d) over 0 <= d <= 1, which is always finite.
+        Without multipliers the bound is γ − sup of <d, x> − f(d) over 0 <= d <= 1, which is finite.
         """
         u = np.asarray(u, dtype=np.float64)
         x = np.maximum(witness.x, witness.gamma - u)
@@ -140,13 +137,13 @@ class NumericalBounds(Bounds):
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the bound at a point that breaks no constraint of f.
+        """Return the value of f at a point that breaks no constraint of f, and its distance from d.
 
-        If f overrides `penalty`, its value at d is believed. If that value is infinite, the bound
-        is the value at `repair(d)`.
+        If f overrides `penalty`, the point is d, or `repair(d)` if f is infinite at d.
         """
         f = self._f
-        if type(f).penalty is Relaxation.penalty:  # cvxpy evaluates f
+        # Only the cone program shows by how much cvxpy's value of f breaks constraints.
+        if type(f).penalty is Relaxation.penalty:
             return self.evaluated_bound(d, total)
         value = f.penalty(d)
         if math.isfinite(value):
@@ -156,7 +153,7 @@ class NumericalBounds(Bounds):
         return f.penalty(repaired), apart + 8.0 * UNIT
 
     def evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `penalty_bound` from the cone program of f."""
+        """Return `penalty_bound` as evaluated by the cone program of f."""
         return numerical.programs(self._f, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def reservation(self, witness: Any, d: Vector) -> str:
@@ -166,16 +163,41 @@ class NumericalBounds(Bounds):
         return numerical.programs(self._f, d.size).unmet(d) if evaluated else ""
 
 
+class EvaluatedBounds(Relaxation, Bounds):
+    """A relaxation whose bounds are numerical and come from its cone program."""
+
+    is_proved = False
+
+    def witness(self, u: Vector) -> DualWitness:
+        return NumericalBounds(self).witness(u)
+
+    def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
+        return NumericalBounds(self).near_witness(u, proof)
+
+    def lower_bound(self, u: Vector, witness: DualWitness) -> float:
+        return NumericalBounds(self).lower_bound(u, witness)
+
+    def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
+        return NumericalBounds(self).evaluated_bound(d, total)
+
+    def reservation(self, witness: Any, d: Vector) -> str:
+        said = NumericalBounds(self).reservation(witness, d)
+        return said or numerical.programs(self, d.size).unmet(d)
+
+    def center(self, m: int) -> Vector:
+        return numerical.programs(self, m).interior()
+
+
 def bounds_of(f: Relaxation) -> Bounds:
-    """Return what proves bounds on f: f itself if it is a `Bounds`, else `NumericalBounds(f)`."""
+    """Return f as a `Bounds`, or `NumericalBounds(f)` if f has no bounds."""
     return f if isinstance(f, Bounds) else NumericalBounds(f)
 
 
 def level_of(f: Relaxation) -> Level:
-    """Return the level of proof that the floating-point bounds of f reach.
+    """Return the level of proof of the floating-point bounds of f.
 
-    It is numerical if f has no proved bounds, exact if its `Description` is exact, and enclosed
-    otherwise. A certificate by `exact_form` may be stronger.
+    The level is numerical if the bounds are not proved, exact if the `Description` of f is exact,
+    and enclosed otherwise. A certificate from `exact_form` may have a stronger level.
     """
     if not bounds_of(f).is_proved:
         return "numerical"

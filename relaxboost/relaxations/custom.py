@@ -1,4 +1,4 @@
-"""A relaxation of the user's own, written as a cvxpy expression."""
+"""A relaxation that a user defines by a cvxpy expression."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations import dcp, numerical
-from relaxboost.relaxations.base import Relaxation, Traits, onto_simplex
-from relaxboost.relaxations.bounds import Bounds, NumericalBounds
-from relaxboost.relaxations.cone_bounds import ConeProof
+from relaxboost.relaxations.base import Traits
+from relaxboost.relaxations.bounds import EvaluatedBounds, NumericalBounds
 from relaxboost.relaxations.description import Description
 from relaxboost.relaxations.linear import ExactForm, LinearForm
-from relaxboost.relaxations.numerical import DualWitness
 
 
-class Custom(Relaxation, Bounds, Description):
-    """A closed convex f given by a function of a cvxpy variable, or by its conjugate.
+class Custom(EvaluatedBounds, Description):
+    """A closed convex f, defined by a function of a cvxpy variable or by its conjugate f*.
 
     ::
 
@@ -30,41 +28,40 @@ class Custom(Relaxation, Bounds, Description):
         rb.Custom(f=lambda d: (0.0, [cp.norm2(d) <= 0.3]))
         rb.Custom(conjugate=lambda theta: 0.3 * cp.norm2(theta))
 
-    Everything else (F, the witnesses, the distributions of a booster, the other of f and f*) is
-    derived through cvxpy. That costs one cone solve for each distribution, some milliseconds at
-    m = 200, and its brackets are *numerical*: as good as the doubles that cvxpy works with, and
-    never called certified. A lower bound is proved by multipliers of the cone program that cvxpy
-    makes of f, moved into their cones; if they prove nothing, it is −inf and the message of the
-    solution says why. An upper bound is taken at a point that no constraint excludes. If no point
-    is found inside the constraints, f is taken at one that breaks them by 1e-9, and the message
-    says so. Write a subclass of `Relaxation` with closed forms if that is not enough.
+    Everything else is derived through cvxpy: the relaxed margin, witnesses, distributions, and f*
+    from f or f from f*. Each distribution costs one cone solve, which takes some milliseconds for
+    m = 200 examples. Brackets are *numerical*: they depend on the doubles that cvxpy uses, and do
+    not count as certified. Multipliers of cvxpy's cone program of f prove the lower bound; if they
+    prove nothing, the bound is −inf and the message of the solution gives the reason. The upper
+    bound is the value at a point that satisfies the constraints of f. If no such point is found,
+    the point breaks them by 1e-9, and the message says so. A subclass of `Relaxation` with closed
+    forms has better brackets and is faster.
 
-    Where cvxpy knows f (or f*) to be piecewise linear, with linear constraints, it is polyhedral:
-    its linear program is read from cvxpy, and `exact_value` and exact certificates follow. Their
-    data are the doubles that cvxpy works with.
+    If f (or f*) is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
+    `exact_value` and exact certificates then use the linear program in cvxpy's doubles.
 
     Parameters
     ----------
     f : callable, optional
-        Takes a cvxpy variable d of shape (m,) and returns f(d) as a scalar expression, or a pair
-        (expression, list of constraints). It may use auxiliary variables, over which it is then
-        minimised. It is called once for each m, and must give f on all of R^m: the simplex is
-        the game's to add.
+        A function that takes a cvxpy variable d of shape (m,) and returns f(d) as a scalar
+        expression, or a pair (expression, list of constraints). f(d) is the minimum over all
+        auxiliary variables in them. The function is called once for each m, and must define f on
+        all of R^m, because the game adds the simplex.
     conjugate : callable, optional
-        In place of f: the same for f*.
+        The same function for the conjugate f*, instead of f.
     traits : Traits, optional
-        What you know of f. It is believed, except by `check_conditions`, which attacks it;
-        whether f is polyhedral is read from cvxpy instead.
+        Properties of f that you know. Only `check_conditions` tests them. Whether f is
+        polyhedral follows from cvxpy instead.
     name : str, optional
-        For messages and reports.
+        The name in messages and reports.
 
     Raises
     ------
     InputError
-        If not exactly one of f and conjugate is given; and when a game is declared, if what it
-        returns is not convex by cvxpy's rules, is +inf on the whole simplex, or is not bounded
-        below there; if it needs power cones, or cvxpy rounds one of its exponents; or if no
-        multipliers prove a lower bound at margins of zero.
+        If not exactly one of f and conjugate is given. When a game is declared: if f or f* is not
+        convex by cvxpy's rules, needs power cones, or has an exponent that cvxpy rounds; if f is
+        infinite on the whole simplex or not bounded below on it; or if no multipliers prove a lower
+        bound at margins of zero.
 
     References
     ----------
@@ -92,7 +89,7 @@ class Custom(Relaxation, Bounds, Description):
             raise InputError(f"Custom needs traits to be relaxboost.relaxations.Traits(...), "
                              f"got {traits!r}")  # fmt: skip
         self._f = f
-        # f* is a closed convex function like any other, and f the conjugate of it.
+        # f* is a closed convex function too. So f is the conjugate of the relaxation `_mirror`.
         self._mirror = None if conjugate is None else Custom(conjugate, name=name)
         self._traits = Traits() if traits is None else traits
         self._name = name
@@ -121,13 +118,14 @@ class Custom(Relaxation, Bounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """The traits that the user declared. Once m is known, cvxpy says if f is polyhedral."""
+        """The traits that the user declared. Whether f is polyhedral follows from cvxpy."""
+        # cvxpy needs m for this, and before m is known nothing needs the answer.
         if self._m is None:
             return self._traits
         return self._traits._replace(polyhedral=self.linear_form(self._m) is not None)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return f as the linear program that cvxpy makes of it, None where it makes none."""
+        """Return cvxpy's linear program of f in doubles, or None if f needs other cones."""
         if m not in self._forms:
             if self._mirror is None:
                 self._forms[m] = dcp.linear_form(self._checked(m))
@@ -136,7 +134,7 @@ class Custom(Relaxation, Bounds, Description):
         return self._forms[m]
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return `linear_form` in fractions: the doubles that cvxpy works with are its data."""
+        """Return cvxpy's linear program of f in fractions that are equal to its doubles."""
         form = self.linear_form(m)
         return None if form is None else form.exactly()
 
@@ -145,10 +143,7 @@ class Custom(Relaxation, Bounds, Description):
         return self._m
 
     def resolve(self, m: int) -> Custom:
-        """Return this relaxation bound to m, after checking that it fits.
-
-        The checks are those of the class, in its docstring.
-        """
+        """Return this relaxation bound to m examples, after the checks in the class docstring."""
         bound = self._bind(m)
         if m not in bound._feasible:
             try:
@@ -160,7 +155,8 @@ class Custom(Relaxation, Bounds, Description):
                     programs.margin(np.zeros(m))
             except InputError:
                 raise
-            except ValueError as error:  # such as cvxpy's on the support of an empty set
+            # cvxpy raises ValueError for the support function of an empty set, for example.
+            except ValueError as error:
                 raise InputError(
                     f"cvxpy cannot minimise {self!r} over the simplex for m = {m}: {error}"
                 ) from error
@@ -170,15 +166,15 @@ class Custom(Relaxation, Bounds, Description):
     def _bind(self, m: int) -> Custom:
         if self._m == m:
             return self
+        # Pickles and copies have no caches, but the bindings to all m share theirs.
+        vars(self).setdefault("_programs", {})
         bound = copy.copy(self)
-        bound._parts, bound._feasible, bound._m = self._parts, self._feasible, m
-        bound._forms = self._forms
-        vars(bound)["_programs"] = vars(self).setdefault("_programs", {})
+        vars(bound).update(vars(self), _m=m)
         bound._checked(m)
         return bound
 
     def _checked(self, m: int) -> dcp.Parts:
-        """Return what the user's function gave for this m; called once for each m."""
+        """Return the checked result of the user's function for m examples, computed once."""
         if self._mirror is not None:
             return self._mirror._checked(m)
         if m not in self._parts:
@@ -186,41 +182,32 @@ class Custom(Relaxation, Bounds, Description):
         return self._parts[m]
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
-        """Return what the user's function gave, with `d` in place of its variable."""
+        """Return the result of the user's function, with `d` in place of its variable."""
         if self._mirror is not None:
             return self._mirror.cvxpy_conjugate(d)
         return self._checked(d.shape[0]).at(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f* as given, or as the support function of the epigraph of f."""
+        """Return the user's f*, or the support function of the epigraph of f."""
         if self._mirror is not None:
             return self._mirror.cvxpy_penalty(x)
         return super().cvxpy_conjugate(x)
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), ``inf`` outside its domain (with a tolerance of 1e-9)."""
+        """Return f(d), or ``inf`` if d breaks a constraint of f by more than 1e-9."""
         return super().penalty(d) if self._mirror is None else self._mirror.conjugate(d)
 
     def conjugate(self, theta: Vector) -> float:
         return super().conjugate(theta) if self._mirror is None else self._mirror.penalty(theta)
 
-    is_proved = False
-
-    def witness(self, u: Vector) -> DualWitness:
-        return NumericalBounds(self).witness(u)
-
-    def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        return NumericalBounds(self).near_witness(u, proof)
-
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        numerical_bounds = NumericalBounds(self)
         if self._mirror is None:
-            return numerical_bounds.evaluated_bound(d, total)
-        value, distance = numerical_bounds.penalty_bound(d, total)
+            return super().penalty_bound(d, total)
+        value, distance = NumericalBounds(self).penalty_bound(d, total)
         if not math.isfinite(value) or distance > 0.0:
             return value, distance
         programs = numerical.programs(self._mirror, d.size)
-        # At a d that is outside dom f by a rounding f is infinite, and nearby it is not.
+        # f is infinite if d is outside its domain by a rounding. Small moves put d inside again.
         for share in (0.0, 1e-15, 1e-12, 1e-9, 1e-6):
             moved = d + share * (self.center(d.size) - d)
             value = programs.free_conjugate_above(moved)
@@ -230,8 +217,8 @@ class Custom(Relaxation, Bounds, Description):
         return value, 0.0
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return what `NumericalBounds.lower_bound` does; for f* as given, min (u + x) − f*(x) near
-        the x of the witness, which needs no proof."""
+        """Return a lower bound of the relaxed margin F(u), which the witness proves."""
+        # If f* is given, then min (u + x) − f*(x) is a bound for every x, without any multipliers.
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
             programs = numerical.programs(self._mirror, x.size)
@@ -239,44 +226,21 @@ class Custom(Relaxation, Bounds, Description):
             if found is not None:
                 least = float((u + found[1]).min())
                 return least - found[0] - 4.0 * UNIT * (abs(least) + abs(found[0]))
-        return NumericalBounds(self).lower_bound(u, witness)
+        return super().lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return what `Bounds.reservation` does; for f* as given both bounds are by f* alone."""
-        said = NumericalBounds(self).reservation(witness, d)
-        if self._mirror is not None:
-            near = numerical.programs(self._mirror, d.size).near(witness.x)
-            return "" if near is not None else said
-        return said or numerical.programs(self, d.size).unmet(d)
-
-    def center(self, m: int) -> Vector:
-        return numerical.programs(self, m).interior()
-
-    def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised, and moved towards the center until f is finite.
-
-        The point of a solver is only slightly outside the domain, so small moves are tried first.
-        """
-        d = onto_simplex(d, repr(self))
-        if numerical.is_inside(self, d):
-            return d
-        towards, inside = self.center(d.size) - d, 1.0
-        for inside in 10.0 ** np.arange(-12.0, 1.0):
-            if math.isfinite(self.penalty(d + inside * towards)):
-                break
-        outside = 0.1 * inside
-        for _ in range(40 if inside > 1e-8 else 0):
-            middle = 0.5 * (inside + outside)
-            if math.isfinite(self.penalty(d + middle * towards)):
-                inside = middle
-            else:
-                outside = middle
-        return d + inside * towards
+        """Return a warning about the bracket that the witness and d prove, or ""."""
+        if self._mirror is None:
+            return super().reservation(witness, d)
+        # If f* has a value near x, both bounds are evaluations of f*.
+        if numerical.programs(self._mirror, d.size).near(witness.x) is not None:
+            return ""
+        return NumericalBounds(self).reservation(witness, d)
 
     def key(self) -> str:
-        """Return a digest of the cone program that cvxpy makes of f, or of f*.
+        """Return a text with a digest of cvxpy's cone program of f or f*.
 
-        Equal mathematics gives equal keys, whatever the functions are called.
+        Two functions with the same cone program have the same key, whatever their names.
 
         Raises
         ------

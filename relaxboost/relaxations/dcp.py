@@ -1,4 +1,4 @@
-"""What a user's cvxpy function returned, checked; and the term at which a rule is broken."""
+"""Checks of a user's cvxpy function by cvxpy's rules, and its cone program and linear program."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ from relaxboost.relaxations.linear import LinearForm
 
 _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CONSTANT": "constant"}
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
-"""Attributes of a variable by which it has fewer unknowns than entries."""
+"""Attributes that make entries of a cvxpy variable depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
+"""The curvature that a decreasing argument of a cvxpy atom needs, for that of the atom."""
 
 
 class Parts(NamedTuple):
-    """A convex function as cvxpy has it: its variable of shape (m,), value and constraints."""
+    """A convex function in cvxpy: its variable of shape (m,), its value and its constraints."""
 
     variable: Any
     value: Any
     constraints: tuple[Any, ...]
 
     def at(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return value and constraints at another variable or affine expression of that shape.
+        """Return value and constraints with `x` in place of the variable.
 
-        Auxiliary variables and constraints are new ones, so that two copies can meet in one
-        problem.
+        `x` is a variable or affine expression of the same shape.
         """
         import copy
 
-        value, constraints = copy.deepcopy(
-            (self.value, list(self.constraints)), {id(self.variable): x}
-        )
-        return value, constraints
+        # Auxiliary variables are copied too, so that one problem can contain two copies. The entry
+        # for the variable makes deepcopy replace it by x.
+        return copy.deepcopy((self.value, list(self.constraints)), {id(self.variable): x})
 
 
 def parts(function: Any, m: int, owner: str) -> Parts:
-    """Call `function` on a new variable of shape (m,) and check what it returns.
+    """Call `function` on a new variable of shape (m,), check its result, and return the parts.
 
     Raises
     ------
     InputError
-        If the call fails, or the result is not a scalar expression that is convex by cvxpy's
-        rules, alone or with a list of constraints that obey them; if it has integer variables,
-        or parameters, whose values could change later.
+        If the call fails, if the result is not a scalar expression, alone or with a list of
+        constraints, if cvxpy's rules do not show that they are convex, or if they contain integer
+        variables or parameters.
     """
     variable = cp.Variable(m, name="d")
     try:
         result = function(variable)
     except InputError as error:
         raise InputError(f"{owner}: {error}") from error
-    except Exception as error:  # whatever the user's code raises
+    # The code of a user may raise anything.
+    except Exception as error:
         why = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             f"{owner} failed on a cvxpy variable of shape ({m},): {type(error).__name__}: {why}; "
@@ -92,9 +92,10 @@ def parts(function: Any, m: int, owner: str) -> Parts:
 
 
 def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
-    """Return both with symmetric, definite, diagonal and sparse variables written out.
+    """Return both without symmetric, definite, diagonal and sparse variables.
 
-    Their entries depend on each other, and a copy of one is not what cvxpy solves for.
+    The entries of such a variable depend on each other. cvxpy solves for another variable in its
+    place, so a copy of the variable would be wrong.
     """
     problem = cp.Problem(cp.Minimize(value), constraints)
     if not any(v.attributes.get(kind) for v in problem.variables() for kind in _SHAPED):
@@ -117,13 +118,12 @@ def _check(constraint: Any, owner: str) -> None:
         )
     if not constraint.is_dcp():
         need = "affine" if isinstance(constraint, cp.Zero | cp.constraints.Equality) else "convex"
-        broken = [c for c in (complaint(difference(constraint), need),) if c]
-        why = broken[0] if broken else "see cvxpy.org/tutorial/dcp"
+        why = complaint(difference(constraint), need) or "see cvxpy.org/tutorial/dcp"
         raise InputError(f"{owner} has the constraint {constraint}, which is not convex: {why}")
 
 
 def difference(constraint: Any) -> Any:
-    """Return the expression that the constraint bounds by zero, its first argument if unknown."""
+    """Return the expression that the constraint bounds by zero, or the argument of a cone."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -132,7 +132,9 @@ def difference(constraint: Any) -> Any:
 def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
     problem = cp.Problem(cp.Minimize(value), list(constraints))
     if problem.is_mixed_integer():
-        raise InputError(f"{owner} has integer variables, and its f is then not convex")
+        raise InputError(
+            f"{owner} has integer variables, so f is not convex; use continuous variables"
+        )
     if any(v.is_complex() for v in problem.variables()):
         raise InputError(
             f"{owner} has complex variables; write real and imaginary parts as variables"
@@ -145,19 +147,17 @@ def _check_leaves(value: Any, constraints: Any, owner: str) -> None:
 
 
 def complaint(expression: Any, need: str) -> str:
-    """Return one sentence on the smallest term that breaks cvxpy's rules, "" if none does.
-
-    `need` is the curvature that the place of the expression asks for.
-    """
+    """Return a sentence about the smallest term that breaks cvxpy's rules, or "" if none does."""
     found = _offender(expression, need)
     if found is None:
         return ""
     term, need = found
     is_ = _CURVATURES.get(term.curvature, "neither convex nor concave by these rules")
-    return f"the term {term} is {is_}, and where it stands it must be {need}"
+    return f"the term {term} is {is_}, and at this position it must be {need}"
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
+    """Return the smallest term that breaks cvxpy's rules and the curvature that it needs."""
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {
@@ -165,6 +165,7 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
         "concave": getattr(term, "is_atom_concave", bool),
         "affine": getattr(term, "is_atom_affine", bool),
     }[need]()
+    # If the atom has the right curvature, one of its arguments is wrong (cvxpy's composition rule).
     for i, argument in enumerate(term.args) if atom else ():
         inner = "affine"
         if term.is_incr(i):
@@ -178,9 +179,10 @@ def _offender(term: Any, need: str) -> tuple[Any, str] | None:
 
 
 class ConeProgram(NamedTuple):
-    """The epigraph of a function, {(d, h): f(d) <= h}, as the cone program that cvxpy makes of it.
+    """The epigraph {(d, h): f(d) <= h} of a function f as cvxpy's cone program.
 
-    matrix @ x + s = right, s in a product of cones; x holds d, h and auxiliary variables.
+    A point is in the epigraph if there is an x with matrix @ x + s = right for an s in the product
+    of cones `dims`. The vector x consists of d, h and auxiliary variables.
     """
 
     matrix: Any
@@ -188,16 +190,16 @@ class ConeProgram(NamedTuple):
     cost: Any
     dims: Any
     d: int
-    """The first of the columns of d."""
+    """The index of the first column of d. The other columns of d follow it."""
     height: int
-    """The column of h."""
+    """The index of the column of h."""
 
 
 def compiled(given: Parts) -> ConeProgram:
-    """Return the cone program of the epigraph of the function."""
+    """Return the cone program of the epigraph of a function."""
     d, height = cp.Variable(given.variable.size), cp.Variable()
     value, constraints = given.at(d)
-    value = value + 0.0 * cp.sum(d)  # so that d is there, even if f is a constant
+    value = value + 0.0 * cp.sum(d)  # A constant f would leave no columns for d.
     problem = cp.Problem(cp.Minimize(height), [value <= height, *constraints])
     data = problem.get_problem_data(solver="CLARABEL")[0]
     columns = data["param_prob"].var_id_to_col
@@ -209,24 +211,23 @@ def compiled(given: Parts) -> ConeProgram:
 
 
 def digest(given: Parts) -> str:
-    """Return a SHA-256 of the canonical cone program of the epigraph of the function.
-
-    Two functions that cvxpy compiles to the same program have the same digest, in every process.
-    """
+    """Return the SHA-256 of the cone program of a function, which is the same in every process."""
     matrix, right, cost, dims, d, height = compiled(given)
     cones = sorted((k, repr(v)) for k, v in vars(dims).items())
     content = hashlib.sha256(f"{matrix.shape} {d} {height} {cones}".encode())
     for integers in (matrix.indptr, matrix.indices):
         content.update(np.ascontiguousarray(integers, dtype="<i8").tobytes())
     for numbers in (matrix.data, right, cost):
+        # Adding zero makes −0.0 and 0.0 the same bytes.
         content.update((np.ascontiguousarray(numbers, dtype="<f8") + 0.0).tobytes())
     return content.hexdigest()
 
 
 def linear_form(given: Parts) -> LinearForm | None:
-    """Return the function on d >= 0 as a linear program, or None if cvxpy knows none.
+    """Return a function f on d >= 0 as a linear program, or None if cvxpy needs other cones.
 
-    f(d) is the least h with matrix @ (d, h, z) <= right, equal in the first rows.
+    f(d) is the least h with matrix @ (d, h, z) <= right for some z, with equality in the first
+    rows.
     """
     program = _linear(given)
     if program is None:
@@ -244,10 +245,11 @@ def linear_form(given: Parts) -> LinearForm | None:
 
 
 def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
-    """Return the conjugate of the function as a linear program, or None if cvxpy knows none.
+    """Return the conjugate of a function as a linear program, or None if cvxpy needs other cones.
 
-    By duality the largest <d, θ> − h with matrix @ (θ, h, z) <= right is the least <right, y>
-    with matrixᵀ y = (d, −1, 0), y >= 0 but for the equalities.
+    The conjugate at d is the maximum of <d, θ> − h with matrix @ (θ, h, z) <= right. By duality it
+    is the minimum of <right, y> with matrixᵀ y = (d, −1, 0), where y >= 0 in the rows that are
+    inequalities.
     """
     program = _linear(given)
     if program is None:
@@ -268,23 +270,24 @@ def linear_form_of_conjugate(given: Parts) -> LinearForm | None:
 
 
 def _linear(given: Parts) -> ConeProgram | None:
-    """Return the cone program where it is a linear program: all of its cones are half lines."""
+    """Return the cone program if it is a linear program, and else None."""
     program = compiled(given)
     curved = (size for cone, size in vars(program.dims).items() if cone not in ("zero", "nonneg"))
     return None if any(curved) else program
 
 
 def support_of_epigraph(of: Any, x: Any, m: int) -> tuple[Any, list[Any]]:
-    """Return the conjugate of a function as a cvxpy expression of `x`.
+    """Return the conjugate of a function f as a cvxpy expression of `x`.
 
-    `of` maps a variable of shape (m,) to (expression, constraints). The conjugate of f at x is
-    the support function of its epigraph {(d, t): f(d) <= t} at (x, −1).
+    `of` maps a variable of shape (m,) to f as (expression, constraints). The conjugate at x is the
+    support function of the epigraph {(d, t): f(d) <= t} at (x, −1).
     """
     from cvxpy.transforms.suppfunc import SuppFunc
 
     point = cp.Variable(m + 1)
     value, constraints = of(point[:m])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
+        # cvxpy warns of powers that need many cones.
+        warnings.simplefilter("ignore", UserWarning)
         support = SuppFunc(point, [value <= point[m], *constraints])
     return support(cp.hstack([x, -1.0])), []

@@ -1,4 +1,4 @@
-"""The third of three interfaces of a relaxation: how f is written into certificates."""
+"""The third of three interfaces of a relaxation f: the data of f that certificates contain."""
 
 from __future__ import annotations
 
@@ -15,88 +15,83 @@ from relaxboost.relaxations.linear import ExactForm, LinearForm
 
 
 class Description:
-    """How f is written into certificates, and its exact points and multipliers.
+    """The data of f that certificates contain: its parameters, exact points and multipliers.
 
-    A polyhedral family writes `exact_form`, and everything else follows from it. Another family
-    writes `describe` and `describe_witness`, for a kind of f that the checker knows. A relaxation
-    without this interface has numerical certificates only.
+    A polyhedral family defines `exact_form`, and the other methods follow from it. Another family
+    defines `describe` and `describe_witness`, for a kind of f that the checker of certificates
+    implements. A relaxation without this interface has numerical certificates only.
     """
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates of f are evaluated in fractions; by default if f is polyhedral."""
+        """Whether certificates evaluate f in fractions. By default they do if f is polyhedral."""
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 
     def exact_form(self, m: int) -> ExactForm | None:
         """Return f as a linear program in fractions, or None if f is not polyhedral.
 
-        It has to hold for every d >= 0, not only on the simplex. Exact certificates and exact
-        optima rest on it.
+        The program must give f(d) for every d >= 0, not only on the simplex. Exact certificates and
+        exact optima rely on the program.
         """
         return None
 
     def linear_form(self, m: int) -> LinearForm | None:
         """Return f as a linear program in doubles, or None if f is not polyhedral.
 
-        By default this is `exact_form` in doubles. A family that knows no fractions overrides it
-        alone: the solvers then use it, and nothing is proved by it.
+        By default this is `exact_form` in doubles. A family whose data are only doubles overrides
+        this method alone. Solvers then use the program, but no proof does.
         """
         form = self.exact_form(m)
         return None if form is None else form.doubles()
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return f as a cone program in doubles, or None if solvers should use none.
-
-        By default this is cvxpy's program, unless it has cones of matrices or powers.
-        """
+        """Return f as a cone program in doubles, or None if solvers should not use one."""
+        # Solvers are slow or inaccurate on semidefinite cones and power cones.
         assert isinstance(self, Relaxation)
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return f for m examples as certificates write it, or None if they cannot.
-
-        By default this is the exact form, which every checker can evaluate; FORMAT.md lists the
-        kinds.
-        """
+        """Return the entry for f in a certificate (FORMAT.md), or None. By default `exact_form`."""
         form = self.exact_form(m)
         return None if form is None else form.describe(m)
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return what `witness` found, made exact at the exact margins u, as certificates write it.
+        """Return the entry for the witness `found` at the exact margins u in a certificate.
 
-        A threshold that misses a constraint by a rounding is lowered afterwards. Where `describe`
-        gives the exact form, `exact_multipliers` is used instead.
+        The certificate lowers the threshold if a constraint fails by a rounding. If `describe`
+        returns the exact form, then `exact_multipliers` replaces this method.
         """
         return {"gamma": number(found.gamma), "floor": "0"}
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
         """Return γ and a multiplier y_r for each row of `exact_form` that prove F(u).
 
-        ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ`` for each d_i without an upper bound, and
-        ``cost_j − Σ_r y_r rows[r][j] >= 0`` for each such z_j; what an upper bound forgives is
-        charged at that bound. y_r >= 0 where only `row_lower` bounds the row, <= 0 where only
-        `row_upper` does. None means that a linear program has to be solved for them.
+        Each weight d_i without an upper bound has ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ``, and
+        each auxiliary variable z_j without one has ``cost_j − Σ_r y_r rows[r][j] >= 0``. If a
+        variable has an upper bound, the proof subtracts a violation times this bound. If only
+        `row_lower` bounds row r, then y_r >= 0, and if only `row_upper` does, then y_r <= 0. None
+        means that a linear program must be solved for the multipliers.
         """
         return None
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction] | None:
-        """Return the z at which `exact_form` attains f(d); None: a linear program finds them."""
+        """Return auxiliary variables z of `exact_form` with cost f(d), or None to solve for z."""
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples with the caps that f puts on their total weight."""
+        """Return groups of examples, and the caps of their total weights in the domain of f."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a point of the simplex near `d` in fractions, where f is finite if that is easy.
+        """Return a point of the simplex in fractions near `d`, which satisfies simple constraints.
 
-        By default the point is within 2^-90 of d / Σd and within `exact_caps`. Certificates move it
-        towards `center(m)` if that is not enough.
+        By default the point is d / Σd up to roundings and satisfies `exact_caps`. If f is still
+        infinite at the point, certificates move the point towards `center(m)`.
         """
         return within_caps(d, self.exact_caps(len(d)))
 
 
 def description_of(f: Relaxation) -> Description:
-    """Return the description of f, which is f itself, or an empty one if f has none."""
+    """Return f as a `Description`, or an empty `Description` if f has none."""
     return f if isinstance(f, Description) else Description()

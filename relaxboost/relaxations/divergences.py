@@ -1,4 +1,4 @@
-"""The divergences by name; `power_divergences` has what they share."""
+"""The power divergences with a name: χ², Hellinger, and those with the order as a parameter."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ from relaxboost.relaxations.power_divergences import (
 
 
 class _ChiSquare:
-    """χ²(d, π) = Σ (d − π)² / π, on all of R^m."""
+    """The divergence χ²(d, π) = Σ (d − π)² / π of d in R^m from a prior distribution π."""
 
     alpha = Fraction(2)
     scale = Fraction(2)
 
 
 class _Hellinger:
-    """The squared Hellinger distance Σ (√d − √π)²."""
+    """The squared Hellinger distance Σ (√d − √π)² of d >= 0 from a prior distribution π."""
 
     alpha = Fraction(1, 2)
     scale = Fraction(1, 2)
 
 
 class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
-    """f(d) = weight · Σ (d − π)² / π on R^m.
+    """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
-    f*(θ) = Σ π θ (1 + θ / (4c)). Meets conditions (i) and (ii) of SS09 Thm 7 and breaks (iii):
-    its hinge form is wrong, the package's ρ is right.
+    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f satisfies conditions (i) and (ii) of SS09
+    Thm 7, but not (iii). So the formula of this theorem for the relaxed margin is wrong for f, and
+    the package uses the general formula of `Relaxation`.
 
     Parameters
     ----------
     weight : int, float or Fraction
-        c, in [1e-100, 1e100].
+        The weight c in [1e-100, 1e100].
     prior : vector of m numbers > 0, optional
-        They sum to one within 1e-9; by default uniform.
+        The prior π. The numbers sum to one within 1e-9. By default π is uniform.
 
     References
     ----------
@@ -55,18 +56,18 @@ class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
 
 
 class ChiSquareBall(_ChiSquare, DivergenceBall):
-    """The indicator of Σ (d − π)² / π <= radius.
+    """The indicator of Σ (d − π)² / π <= r, for a radius r and a prior distribution π.
 
-    About the uniform prior it plays the same game as ``NormBall(2, sqrt((1 + r) / m))``, since
-    Σ (d − 1/m)² m = m ‖d‖² − 1 on the simplex; but off it the two differ, and of the two only
-    the norm ball meets condition (iii) of SS09 Thm 7.
+    With the uniform prior, a game has the same value as with ``NormBall(2, sqrt((1 + r) / m))``,
+    since Σ (d − 1/m)² m = m ‖d‖² − 1 on the simplex. Outside the simplex the two balls differ, and
+    only the norm ball satisfies condition (iii) of SS09 Thm 7.
 
     Parameters
     ----------
     radius : int, float or Fraction
-        r, in [1e-9, 1e100].
+        The radius r in [1e-9, 1e100].
     prior : vector of m numbers > 0, optional
-        They sum to one within 1e-9; by default uniform.
+        The prior π. The numbers sum to one within 1e-9. By default π is uniform.
 
     References
     ----------
@@ -76,25 +77,26 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
     family = "relaxboost.ChiSquareBall"
 
     def conjugate(self, theta: Vector) -> float:
-        """Return <θ, π> + sqrt(r Σ π θ²)."""
+        """Return the conjugate <θ, π> + sqrt(r Σ π θ²) of the indicator of the ball."""
         theta = np.asarray(theta, dtype=np.float64)
         pi = self.center(theta.size)
         return float(pi @ theta) + math.sqrt(float(self.radius) * float(pi @ np.square(theta)))
 
 
 class HellingerPenalty(_Hellinger, DivergencePenalty):
-    """f(d) = weight · Σ (√d − √π)² on R^m_+; every weight stays positive.
+    """The penalty f(d) = c Σ (√d − √π)² on R^m_+, with the parameters of `ChiSquarePenalty`.
 
-    f*(θ) = Σ π θ / (1 − θ/c), infinite where a θ reaches c. Parameters as for `ChiSquarePenalty`.
+    The minimisers of f plus margins have positive entries only. The conjugate is
+    f*(θ) = Σ π θ / (1 − θ/c), or infinite if an entry of θ is at least c.
     """
 
     family = "relaxboost.HellingerPenalty"
 
 
 class HellingerBall(_Hellinger, DivergenceBall):
-    """The indicator of Σ (√d − √π)² <= radius; it binds for radius < 2 − 2 √(min π) at most.
+    """The indicator of Σ (√d − √π)² <= r, with the parameters of `ChiSquareBall`.
 
-    Parameters as for `ChiSquareBall`.
+    A radius r >= 2 − 2 √(min π) never excludes a point of the simplex.
     """
 
     family = "relaxboost.HellingerBall"
@@ -102,7 +104,7 @@ class HellingerBall(_Hellinger, DivergenceBall):
 
 @dataclass(frozen=True, repr=False)
 class _Power(PowerDivergence):
-    """The divergence of an order that is a parameter."""
+    """The power divergence with its order as a parameter."""
 
     order: Any
 
@@ -112,7 +114,7 @@ class _Power(PowerDivergence):
         if abs(order - 1) < Fraction(999, 10**6) or not Fraction(1, 20) <= order <= 20:
             raise InputError(
                 f"{kind} needs an order in [0.05, 20] that differs from 1 by 0.001 at least, got "
-                f"{spell(order)}; order 1 is KLPenalty or KLBall"
+                f"{spell(order)}; use KLPenalty or KLBall for order 1"
             )
         object.__setattr__(self, "order", order)
         super().__post_init__()
@@ -124,16 +126,16 @@ class _Power(PowerDivergence):
 
 @dataclass(frozen=True, repr=False)
 class PowerPenalty(DivergencePenalty, _Power):
-    """f(d) = weight · Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
+    """The penalty f(d) = c Σ π φ(d/π) with φ(t) = (t^α − α t + α − 1) / (α (α − 1)).
 
-    α = 2 is half of χ², α = 1/2 twice the squared Hellinger distance.
+    The order α = 2 gives half of χ², and α = 1/2 twice the squared Hellinger distance.
 
     Parameters
     ----------
     order : int, float or Fraction
-        α in [0.05, 20], and not within 0.001 of 1 (which is `KLPenalty`).
+        The order α in [0.05, 20], not within 0.001 of 1, which is the order of `KLPenalty`.
     weight, prior
-        As for `ChiSquarePenalty`.
+        The weight c and the prior π, as for `ChiSquarePenalty`.
 
     References
     ----------
@@ -145,6 +147,6 @@ class PowerPenalty(DivergencePenalty, _Power):
 
 @dataclass(frozen=True, repr=False)
 class PowerBall(DivergenceBall, _Power):
-    """The indicator of Σ π φ(d/π) <= radius; φ and the parameters are those of `PowerPenalty`."""
+    """The indicator of Σ π φ(d/π) <= radius with the φ and the parameters of `PowerPenalty`."""
 
     family = "relaxboost.PowerBall"

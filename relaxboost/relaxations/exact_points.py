@@ -1,4 +1,4 @@
-"""A distribution in fractions near one in doubles, which satisfies caps exactly."""
+"""Distributions in fractions near distributions in doubles, which satisfy caps exactly."""
 
 from __future__ import annotations
 
@@ -6,62 +6,63 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-BITS = 96
-"""The bits of the denominator of an exact point, apart from the factor for its caps."""
-
-MAX_CAP_BITS = 4096
-"""If a common denominator of the caps is longer, the caps are rounded down to BITS bits instead."""
-
 Groups = tuple[list[list[int]], list[Fraction]]
 """Groups of examples, and the cap of each group."""
 
-_Limits = tuple[list[list[int]], list[int]]
-"""Groups of examples, and the cap of each group in units of the denominator."""
+_Limit = tuple[list[int], int]
+"""A group of examples, and the cap of their total weight in units of the denominator."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
-    """Return a point of the simplex within 2^-90 of `d` / Σd that satisfies the caps exactly.
+    """Return a point of the simplex in fractions near `d` / Σd that satisfies the caps exactly.
 
-    The denominator is a multiple of the denominators of the caps. So if the caps leave only one
-    point (k = m, or caps that sum to one), this point is representable. If caps of several terms
-    conflict, the result may exceed one of them.
+    If d / Σd exceeds the caps by roundings only, the point differs from it by roundings only. If
+    groups overlap and their caps conflict, the point may exceed one of the caps.
     """
-    unit = 1 << BITS
+    unit = 1 << 96
     common = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
-    if common.bit_length() <= MAX_CAP_BITS:
+    # Caps may leave only one point (k = m, or caps that sum to one). With their common denominator
+    # as a factor, fractions represent this point. A longer one would make certificates too long,
+    # so its caps are rounded down to 96 bits instead.
+    if common.bit_length() <= 4096:
         unit *= common
-    limits = [(members, [int(c * unit) for c in caps]) for members, caps in groups]
+    limits = [
+        (group, int(cap * unit))
+        for members, caps in groups
+        for group, cap in zip(members, caps, strict=True)
+    ]
     numerator, denominator = math.fsum(d).as_integer_ratio()
+    # Rounding down makes the sum too small rather than too large.
     shares = [
         unit * denominator * p // (numerator * q) for p, q in (x.as_integer_ratio() for x in d)
     ]
     at_cap = _snap_to_caps(shares, limits)
     missing = unit - sum(shares)
     if missing < 0:
-        # The entries at their caps lose weight last, and the largest of the others first.
+        # `fsum` may round down. The entries at their caps lose weight last, to stay at the caps.
         order = sorted(range(len(d)), key=lambda i: (i in at_cap, -shares[i]))
         missing += _take(shares, order, -missing)
     missing += _cut_to_caps(shares, limits)
     missing = _fill(shares, limits, unit, missing)
     if missing:
-        # Caps of several terms leave no simple repair. The caller moves the point.
+        # The caps of several terms conflict. The caller moves the point towards a center.
         shares[max(range(len(d)), key=shares.__getitem__)] += missing
     return [Fraction(x, unit) for x in shares]
 
 
-def _snap_to_caps(shares: list[int], limits: Sequence[_Limits]) -> set[int]:
-    """Move entries within a few roundings of a cap of their own to it; return their indices."""
+def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
+    """Set each entry to its own cap if it is a few roundings away; return their indices."""
     found = set()
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            if len(group) == 1 and abs(cap - shares[group[0]]) <= cap >> 48:
-                shares[group[0]] = cap
-                found.add(group[0])
+    for group, cap in limits:
+        # 2^-48 is 32 roundings of a double.
+        if len(group) == 1 and abs(cap - shares[group[0]]) <= cap >> 48:
+            shares[group[0]] = cap
+            found.add(group[0])
     return found
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Take `excess`, if it is positive, from the entries in this order; return what was taken."""
+    """Subtract a positive `excess` from the entries in this order; return the amount subtracted."""
     left = max(0, excess)
     for i in order if left else ():
         taken = min(shares[i], left)
@@ -72,30 +73,28 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
     return max(0, excess) - left
 
 
-def _cut_to_caps(shares: list[int], limits: Sequence[_Limits]) -> int:
-    """Take from each group what exceeds its cap, largest entries first; return the sum."""
+def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
+    """Cut each group to its cap, from its largest entry on; return the total amount cut."""
     taken = 0
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            order = sorted(group, key=shares.__getitem__, reverse=True)
-            taken += _take(shares, order, sum(shares[i] for i in group) - cap)
+    for group, cap in limits:
+        order = sorted(group, key=shares.__getitem__, reverse=True)
+        taken += _take(shares, order, sum(shares[i] for i in group) - cap)
     return taken
 
 
-def _rooms(shares: list[int], limits: Sequence[_Limits]) -> tuple[list[int], list[list[int]]]:
-    """Return the room below the cap of each group, and the indices of the groups of each entry."""
+def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
+    """Return the room of each group below its cap, and the indices of the groups of each entry."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
-    for members, caps in limits:
-        for group, cap in zip(members, caps, strict=True):
-            for i in group:
-                groups_of[i].append(len(room))
-            room.append(cap - sum(shares[i] for i in group))
+    for group, cap in limits:
+        for i in group:
+            groups_of[i].append(len(room))
+        room.append(cap - sum(shares[i] for i in group))
     return room, groups_of
 
 
-def _fill(shares: list[int], limits: Sequence[_Limits], unit: int, missing: int) -> int:
-    """Give `missing` to the entries with the most room; return what did not fit."""
+def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
+    """Add `missing` to the entries that may grow most; return the amount that did not fit."""
     room, groups_of = _rooms(shares, limits)
     free = [min((room[g] for g in each), default=unit) for each in groups_of]
     # Ties go to the first entry or, without caps, to the largest.

@@ -1,8 +1,8 @@
-"""A divergence from a prior by its generator, for those that have no closed form here.
+"""A divergence from a prior distribution by its generator, for divergences without a closed form.
 
-The d of least <d, u> + Σ c π φ(d/π) over the simplex is π t(γ − u), where t(x) is the t with
-c φ'(t) = x, and γ the threshold at which they sum to one. One table of φ gives t for all examples;
-what it is off by counts only squared, in F and in f*.
+At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
+solves c φ'(t) = x, and γ is the threshold at which Σd = 1. One table of φ gives t(x) for all
+examples. An error of the table has an effect of second order on F(u) and f*.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ from relaxboost.relaxations.custom import Custom
 from relaxboost.relaxations.numerical import Programs
 from relaxboost.relaxations.priors import check_prior
 
-_SIZE, _LEAST = 1 << 14, 1e-12
-"""Points of a table, and the least t."""
-_LOOKS = 16
-"""Tangents of φ for a bound on its conjugate, by Newton's rule or between two of them."""
-_LOOSE = 1e-9
-"""How far tangents may be from the table without asking a cone solver too."""
+_LEAST = 1e-12
+"""The least t in a table of a generator."""
 _ROUNDED = 2.0**-50
-"""What a value of φ may be off by, for each unit of 1 + t + |φ|."""
+"""The largest rounding error of a value φ(t) of a generator, relative to 1 + t + |φ(t)|."""
 
 
 def f_divergence(
@@ -42,34 +38,35 @@ def f_divergence(
     prior: Any = None,
     name: str | None = None,
 ) -> Custom:
-    """Return the relaxation c Σ π φ(d/π), or the indicator of Σ π φ(d/π) <= r, of a generator φ.
+    """Return the relaxation c Σ π φ(d/π), or the indicator of Σ π φ(d/π) <= r, for a generator φ.
 
     ::
 
         js = lambda t: cp.kl_div(t, (1 + t) / 2) + cp.kl_div(1, (1 + t) / 2)  # Jensen-Shannon
         rb.f_divergence(js, weight=0.1)
 
-    It is a `Custom`, with numerical brackets. A distribution costs some milliseconds where there is
-    a weight and φ is smooth, else a cone solve. `KLPenalty`, `ChiSquarePenalty`,
-    `HellingerPenalty`, `PowerPenalty` and their balls have closed forms.
+    The relaxation is a `Custom` with numerical brackets. If a weight is given and φ is smooth, a
+    distribution costs some milliseconds; otherwise it costs a cone solve. `KLPenalty`,
+    `ChiSquarePenalty`, `HellingerPenalty`, `PowerPenalty` and their balls have closed forms.
 
     Parameters
     ----------
     generator : callable
-        φ, convex with φ(1) = 0: takes a cvxpy expression t of shape (m,), and returns φ of each
-        entry as a convex expression of that shape.
+        A function that takes a cvxpy expression t of shape (m,) and returns φ of each entry as a
+        convex expression of this shape. φ(1) must be 0.
     weight, radius : int, float or Fraction > 0
-        c or r; exactly one of them.
+        The weight c of the penalty, or the radius r of the ball. Give exactly one of them.
     prior : vector of m numbers > 0, optional
-        π. They sum to one within 1e-9, and are divided by their sum; by default uniform.
+        The prior π, which is divided by its sum. The numbers sum to one within 1e-9. By default π
+        is uniform.
     name : str, optional
-        For messages and reports.
+        The name in messages and reports.
 
     Raises
     ------
     InputError
-        If a parameter is out of its range; and when a game is declared, if φ(1) is not 0, or what
-        φ returns has another shape or is not convex by cvxpy's rules.
+        If a parameter is out of its range. When a game is declared: if φ(1) is not 0, or if the
+        generator returns another shape or an expression that is not convex by cvxpy's rules.
 
     References
     ----------
@@ -88,7 +85,7 @@ def f_divergence(
         raise InputError(f"f_divergence needs {kind} > 0, got {spell(size)}")
     kept = check_prior("f_divergence", prior)
     if kept is not None and 0 in kept:
-        raise InputError("f_divergence needs every entry of prior > 0; leave those examples out")
+        raise InputError("f_divergence needs prior > 0; leave out the examples with prior 0")
     if name is None:
         about = getattr(generator, "__qualname__", repr(generator))
         name = f"f_divergence({about}, {kind}={spell(size)}" + ", prior" * (kept is not None) + ")"
@@ -97,7 +94,7 @@ def f_divergence(
 
 @dataclass(frozen=True)
 class _Divergence:
-    """The function of a cvxpy variable that `Custom` asks for."""
+    """The function that `Custom` calls: it maps a cvxpy variable d to the divergence of d."""
 
     generator: Callable[[Any], Any]
     kind: str
@@ -105,12 +102,12 @@ class _Divergence:
     prior: tuple[Any, ...] | None
 
     def pi(self, m: int) -> Vector:
-        """Return the prior in doubles."""
+        """Return the prior distribution in doubles."""
         pi = np.full(m, 1.0 / m) if self.prior is None else np.array([float(p) for p in self.prior])
         return np.asarray(pi / pi.sum())
 
     def value_and_slope(self, t: Vector) -> tuple[Vector, Vector]:
-        """Return φ and a subgradient of it at each entry."""
+        """Return the generator φ and a subgradient of φ at each entry of t."""
         point = cp.Variable(t.size)
         made = self.generator(point)
         point.value = t
@@ -121,7 +118,7 @@ class _Divergence:
     def __call__(self, d: Any) -> tuple[Any, list[Any]]:
         m = d.shape[0]
         if self.prior is not None and len(self.prior) != m:
-            raise InputError(f"prior has {len(self.prior)} entries")
+            raise InputError(f"prior has {len(self.prior)} entries; give one for each example")
         pi = self.pi(m)
         value = self.generator(cp.Constant(np.ones(m)))
         if not isinstance(value, cp.Expression) or value.shape != (m,):
@@ -133,8 +130,8 @@ class _Divergence:
         at_one = np.asarray(value.value)
         if not abs(at_one).max() <= 1e-9:
             raise InputError(
-                f"a generator is zero at t = 1, and this one is {at_one[np.argmax(abs(at_one))]:g};"
-                " subtract that"
+                f"the generator must be 0 at t = 1, and it is {at_one[np.argmax(abs(at_one))]:g};"
+                " subtract this number"
             )
         divergence = pi @ self.generator(cp.multiply(1.0 / pi, d))
         if self.kind == "radius":
@@ -143,12 +140,13 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """A `Custom` whose programs are a table where one will do."""
+    """A `Custom` for a divergence. A smooth generator is evaluated by a table, not by a solver."""
 
     family = Custom.family
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f as computed and what its terms, which cancel near π, are rounded by."""
+        """Return `Bounds.penalty_bound`, with the roundings of the terms of f added."""
+        # Near the prior the terms are tiny differences of φ's terms, and their roundings count.
         value, distance = super().penalty_bound(d, total)
         f = self._f
         assert isinstance(f, _Divergence)
@@ -177,19 +175,26 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """What `Programs` derives by a solver, from c φ' at many t."""
+    """A replacement of the solvers of `Programs` by a table of c φ' at many t.
+
+    c is the weight and φ the generator of a divergence.
+    """
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
         super().__init__(relaxation, m)
-        self._f, self._pi = f, f.pi(m)
-        t = np.geomspace(_LEAST, 2.0 / self._pi.min(), _SIZE + (m == _SIZE))
+        self._f = f
+        self._pi = f.pi(m)
+        # With m points, a generator with an entry for each example would not raise an error.
+        size = 1 << 14
+        t = np.geomspace(_LEAST, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
-        """Whether φ is the same function of every entry, without corners or ends."""
+        """Whether φ is smooth on (0, ∞), and the same function of each entry of t."""
         point = cp.Variable(t.size)
         try:
             value = f.generator(point)
-        except (ValueError, IndexError):  # cvxpy's, of a generator with an entry for each example
+        # cvxpy raises these errors for a generator with an entry for each example.
+        except (ValueError, IndexError):
             return
         if value.shape != point.shape:
             return
@@ -197,35 +202,41 @@ class _Table(Programs):
             point.value = t[::-1]
             turned = value.value
             point.value = t
-            phi, apart = value.value, np.diff(t)
+            phi = value.value
+            apart = np.diff(t)
             slope = np.diff(phi) / apart
             bend = np.diff(slope)
             rounding = 1e-14 * (np.abs(phi[1:-1]) + np.abs(slope[1:]) * t[1:-1]) / apart[:-1]
-            far = np.pad(bend, 2, constant_values=np.inf)  # a corner may be between two points
+            # At a corner the slope changes more than two points before and two points after. The
+            # direct neighbours do not count, because the corner may lie between two points.
+            far = np.pad(bend, 2, constant_values=np.inf)
             near = np.maximum(far[:-4], far[4:])
             convex = (bend >= -rounding) & (bend <= 1.05 * near + rounding)
             self.smooth = bool(convex.all()) and np.allclose(turned[::-1], phi, 1e-12, 1e-12)
-        # Rounding is largest where t is least: no slope may be above those at larger t.
+        # Roundings are largest at the least t. A convex φ has no slope above those at larger t.
         self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
-    def _answer(self, x: Vector, slope: Vector) -> Vector:
+    def _weights(self, x: Vector, slope: Vector) -> Vector:
+        """Return d = π t for the t at which the table `slope` has the value x."""
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimiser over the simplex, and γ."""
+        """Return the minimiser over the simplex for the table `slope`, and the threshold γ."""
         from scipy.optimize import brentq
 
         def excess(gamma: float) -> float:
-            return float(self._answer(gamma - u, slope).sum()) - 1.0
+            return float(self._weights(gamma - u, slope).sum()) - 1.0
 
+        # At these ends all t are at most 1, or all at least 1, up to roundings.
         ends = np.array([u.min(), u.max()]) + np.interp(1.0, self._t, slope)
         low, high = ends + np.array([-1e-6, 1e-6]) * (1.0 + np.abs(ends))
-        gamma = low  # where c is so large that d = π to rounding
+        # Without a change of sign c is so large that d is the prior up to roundings.
+        gamma = low
         if excess(low) < 0.0 < excess(high):
             gamma = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-14))
-        # Where φ is flat t jumps, and what lies between is as good.
+        # If φ is flat, t jumps at γ, and every t between is a minimiser too.
         off = 1e-14 * (1.0 + abs(gamma))
-        below, above = (self._answer(gamma + s - u, slope) for s in (-off, off))
+        below, above = (self._weights(gamma + s - u, slope) for s in (-off, off))
         more = float(above.sum() - below.sum())
         part = min(1.0, max(0.0, (1.0 - below.sum()) / more)) if more > 0.0 else 0.0
         d = below + part * (above - below)
@@ -236,7 +247,7 @@ class _Table(Programs):
         return float(d @ u) + self._relaxation.penalty(d), d, gamma, gamma - u
 
     def require(self) -> None:
-        """Ask for nothing: bounds are by tangents of φ, which need no cone program."""
+        """Check nothing, because the bounds come from tangents of φ and not from a cone program."""
 
     def distribution(self, u: Vector, beta: float) -> Vector:
         return self._least(u + beta * np.log(self._pi), self._slope + beta * np.log(self._t))[0]
@@ -245,7 +256,8 @@ class _Table(Programs):
         if everywhere:
             try:
                 return super().conjugate(theta)
-            except InputError:  # a solver fails most often where f* is infinite
+            # A solver may fail if f* is infinite. Then <d, θ> − f(d) grows along a ray.
+            except InputError:
                 rays = [
                     self._pi + s * (np.arange(theta.size) == theta.argmax()) for s in (1e6, 1e9)
                 ]
@@ -253,47 +265,65 @@ class _Table(Programs):
                 if far > 1.2 * near > 0.0:
                     return np.inf
                 raise
-        d = self._answer(theta, self._slope)
+        d = self._weights(theta, self._slope)
         return float(d @ theta) - self._relaxation.penalty(d)
 
     def conjugate_above(self, theta: Vector) -> float:
-        """Return the sum of what two tangents of φ allow, below its maximiser and above it.
+        """Return an upper bound of sup <d, θ> − f(d) over 0 <= d <= 1, from tangents of φ.
 
-        At any t between, s t − φ is nowhere above the larger of them, as one rises and one falls.
+        For each example the goal is s t − φ(t) with s = θ/c. It is concave in t = d/π. So it is
+        below the larger of a tangent left of its maximiser, which rises, and one right of it.
         """
-        f, pi = self._f, self._pi
-        wanted, near = theta / float(f.size), self._answer(theta, self._slope) / pi
+        f = self._f
+        pi = self._pi
+        wanted = theta / float(f.size)
+        near = self._weights(theta, self._slope) / pi
         bend = np.maximum(np.gradient(self._slope / float(f.size), self._t), 1e-300)
-        ends = np.zeros(near.size), 1.0 / pi
-        first = [np.full(near.size, _LEAST), ends[1], near]  # it may be at an end
-        rising, falling = (np.zeros((3, near.size)) for _ in ends)  # value, slope, rounding
-        t, best = near, np.full(near.size, -np.inf)
-        for look in range(_LOOKS):
-            t = first[look] if look < len(first) else t
+        low = np.zeros(near.size)
+        high = 1.0 / pi
+        # Each column has the value, the slope and the rounding of a tangent, or zeros for none.
+        rising = np.zeros((3, near.size))
+        falling = np.zeros((3, near.size))
+        best = np.full(near.size, -np.inf)
+        # The maximiser may be an end of the interval. Otherwise the table has it nearly.
+        starts = [near, high, np.full(near.size, _LEAST)]
+        t = near
+        for _ in range(16):
+            t = starts.pop() if starts else t
             phi, slope = f.value_and_slope(t)
             off = wanted - slope
             sizes = 1.0 + t + np.abs(phi) + (np.abs(wanted) + np.abs(slope)) / pi
-            line, up = np.stack([wanted * t - phi, off, _ROUNDED * sizes]), off >= 0.0
-            rises, falls = up & (t >= ends[0]), ~up & (t <= ends[1])
-            ends = np.where(rises, t, ends[0]), np.where(falls, t, ends[1])
-            rising, falling = np.where(rises, line, rising), np.where(falls, line, falling)
-            least, best = _meeting(rising, falling, ends[1] - ends[0]), np.maximum(best, line[0])
+            line = np.stack([wanted * t - phi, off, _ROUNDED * sizes])
+            rises = (off >= 0.0) & (t >= low)
+            falls = ~(off >= 0.0) & (t <= high)
+            low = np.where(rises, t, low)
+            high = np.where(falls, t, high)
+            rising = np.where(rises, line, rising)
+            falling = np.where(falls, line, falling)
+            least = _meeting(rising, falling, high - low)
+            best = np.maximum(best, line[0])
+            # Further tangents would gain no more than their roundings.
             if (least - best <= 2.0 * line[2]).all():
-                break  # further tangents would gain but their rounding
-            with np.errstate(over="ignore"):  # beyond the ends it is halfway between them
+                break
+            # Newton's step for the maximiser, or the middle if the step leaves the interval.
+            with np.errstate(over="ignore"):
                 moved = t + off / np.interp(t, self._t, bend)
-            inside = (moved > ends[0]) & (moved < ends[1])
-            t = np.where(inside, moved, 0.5 * (ends[0] + ends[1]))
+            t = np.where((moved > low) & (moved < high), moved, 0.5 * (low + high))
         if not (np.isfinite(rising).all() and np.isfinite(falling).all()):
             return super().conjugate_above(theta)
         above = float(f.size) * math.fsum(pi * least)
-        loose = above - self.conjugate(theta, everywhere=False) > _LOOSE * (1.0 + abs(above))
+        # If the tangents are far from the table's value, a cone solver may have a better bound.
+        loose = above - self.conjugate(theta, everywhere=False) > 1e-9 * (1.0 + abs(above))
         return min(above, super().conjugate_above(theta)) if loose else above
 
 
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
-    """Return what two tangents, `width` apart, allow at most: value, slope and rounding of each."""
-    left, right = (line[2] > 0.0 for line in (rising, falling))  # those that there are
+    """Return the upper bound of a concave function between two tangents whose points are given.
+
+    Each tangent has a value, a slope and a rounding, which is 0 if there is no tangent. Their
+    points are `width` apart, and the larger tangent at the point where they meet is the bound.
+    """
+    left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)
     met = (falling[0] - rising[0] - falling[1] * width) / steep
     met = np.where(left, np.where(right, np.clip(met, 0.0, width), width), 0.0)

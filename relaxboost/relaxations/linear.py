@@ -1,4 +1,8 @@
-"""A polyhedral f as a linear program: in doubles for solvers, in fractions for proofs."""
+"""A polyhedral relaxation f as a linear program: in doubles for solvers, in fractions for proofs.
+
+d are the weights of the m examples, z are auxiliary variables of the program, and (d, z) is the
+vector of all variables.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,11 @@ from relaxboost._core.digits import bounds, number, vector
 from relaxboost._core.errors import InputError
 
 Bound = Fraction | None
-"""A bound, or None if there is none."""
+"""A bound of a variable or a row, or None if there is no bound."""
 Row = dict[int, Fraction]
-"""The non-zero coefficients of a row by index into (d, z)."""
+"""The non-zero coefficients of a row, by index into the variables (d, z)."""
 
 ZERO = Fraction(0)
-MAX_DOUBLE = 1e300
-"""Larger numbers are rounded to this one, so that their sums are doubles."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,7 @@ class LinearForm:
     """A polyhedral f as a linear program in doubles.
 
     f(d) is the minimum of cost·(d, z) over z, subject to ``lower <= (d, z) <= upper`` and
-    ``row_lower <= rows @ (d, z) <= row_upper``. The vectors `cost`, `lower` and `upper`
-    have length m + (number of z). If there are no rows, `rows` is None.
+    ``row_lower <= rows @ (d, z) <= row_upper``. `rows` is a matrix, or None if there are no rows.
     """
 
     cost: Vector
@@ -42,7 +43,7 @@ class LinearForm:
     row_upper: Vector = field(default_factory=lambda: np.empty(0))
 
     def exactly(self) -> ExactForm:
-        """Return the program in fractions whose data are exactly these doubles."""
+        """Return this program in fractions that are equal to its doubles."""
         rows: list[Row] = []
         if self.rows is not None:
             from scipy import sparse
@@ -67,34 +68,34 @@ class ExactForm(NamedTuple):
     """A polyhedral f on d >= 0 as a linear program in fractions.
 
     f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
-    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. None means that
-    there is no bound. The numbers are the parameters as the user gave them, without rounding.
+    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A bound that is
+    None does not exist. The numbers are the parameters of the user, without rounding.
     """
 
     cost: list[Fraction]
-    """A vector of length m + (number of z). `lower` and `upper` have this length too."""
+    """The costs of the variables (d, z). `lower` and `upper` have the same length."""
     lower: list[Bound]
     upper: list[Bound]
     rows: list[Row]
-    """The non-zero coefficients of each row by index into (d, z). The row d_0 − z_0 with m = 3
-    examples is ``{0: Fraction(1), 3: Fraction(-1)}``."""
+    """The non-zero coefficients of each row, by index into the variables (d, z). For m = 3 examples
+    the row d_0 − z_0 is ``{0: Fraction(1), 3: Fraction(-1)}``."""
     row_lower: list[Bound]
     row_upper: list[Bound]
     constant: Fraction = ZERO
 
     @classmethod
     def free(cls, m: int, more: int = 0) -> ExactForm:
-        """Return the program with no cost and (d, z) >= 0, where z has `more` entries."""
+        """Return the program with cost 0 and (d, z) >= 0, where z has `more` entries."""
         size = m + more
         return cls([ZERO] * size, [ZERO] * size, [None] * size, [], [], [])
 
     def doubles(self) -> LinearForm:
-        """Return the program in doubles. A variable that is fixed to 1 has the constant as cost."""
+        """Return this program in doubles. Raise InputError if an entry is not a fraction."""
         self._check()
         cost = self.cost
         lower = self.lower
         upper = self.upper
-        # Solvers of linear programs accept no constant.
+        # Solvers of linear programs accept no constant. A variable fixed to 1 has it as its cost.
         if self.constant:
             cost = [*cost, self.constant]
             lower = [*lower, Fraction(1)]
@@ -134,7 +135,7 @@ class ExactForm(NamedTuple):
                 )
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the program in the form that certificates store, of the kind ``polyhedral``."""
+        """Return the program as an entry of the kind ``polyhedral`` in a certificate."""
         return {
             "kind": "polyhedral",
             "auxiliaries": len(self.cost) - m,
@@ -149,8 +150,8 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the program of the sum, with the same d in R^m and the z of `other` at the end."""
-        # The z of `other` move behind those of this program.
+        """Return the program of the sum of both functions of d in R^m."""
+        # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
         return ExactForm(
@@ -167,16 +168,14 @@ class ExactForm(NamedTuple):
 
 
 def _bounds(sides: Vector) -> list[Bound]:
-    """Return bounds as fractions, and infinite bounds as None."""
+    """Return finite bounds as fractions, and infinite bounds as None."""
     return [Fraction(x) if np.isfinite(x) else None for x in sides.tolist()]
 
 
 def _near(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the nearest doubles, and `none` for None.
-
-    Conversions are slow, and many of the numbers are often the same object.
-    """
-    # The method `count` compares an object with itself by identity, which is fast.
+    """Return the double nearest to each number, and `none` for None."""
+    # Conversions are slow, and many numbers are often the same object. The method `count` compares
+    # an object with itself by identity, which is fast.
     if numbers and numbers[-1] is numbers[0] and numbers.count(numbers[0]) == len(numbers):
         return np.full(len(numbers), _double(numbers[0], none))
     distinct = {id(x): x for x in numbers}
@@ -184,21 +183,21 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
     return np.array([known[id(x)] for x in numbers], dtype=np.float64)
 
 
-def _double(x: Bound, none: float) -> float:
-    """Return the nearest double of at most 1e300 in size, and `none` for None."""
+def _double(x: Bound, none: float, largest: float = 1e300) -> float:
+    """Return the nearest double, at most `largest` in size for safe sums, and `none` for None."""
     if x is None:
         return none
     try:
         near = float(x)
     except OverflowError:
         near = math.inf if x > 0 else -math.inf
-    return max(-MAX_DOUBLE, min(near, MAX_DOUBLE))
+    return max(-largest, min(near, largest))
 
 
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
-    """Return the tighter bounds of d by `choose`, min or max, then the bounds of both z."""
+    """Return the tighter bounds of d in R^m, max or min by `choose`, and then those of both z."""
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

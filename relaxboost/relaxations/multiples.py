@@ -1,4 +1,4 @@
-"""Positive multiples of relaxations."""
+"""Positive multiples c * f of relaxations f."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from relaxboost.relaxations.own import has_own_class, resolved
 
 
 class ScaledWitness(NamedTuple):
-    """γ = c γ', and the witness, with threshold γ', of f at u/c."""
+    """The threshold γ of c * f at margins u, and the witness of f at the margins u/c."""
 
     gamma: float
     inner: Any
@@ -40,7 +40,7 @@ class ScaledWitness(NamedTuple):
 
 @makes("times")
 def times(f: Relaxation, c: object) -> Relaxation:
-    """Return c f for a number c > 0; multiples of multiples are one multiple."""
+    """Return c * f for a number c > 0. A multiple of a multiple becomes one multiple."""
     factor = exact("c * f", "c", c)
     if factor <= 0:
         raise InputError(f"c * f needs c > 0 to stay convex and proper, got c = {spell(factor)}")
@@ -52,7 +52,7 @@ def times(f: Relaxation, c: object) -> Relaxation:
 
 
 class _BoundsOfMultiple(Relaxation, Bounds):
-    """The bounds of c f, which follow from those of f."""
+    """The bounds of c * f, which follow from those of f."""
 
     f: Relaxation
     c: Any
@@ -62,7 +62,8 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return bounds_of(self.f).is_proved
 
     def _inner(self, u: Vector) -> Vector:
-        """Return u/c rounded down, which is safe below since F does not decrease."""
+        """Return the margins u/c of f, rounded down."""
+        # Relaxed margins are non-decreasing, so bounds at smaller margins are valid too.
         with np.errstate(over="ignore"):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
 
@@ -75,8 +76,9 @@ class _BoundsOfMultiple(Relaxation, Bounds):
 
     def lower_bound(self, u: Vector, witness: ScaledWitness) -> float:
         below = bounds_of(self.f).lower_bound(self._inner(u), witness.inner)
+        # The product would not be a double. Such a bound proves nothing of use anyway.
         if not abs(below) < 1e300 / float_up(self.c):
-            return -math.inf  # too far off to prove anything
+            return -math.inf
         return float_down(self.c * Fraction(below))
 
     def entropy_range(self, m: int) -> float:
@@ -93,11 +95,12 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return self._times_up(bounds_of(self.f).penalty_near(d, total, distance))
 
     def _times_up(self, value: float) -> float:
+        """Return c times the value, rounded upwards."""
         return float_up(self.c * Fraction(value)) if math.isfinite(value) else value
 
 
 class _DescriptionOfMultiple(Description):
-    """The description of c f, which follows from that of f."""
+    """The description of c * f, which follows from that of f."""
 
     f: Relaxation
     c: Any
@@ -110,12 +113,12 @@ class _DescriptionOfMultiple(Description):
         return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of f with its cost times c; f may know doubles only."""
+        """Return the linear program of f in doubles, with its costs times c."""
         form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return c and the description of f; a linear program is multiplied by itself."""
+        """Return the entry of a certificate: c and that of f, or a linear program for c * f."""
         of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":
             return super().describe(m)
@@ -127,16 +130,16 @@ class _DescriptionOfMultiple(Description):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
-    """c f for a relaxation f and a number c > 0, written ``c * f``.
+    """The multiple c f of a relaxation f by a number c > 0, written ``c * f``.
 
-    Its conjugate is c f*(θ/c), and F(u) = c F_f(u/c), so that everything comes from f, with the
-    closed forms and the level of proof that f has.
+    The conjugate is c f*(θ/c), and the relaxed margin at margins u is c times that of f at u/c.
+    So the multiple has the closed forms and the level of proof of f.
 
     Parameters
     ----------
     f : Relaxation
     c : int, float or Fraction
-        c > 0, kept exactly.
+        The factor c > 0, kept exactly.
 
     References
     ----------

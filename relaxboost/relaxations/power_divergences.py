@@ -1,9 +1,10 @@
-"""Power divergences from a prior: χ², Hellinger and their kin, as penalties and as balls.
+"""Power divergences from a prior distribution π, such as χ² and Hellinger: penalties and balls.
 
-D(d) = s Σ π_i φ(d_i / π_i) with the generator φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α
-and a scale s (Cressie & Read 1984). φ >= 0 vanishes at t = 1, so that min D = 0 at d = π and
-condition (i) of SS09 Thm 7 holds; (iii) fails, since shrinking d = π costs. On the simplex
-D = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), which is a power of the entries: `projections.power`.
+The divergence of weights d is D(d) = s Σ π_i φ(d_i / π_i) with a scale s and the generator
+φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α (Cressie & Read 1984). Since φ >= 0 and
+φ(1) = 0, the minimum is D(π) = 0 and condition (i) of SS09 Thm 7 holds. Condition (iii) fails,
+because D(t π) > 0 for t < 1. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), so the
+functions of `_projections.power` minimise it.
 """
 
 from __future__ import annotations
@@ -30,24 +31,21 @@ from relaxboost.relaxations.base import Traits, as_margins, box_around
 from relaxboost.relaxations.bounds import Witness
 from relaxboost.relaxations.priors import OverPrior, check_prior
 
-_CANCELLED = 1e-9
-"""The relative width from which an enclosure of D has lost digits that another one keeps."""
-
 
 class BallWitness(NamedTuple):
-    """A threshold γ and the multiplier λ >= 0 of the constraint D(d) <= r."""
+    """The threshold γ and the multiplier λ >= 0 of D(d) <= r that prove a lower bound of F(u)."""
 
     gamma: float
     multiplier: float
 
 
 class PowerDivergence(OverPrior):
-    """What the penalty and the ball of one order share."""
+    """The common base of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
-    """What the parameter beside the prior is called, weight or radius."""
+    """The name of the parameter for the size: "weight" of a penalty or "radius" of a ball."""
     least: ClassVar[Fraction] = Fraction(1, 10**100)
-    """The least that it may be."""
+    """The smallest weight or radius that is allowed."""
 
     def __post_init__(self) -> None:
         kind, name = type(self).__name__, self.size_name
@@ -67,15 +65,15 @@ class PowerDivergence(OverPrior):
     @property
     @abstractmethod
     def alpha(self) -> Fraction:
-        """The order α > 0."""
+        """The order α > 0 of the divergence."""
 
     @property
     def scale(self) -> Fraction:
-        """The factor s."""
+        """The scale s > 0 of the divergence."""
         return Fraction(1)
 
     def resolve(self, m: int) -> Any:
-        """Return itself if the prior has m entries, all positive unless the order is one."""
+        """Return this relaxation, after checks of its prior."""
         if self.alpha != 1 and self.prior is not None and min(self.prior) == 0:
             i = self.prior.index(0)
             raise InputError(
@@ -90,11 +88,11 @@ class PowerDivergence(OverPrior):
 
     @property
     def _curve(self) -> Fraction:
-        """α (α − 1) / s."""
+        """The number α (α − 1) / s for the order α and the scale s of the divergence."""
         return self.alpha * (self.alpha - 1) / self.scale
 
     def _kappa(self, m: int) -> Vector:
-        """Return π^{1−α}, one number if it is the same for all."""
+        """Return π^{1−α} of the prior π, as one number if the prior is uniform."""
         return np.power(np.full(1, 1.0 / m), -self._q) if self.prior is None else self._powers
 
     @cached_property
@@ -104,7 +102,7 @@ class PowerDivergence(OverPrior):
         return powers
 
     def divergence(self, d: Vector) -> float:
-        """Return D(d) in doubles, inf outside its domain."""
+        """Return the divergence D(d) in doubles, or inf outside its domain."""
         d = np.asarray(d, dtype=np.float64)
         pi = self.center(d.size)
         if self.alpha == 2:
@@ -116,16 +114,17 @@ class PowerDivergence(OverPrior):
         return max(0.0, float((pi * terms).sum()) / float(self._curve))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Enclose D(d) for d in the simplex."""
+        """Enclose the divergence D(d) of a point d of the simplex."""
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
         t, powers = d / pi, (d / pi).power(self.alpha)
         whole = ((pi * powers).sum() - 1.0) / Interval(self._curve)
-        if whole.up <= whole.down * (1.0 + _CANCELLED):
+        # This relative width means that cancellation lost no more than half of the digits.
+        if whole.up <= whole.down * (1.0 + 1e-9):
             return whole
-        # By Taylor's theorem φ(t) is (t − 1)² / 2 times a power of a number between 1 and t. That
-        # does not cancel near π, where a large weight makes the roundings of the sum count.
+        # By Taylor's theorem φ(t) = (t − 1)² / 2 · x^{α−2} for an x between 1 and t. This formula
+        # does not cancel near π, where a large weight would multiply the roundings.
         with np.errstate(all="ignore"):
             bend = powers / t.square()
             hull = Interval(np.minimum(bend.lower, 1.0), np.maximum(bend.upper, 1.0))
@@ -133,7 +132,7 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Enclose Σ π c φ*(x / c) with c > 0 and the supremum in φ* over t >= 0 only."""
+        """Enclose c Σ π φ*(x / c) for c > 0, with the supremum in φ* over t >= 0 only."""
         s = x / c
         if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
@@ -147,9 +146,10 @@ class PowerDivergence(OverPrior):
         return c * total / Interval(self.alpha)
 
     def _conjugate(self, theta: Vector, c: float) -> float:
-        """Return Σ π c φ*(θ / c), for α = 2 over all of R^m."""
+        """Return the conjugate c Σ π φ*(θ / c) of c Σ π φ(d / π) with the generator φ."""
         s, a = np.asarray(theta, dtype=np.float64) / c, float(self.alpha)
         base = (a - 1.0) * s
+        # φ is finite for negative t only if α = 2; otherwise t >= 0 cuts the conjugate.
         with np.errstate(over="ignore", divide="ignore"):
             if self.alpha == 2:
                 grown = s * (s + 2.0)
@@ -162,7 +162,8 @@ class PowerDivergence(OverPrior):
             return c * float(self.center(s.size) @ grown) / a
 
     def _floor(self, c: Fraction) -> dict[str, str]:
-        """Return the x below which c φ*(x/c) falls again: for α = 2, where φ is finite below 0."""
+        """Return the entry `floor` of a certificate: the vertex of the parabola c φ*(x/c)."""
+        # Below the vertex the conjugate decreases. For other orders it never does.
         return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
 
     def _cvxpy_domain(self, d: Any) -> list[Any]:
@@ -178,7 +179,10 @@ class PowerDivergence(OverPrior):
 
 @dataclass(frozen=True, repr=False)
 class DivergencePenalty(PowerDivergence):
-    """f = c D on its domain; F(u) = max over γ of γ − c s Σ π φ*((γ − u)/(c s))."""
+    """The penalty f = c D with a weight c and a power divergence D of scale s and generator φ.
+
+    The relaxed margin at margins u is the maximum over γ of γ − c s Σ π φ*((γ − u)/(c s)).
+    """
 
     size_name: ClassVar[str] = "weight"
 
@@ -187,25 +191,23 @@ class DivergencePenalty(PowerDivergence):
 
     @property
     def _strength(self) -> float:
-        """The factor c s."""
+        """The factor c s of Σ π φ(d/π): the weight c times the scale s."""
         return float(self.weight * self.scale)
 
     @property
     def traits(self) -> Traits:
-        """min f = 0; strongly convex for α <= 2; 0 is in the core of dom f for χ² only."""
+        """The properties of f, which depend on the order α: f is strongly convex for α <= 2."""
         return Traits(
             smooth=self.alpha <= 2,
             symmetric=self.prior is None,
             zero_minimum=True,
-            zero_in_core=self.alpha == 2,
+            zero_in_core=self.alpha == 2,  # Otherwise the domain is d >= 0.
         )
 
     def curvature(self, m: int) -> float:
-        """Return c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, else 0.
-
-        The Hessian is c s diag(π^{1−α} d^{α−2}), so that the modulus is c s over the largest
-        Σ π^{α−1} d^{2−α}, which is at most 1 by Hölder's inequality, or attained at a vertex.
-        """
+        """Return c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2."""
+        # The Hessian is c s diag(π^{1−α} d^{α−2}), so the modulus is c s / max Σ π^{α−1} d^{2−α}.
+        # By Hölder's inequality the sum is at most 1 for α >= 1. For α < 1 a vertex attains it.
         if self.alpha > 2:
             return 0.0
         least = 1.0 / m if self.prior is None else float(self._prior.min())
@@ -218,19 +220,21 @@ class DivergencePenalty(PowerDivergence):
         return self._conjugate(theta, self._strength)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        kappa, q = self._kappa(u.size), self._q
+        """Return the threshold γ and the minimiser d at the margins u."""
+        kappa = self._kappa(u.size)
+        q = self._q
         mu = self._strength / abs(q)
         g, _, d = power_margin.power_penalty_margin(u, kappa, q, mu)
+        # φ' is t^q / q − 1/q here, and without the constant in `power`.
         return g - self._strength / q, d
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser; γ is the root of a scalar equation."""
         u = as_margins(u, self)
         _, d = self._minimise(u)
         return float(d @ u) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + c D(d) + β Σ d log d, by one scalar root."""
+        """Return the minimiser of <d, u> + c D(d) + β Σ d log d, from the root of one equation."""
         mu = self._strength / abs(self._q)
         return power.power_penalty(u, beta, self._kappa(u.size), self._q, mu)
 
@@ -238,7 +242,8 @@ class DivergencePenalty(PowerDivergence):
         return Witness(self._minimise(as_margins(u, self))[0])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards; valid for every γ."""
+        """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards."""
+        # This is a lower bound of F(u) for every threshold γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         gamma = Interval(witness.gamma)
@@ -250,7 +255,7 @@ class DivergencePenalty(PowerDivergence):
         return float(self.weight) * self._cvxpy_divergence(d), self._cvxpy_domain(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return c s Σ π φ*(x / (c s))."""
+        """Return the conjugate c s Σ π φ*(x / (c s)) of f as a cvxpy expression."""
         a, c = float(self.alpha), self._strength
         base = 1.0 + (a - 1.0) / c * x
         if self.alpha == 2:
@@ -275,14 +280,15 @@ class DivergencePenalty(PowerDivergence):
 
 @dataclass(frozen=True, repr=False)
 class DivergenceBall(Ball, PowerDivergence):
-    """The indicator of D(d) <= r.
+    """The indicator of D(d) <= r for a power divergence D of scale s and generator φ.
 
-    F(u) = max over γ and λ >= 0 of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)).
+    The relaxed margin at margins u is the maximum of γ − λ r − λ s Σ π φ*((γ − u)/(λ s)) over
+    thresholds γ and multipliers λ >= 0.
     """
 
     size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
-    """Below this radius doubles cannot tell the ball from its center."""
+    """Doubles cannot distinguish a ball of a smaller radius from its center."""
 
     radius: Any
     prior: Any = None
@@ -299,20 +305,23 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def traits(self) -> Traits:
-        """min f = 0; 0 is in the core of dom f for a χ² ball of radius above one."""
+        """The properties of the indicator f. Its minimum is 0."""
+        # D(0) = s/2 for α = 2. Other balls contain no negative entries, so 0 is not in their core.
         core = self.alpha == 2 and 2 * self.radius > self.scale
         return Traits(symmetric=self.prior is None, zero_minimum=True, zero_in_core=core)
 
     @property
     def _bound(self) -> float:
-        """The logarithm of what Σ π^{1−α} d^α may be; −inf where D <= r always."""
+        """The logarithm of the bound of Σ π^{1−α} d^α for the order α, or −inf without a bound."""
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
-        kappa, q = self._kappa(u.size), self._q
+        """Return the witness and the minimiser d at the margins u."""
+        kappa = self._kappa(u.size)
+        q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
-        strength = mu * abs(q)  # λ s
+        strength = mu * abs(q)  # the multiplier λ times the scale s
         multiplier = strength / float(self.scale)
         return BallWitness(g - strength / q, multiplier), self.draw_in(d)
 
@@ -322,17 +331,15 @@ class DivergenceBall(Ball, PowerDivergence):
         return float(d @ u), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball, by two scalar roots."""
+        """Return the minimiser of <d, u> + β Σ d log d in the ball, from two scalar equations."""
         return self.draw_in(power.power_ball(u, beta, self._kappa(u.size), self._q, self._bound))
 
     def witness(self, u: Vector) -> BallWitness:
         return self._minimise(as_margins(u, self))[0]
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
-        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards; valid for γ, λ >= 0.
-
-        For λ = 0 it is γ where no margin is below it.
-        """
+        """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards."""
+        # This is a lower bound of F(u) for every γ and λ >= 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf
@@ -345,7 +352,8 @@ class DivergenceBall(Ball, PowerDivergence):
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return γ, the multiplier and the floor of x; where the ball does not bind, min u."""
+        """Return the threshold, the multiplier and the least x as an entry of a certificate."""
+        # Without a multiplier the smallest exact margin is the best threshold.
         if not found.multiplier:
             prior = self.prior or [1] * len(u)
             least = min(x for x, p in zip(u, prior, strict=True) if p)
@@ -358,7 +366,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f*, for χ² as <x, π> plus a multiple of the l2 norm of sqrt(π) x."""
+        """Return the conjugate f* as a cvxpy expression, which is a Euclidean norm for χ²."""
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

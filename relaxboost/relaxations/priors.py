@@ -1,4 +1,4 @@
-"""The base of relaxations relative to a prior distribution π over the examples."""
+"""The base class of relaxations relative to a prior distribution π over the examples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from relaxboost.relaxations.description import Description
 
 
 def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
-    """Return `prior` as a tuple of floats and Fractions, kept exactly; None stays None.
+    """Return `prior` as a tuple of exact floats and Fractions, or None for None.
 
     Raises
     ------
@@ -37,6 +37,7 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     if isinstance(prior, str) or not isinstance(prior, Iterable):
         raise InputError(f"{owner} needs prior to be a vector of numbers, got {prior!r}")
     kept = tuple(
+        # Floats stay floats, because sums and logarithms of floats are much faster.
         float(p)
         if isinstance(p, float) and math.isfinite(p)
         else exact(owner, "every entry of prior", p)
@@ -48,16 +49,17 @@ def check_prior(owner: str, prior: Any) -> tuple[Any, ...] | None:
     total = math.fsum(map(float, kept))
     if not abs(total - 1.0) <= 1e-9:
         raise InputError(
-            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}"
+            f"{owner}: priors must sum to one within 1e-09, and these sum to {total:.12g}; "
+            "divide the prior by its sum"
         )
     return kept
 
 
 class OverPrior(Relaxation, Bounds, Description):
-    """A relaxation relative to a prior distribution π. Subclasses have a field `prior`.
+    """A relaxation f relative to a prior distribution π. Subclasses have a field `prior`.
 
     π is `prior` divided by its exact sum, or the uniform distribution if `prior` is None. If
-    π_i = 0, then d_i = 0.
+    π_i = 0, then f(d) is infinite unless d_i = 0.
     """
 
     per_example: ClassVar[str] = "prior"
@@ -68,10 +70,10 @@ class OverPrior(Relaxation, Bounds, Description):
         return np.full(m, 1.0 / m) if self.prior is None else self._prior.copy()
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point near `d` where f is finite.
+        """Return a point of the simplex near `d` at which f is finite.
 
-        `d` is clipped, set to zero where π is zero, and normalised. If f is infinite there, it is
-        moved towards π.
+        The point is `d` after three changes: d_i = 0 if π_i = 0, d >= 0, and Σd = 1. If f is
+        infinite at this point, the point moves towards π.
         """
         d = np.array(d, dtype=np.float64)
         if self._zeros is not None and np.isfinite(d).all():
@@ -91,13 +93,13 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _prior(self) -> Vector:
-        """π in doubles, with a relative error of a few roundings."""
+        """The prior distribution π in doubles, with a relative error of a few roundings."""
         prior = np.array([float(p) for p in self.prior])
         return prior / math.fsum(prior.tolist())
 
     @cached_property
     def _zeros(self) -> NDArray[np.bool_] | None:
-        """Whether each π_i is zero, or None if no π_i is."""
+        """The mask of the examples with π_i = 0 for the prior π, or None if all π_i > 0."""
         if self.prior is None:
             return None
         zeros = np.array([p == 0 for p in self.prior])
@@ -105,7 +107,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _log_prior(self) -> Vector | None:
-        """log π where π is positive, or None for the uniform π."""
+        """The logarithms of the positive entries of the prior π, or None for the uniform π."""
         if self.prior is None:
             return None
         # A positive Fraction may be too small for a double, but its logarithm is not.
@@ -118,7 +120,7 @@ class OverPrior(Relaxation, Bounds, Description):
 
     @cached_property
     def _enclosed_prior(self) -> Interval:
-        """Rigorous bounds of π where it is positive."""
+        """Intervals that contain the positive entries of the prior π."""
         # Floats have a fast rigorous sum, and Fractions an exact one.
         positive = [p for p in self.prior if p > 0]
         if all(isinstance(p, float) for p in positive):
@@ -129,11 +131,11 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
-        """Return bounds of the positive π_i, or one interval for the uniform π."""
+        """Return intervals of the positive π_i of the prior, or one interval for a uniform π."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
-        """π with its zeros, rigorously."""
+        """Return intervals that contain the prior π of all examples, zeros included."""
         pi = self._pi(m)
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
@@ -144,20 +146,20 @@ class OverPrior(Relaxation, Bounds, Description):
         return [p / total for p in given]
 
     def _positive(self, m: int) -> int:
-        """Return the number of positive π_i."""
+        """Return the number of positive entries of the prior π."""
         return m if self._zeros is None else m - int(self._zeros.sum())
 
     def _inside(self, u: Any) -> Vector:
-        """Return the entries of `u` where π is positive."""
+        """Return the entries of `u` at the examples whose prior π_i is positive."""
         u = np.asarray(u, dtype=np.float64)
         return u if self._zeros is None else u[~self._zeros]
 
     def _outside_is_zero(self, d: Vector) -> bool:
-        """Return whether d is zero where π is."""
+        """Return whether d_i = 0 for each example with π_i = 0 in the prior π."""
         return self._zeros is None or not np.any(d[self._zeros])
 
     def _spread_out(self, inside: Vector) -> Vector:
-        """Return the vector that `_inside` maps to `inside`, with zeros where π is zero."""
+        """Return a vector with `inside` at the examples with π_i > 0, and zeros at the others."""
         if self._zeros is None:
             return inside
         d = np.zeros(self._zeros.size)

@@ -1,4 +1,4 @@
-"""The split of margins between the two terms of a sum of relaxations, by cvxpy."""
+"""The best split of margins between the two terms of a sum of relaxations, by cvxpy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
 
 def split(total: Any, u: Vector) -> Vector:
-    """Return the v that maximises F1(v) + F2(u − v) for a sum with terms `first` and `second`.
+    """Return the v that maximises F1(v) + F2(u − v) for the sum `total` of f1 and f2.
 
-    The program has a copy of d for each term. The multipliers λ of d1 = d2 give v = u + λ: the
-    minimum of <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least the
+    u are the margins, and F1 and F2 the relaxed margins of the terms. The program minimises
+    <u, d1> + f1(d1) + f2(d2) over copies d1, d2 of d. The multipliers λ of d1 = d2 give v = u + λ:
+    the minimum of <u + λ, d1> + f1(d1) over the simplex is F1(u + λ), and F2(−λ) is at least the
     minimum of f2(d2) − <λ, d2> over R^m.
     """
     cache = vars(total).setdefault("_programs", {})
@@ -35,5 +36,7 @@ def split(total: Any, u: Vector) -> Vector:
     margins.value = u
     status, _ = solve_problem(problem)
     if status not in SOLVED:
-        raise SolverError(f"cvxpy ended with status {status} on F(u) of {total!r}")
+        raise SolverError(
+            f"cvxpy ended with status {status} for the relaxed margin F(u) of {total!r}"
+        )
     return u + np.asarray(equal.dual_value)

@@ -1,4 +1,4 @@
-"""Sums of relaxations."""
+"""Sums f1 + f2 of relaxations."""
 
 from __future__ import annotations
 
@@ -32,16 +32,12 @@ from relaxboost.relaxations.multiples import Scaled
 from relaxboost.relaxations.own import check_returns, has_own_class
 from relaxboost.relaxations.splitting import split
 
-_ROUNDINGS = 1e-12
-"""A center may be so far from a point where both terms are bounded: it is one but for roundings."""
 _ROOM = 1e-6
-"""What is called room around a point, and a short way, in the l1 norm."""
-_SWEEPS = 30
-"""The number of rounds in which each term in turn moves a point into its own domain."""
+"""The l1 distance within which all points around a center should be in the domain."""
 
 
 class SumWitness(NamedTuple):
-    """A splitting u = v + (u − v), and a witness of each term at its part."""
+    """A splitting of the margins u = v + (u − v), and the witness of each term at its part."""
 
     gamma: float
     v: Vector
@@ -51,7 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return first + second, in closed form where one of the two knows it."""
+    """Return first + second, in closed form if a rule of one of the terms has it."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -59,13 +55,11 @@ def add(first: Relaxation, second: Relaxation) -> Relaxation:
 
 
 def _entropy(f: Relaxation) -> float:
-    """Return c where f is c times the relative entropy to the uniform prior, else 0.
-
-    c may be smaller than the weight of a `KLPenalty`, but not larger.
-    """
+    """Return c if f is c times the relative entropy to the uniform prior, and else 0."""
     c, of = (f.c, f.f) if isinstance(f, Scaled) else (1, f)
     plain = not has_own_class(of)
     weight = c * of.weight if plain and isinstance(of, KLPenalty) and of.prior is None else 0
+    # A multiple of a `KLPenalty` may exceed 1e100, the largest weight of this class.
     return float(weight) if weight <= 1e100 else 0.0
 
 
@@ -78,7 +72,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @property
     def is_proved(self) -> bool:
-        """Whether both terms are proved, and bounded at a common point."""
+        """Whether the bounds of both terms are proved, and hold at a common point."""
         return self._proved and self._has_proved_terms
 
     @property
@@ -90,27 +84,26 @@ class _BoundsOfSum(Relaxation, Bounds):
         return bounds_of(self.first), bounds_of(self.second)
 
     def witness(self, u: Vector) -> SumWitness:
-        """Return the best splitting, with a witness of each term at its part.
-
-        Where no solver finds it the first term takes all of u, which proves less.
-        """
+        """Return the best splitting of the margins u, and the witness of each term at its part."""
         u = as_margins(u, self)
         found = self._softened(u)
         try:
             v = split(self, u) if found is None else found[1]
         except SolverError:
-            v = u
+            v = u  # Every splitting proves a bound, though a weaker one.
         one, other = self._bounds
         first = one.witness(v)
         second = other.witness(self._rest(u, v))
         return SumWitness(first.gamma + second.gamma, v, first, second)
 
     def _softened(self, u: Vector) -> tuple[Vector, Vector] | None:
-        """Return (d, v) for a term g and c KL: F(u) is attained at d, and is F1(v) + F2(u − v).
+        """Return the minimiser d of F(u) and the best splitting v if a term is a relative entropy.
 
-        d is the distribution of g at c, and g alone is least there at the margins u + c log(m d).
-        None where no term is a relative entropy to the uniform prior, or g takes a solver itself.
+        Return None if no term is c times the relative entropy to the uniform prior, or if the
+        distributions of the other term come from a solver.
         """
+        # For f = g + c KL, d is `g.distribution` at β = c. It also minimises <v, d> + g(d) at the
+        # margins v = u + c log(m d), by the optimality conditions of d.
         for g, other in (self._operands, self._operands[::-1]):
             c = _entropy(other)
             if c and not needs_solver(g):
@@ -121,12 +114,13 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return u − v rounded down, which is safe below since F2 does not decrease."""
+        """Return the margins u − v of the second term, rounded down."""
+        # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
 
     def lower_bound(self, u: Vector, witness: SumWitness) -> float:
-        """Return L1(v) + L2(u − v), rounded downwards where the terms' bounds are."""
+        """Return the sum of the terms' lower bounds at v and at u − v, rounded downwards."""
         if not np.isfinite(witness.v).all():
             return -math.inf
         one, other = self._bounds
@@ -150,16 +144,13 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) for a point near d / Σd where both terms are bounded, or inf.
-
-        If f1 is at most a at a point at distance r, and f2 at most b wherever the distance is at
-        most r, the sum is at most a + b at that point.
-        """
+        """Return (value, distance) with f1 + f2 <= value at a point near d / Σd, or (inf, ...)."""
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
         b, s = other.penalty_bound(d, total)
         if r == 0.0 == s:
             return up(a + b), 0.0
+        # At the point at distance r where f1 <= a, f2 is at most its bound within distance r.
         return min(
             (up(a + other.penalty_near(d, total, r)), r),
             (up(b + one.penalty_near(d, total, s)), s),
@@ -170,14 +161,14 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the bound at the point nearest to d, towards the center, where both terms have
-        one; at level numerical what cvxpy evaluates where they have none at d."""
+        """Return (value, distance) for a point near d at which both terms are bounded."""
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
         if not self.is_proved:
             return NumericalBounds(self).evaluated_bound(d, total)
         center = self.center(d.size)
+        # The first shares are roundings of d, and the last one is the center.
         for exponent in range(-50, 1, 2):
             point = np.maximum(d + 2.0**exponent * (center - d), 0.0)
             around = sum_bounds(point)
@@ -194,20 +185,24 @@ class _DescriptionOfSum(Description):
     first: Relaxation
     second: Relaxation
 
+    @property
+    def _descriptions(self) -> tuple[Description, Description]:
+        return description_of(self.first), description_of(self.second)
+
     def exact_form(self, m: int) -> ExactForm | None:
-        first, second = (description_of(f).exact_form(m) for f in (self.first, self.second))
+        first, second = (of.exact_form(m) for of in self._descriptions)
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return that of the terms' own; these may know doubles only."""
-        first, second = (description_of(f).linear_form(m) for f in (self.first, self.second))
+        """Return the sum of the linear programs of the terms in doubles."""
+        first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the descriptions of the terms; two linear programs are one."""
-        first, second = (description_of(f).describe(m) for f in (self.first, self.second))
+        """Return the entry of a certificate: those of both terms, or one linear program."""
+        first, second = (of.describe(m) for of in self._descriptions)
         if first is None or second is None:
             return None
         either = "polyhedral" in (first["kind"], second["kind"])
@@ -215,23 +210,20 @@ class _DescriptionOfSum(Description):
         return whole or {"kind": "sum", "first": first, "second": second}
 
     def exact_caps(self, m: int) -> list[Groups]:
-        return [
-            group for f in (self.first, self.second) for group in description_of(f).exact_caps(m)
-        ]
+        return [group for of in self._descriptions for group in of.exact_caps(m)]
 
 
 @dataclass(frozen=True, repr=False)
 class Sum(_BoundsOfSum, _DescriptionOfSum):
     """The sum of two relaxations, written ``f1 + f2``.
 
-    For every v, F(u) >= F1(v) + F2(u − v), with equality for the best v: that splitting is the
-    witness, and the sum is proved to the weaker of the levels of its terms. (f1 + f2)* is the
-    infimal convolution of f1* and f2*. Distributions come from cvxpy, and so does F unless one
-    term is a relative entropy to the uniform prior.
+    The relaxed margin satisfies F(u) >= F1(v) + F2(u − v) for every v, with equality for the best
+    v. This splitting of the margins u is the witness. The level of proof is the weaker level of
+    the two terms. Distributions come from cvxpy, and so does F unless one term is a relative
+    entropy to the uniform prior. The conjugate is the infimal convolution of f1* and f2*.
 
-    An upper bound needs a point where *both* terms are proved finite. It is found near d, or on the
-    way from d to `center(m)`. Where neither term has room around any such point there is none,
-    and the level is numerical.
+    An upper bound needs a point at which *both* terms have proved bounds. Such a point is near d,
+    or between d and `center(m)`. If there is none, the level is numerical.
     """
 
     family = "relaxboost.Sum"
@@ -252,24 +244,29 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
 
     @property
     def traits(self) -> Traits:
-        """What follows from the traits of the terms.
-
-        One strongly convex term is enough for the sum. Terms that both have minimum 0 have it at
-        a common point if both are monotone, f(0) <= f(d); otherwise nothing is claimed.
-        """
-        a, b = self.first.traits, self.second.traits
+        """The properties of the sum that follow from those of the terms."""
+        a = self.first.traits
+        b = self.second.traits
         monotone = a.monotone and b.monotone
         return Traits(
             polyhedral=a.polyhedral and b.polyhedral,
+            # One strongly convex term is enough.
             smooth=a.smooth or b.smooth,
             monotone=monotone,
             symmetric=a.symmetric and b.symmetric,
+            # Monotone terms have their minima at d = 0. Other terms may have them at two points.
             zero_minimum=a.zero_minimum and b.zero_minimum and monotone,
             zero_in_core=a.zero_in_core and b.zero_in_core,
         )
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the sum of what the terms resolve to; they must share a point of the simplex."""
+        """Return the sum of the resolved terms.
+
+        Raises
+        ------
+        InputError
+            If no point of the simplex is in the domains of both terms.
+        """
         both = self._bind(m)
         if not isinstance(both, Sum):
             return both.resolve(m)
@@ -289,7 +286,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return self.first.penalty(d) + self.second.penalty(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser, without a solver where one term is a relative entropy."""
+        """Return F(u) and its minimiser. A relative entropy as a term makes a solver needless."""
         u = as_margins(u, self)
         found = self._softened(u)
         if found is None:
@@ -297,7 +294,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return math.fsum((found[0] * u).tolist()) + self.penalty(found[0]), found[0]
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        # A domain of one point: no solver can scale the β that `default_beta` gives for it.
+        # The domain has one point. The default β is then so large that a solver cannot scale it.
         if self.entropy_range(u.size) == 0.0:
             return self.center(u.size)
         return super()._distribution(u, beta)
@@ -308,58 +305,62 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return f1*(y) + f2*(x − y), to be minimised over y."""
+        """Return f1*(y) + f2*(x − y) and its constraints. The minimum over y is the conjugate."""
         y = cp.Variable(x.shape[0])
         first, some = self.first.cvxpy_conjugate(y)
         second, more = self.second.cvxpy_conjugate(x - y)
         return first + second, [*some, *more]
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return F1(v) + F2(u − v), to be maximised over v; γ is that of both together."""
-        v, part = cp.Variable(u.shape[0], name="v"), cp.Variable()
+        """Return F1(v) + F2(u − v) and its constraints. The maximum over v is F(u)."""
+        v = cp.Variable(u.shape[0], name="v")
+        part = cp.Variable()  # the part of the threshold γ for the second term
         first, some = self.first.cvxpy_relaxed_margin(v, gamma - part)
         second, more = self.second.cvxpy_relaxed_margin(u - v, part)
         return first + second, [*some, *more]
 
     def center(self, m: int) -> Vector:
-        """Return a point where both terms are bounded, with room around it if there is any.
-
-        It is a center of a term if one will do, else a point inside the domain that cvxpy finds.
-        """
+        """Return a point at which both terms have bounds, at points near it too if possible."""
         programs = numerical.programs(self, m)
         if programs.center is None:
             programs.center = self._find_center(m)
         return programs.center.copy()
 
     def _find_center(self, m: int) -> Vector:
-        one, other = self.first.center(m), self.second.center(m)
+        one = self.first.center(m)
+        other = self.second.center(m)
         tries = [one, other, 0.5 * (one + other), np.full(m, 1.0 / m)]
         found = self._bounded(tries, 0.0)
         roomy = [d for d in found if math.isfinite(self.penalty_near(d, sum_bounds(d), _ROOM))]
-        if not roomy and self._has_proved_terms:  # a center on an edge leads nowhere
-            with contextlib.suppress(InputError):  # no solver finds any
+        # Points between d and a center at the boundary of the domain may have no bounds either.
+        if not roomy and self._has_proved_terms:
+            with contextlib.suppress(InputError):  # of solvers that find no point inside
                 tries += numerical.programs(self, m).inside()
             roomy = self._bounded(tries[4:], 0.0)[:1]
-        found = roomy or found or self._bounded(tries, _ROUNDINGS)
+        # Roundings may keep a center from being in the domain exactly.
+        found = roomy or found or self._bounded(tries, 1e-12)
         found = found or [d for d in tries if math.isfinite(self.penalty(d))]
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return those of `points` that are so near to one where both terms are bounded."""
-        bounds = [self._common(d, sum_bounds(d)) for d in points]
-        pairs = zip(points, bounds, strict=True)
-        return [d for d, (value, apart) in pairs if math.isfinite(value) and apart <= within]
+        """Return the `points` with a point within this l1 distance where both terms are bounded."""
+        found = []
+        for d in points:
+            value, apart = self._common(d, sum_bounds(d))
+            if math.isfinite(value) and apart <= within:
+                found.append(d)
+        return found
 
     def repair(self, d: Vector) -> Vector:
-        """Return a point near `d`: towards the center, or as the terms repair it in turn.
-
-        Where the domain has no room inside, the way to the center enters it at its end only.
-        """
+        """Return a point near `d` at which both terms are finite."""
         d = onto_simplex(d, repr(self))
         towards = super().repair(d)
         far = float(np.abs(towards - d).sum())
         moved = d
-        for f in _SWEEPS * self._operands if far > _ROOM else ():
+        # If the domain has no interior, the segment to the center may enter it at its end only.
+        # Repairs by the terms in turn may then find a nearer point, but need not: 30 rounds are
+        # enough to know.
+        for f in 30 * self._operands if far > _ROOM else ():
             moved = f.repair(moved)
             if math.isfinite(self.penalty(moved)):
                 return moved if float(np.abs(moved - d).sum()) < far else towards

@@ -1,4 +1,4 @@
-"""Parameters that are vectors: exact values, keys, and short texts."""
+"""Checks, exact values, keys and short texts of parameters that are vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from relaxboost._core.parameters import exact, positive_size, spell
 from relaxboost._core.rounding import float_down, float_up
 
 MAX_SHOWN = 8
-"""The largest number of entries that a repr shows."""
+"""The largest number of entries of a vector that a repr shows."""
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
-    """Return `values` as a non-empty tuple of exact numbers, or raise InputError."""
+    """Return `values` as a tuple of exact numbers. InputError is raised for any other value."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
     if not isinstance(values, Iterable) or isinstance(values, str):
@@ -32,7 +32,7 @@ def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
 
 
 def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] | None:
-    """Return `values` as a tuple of exact positive numbers; None stays None."""
+    """Return `values` as a tuple of exact positive numbers, or None for None."""
     if values is None:
         return None
     numbers = exact_vector(owner, name, values)
@@ -45,20 +45,20 @@ def positive_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...] 
 
 
 def enclose_vector(values: tuple[Fraction, ...]) -> Interval:
-    """Return the narrowest interval of doubles that contains each value."""
+    """Return for each value the narrowest interval of doubles that contains it."""
     low = np.array([float_down(value) for value in values])
     return Interval(low, np.array([float_up(value) for value in values]))
 
 
 def spell_vector(values: tuple[Fraction, ...]) -> str:
-    """Return an exact expression for `values`, or only their number if they are many."""
+    """Return an exact text for a few values, or the number of values if there are many."""
     if len(values) <= MAX_SHOWN:
         return f"[{', '.join(spell(value) for value in values)}]"
     return f"<{len(values)} numbers>"
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a text that determines the value of a parameter, for keys; an array gives a hash."""
+    """Return a text that determines the value of a parameter, for keys. Arrays give a hash."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):
@@ -69,6 +69,6 @@ def spell_parameter(value: object, owner: object) -> str:
         content = np.ascontiguousarray(value, dtype="<f8").tobytes()
         return f"array {value.shape} {hashlib.sha256(content).hexdigest()}"
     raise InputError(
-        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, for which there "
-        "is no exact text; override key()"
+        f"{type(owner).__name__} has a parameter of type {type(value).__name__}, and key() has no "
+        "exact text for this type; override key()"
     )

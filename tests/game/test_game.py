@@ -74,7 +74,7 @@ def test_bracket_takes_weights_in_both_forms():
     [
         ([1.0], [1, 0], r"d has shape \(1,\), and this game has m = 2"),
         ([1.0, 1.0, 1.0], [1, 0], r"d has shape \(3,\)"),
-        ([0.0, -1.0], [1, 0], "no positive entry; negate multipliers of the other sign"),
+        ([0.0, -1.0], [1, 0], "no positive entry; negate d if its entries are negative"),
         ([1.0, math.nan], [1, 0], "nan or infinite"),
         ([0.5, 0.5], [1.0], r"w has shape \(1,\), and this game has n = 2"),
         ([0.5, 0.5], [1.0, math.inf], "w has nan or infinite"),
@@ -186,7 +186,7 @@ def test_keys_of_own_relaxations_tell_them_apart():
     assert Own(Fraction(1, 3)).key() == Own(Fraction(1, 3)).key()
     assert Own(2).key() == Own(2.0).key()
     assert rb.Game(A, Own()).digest != rb.Game(A).digest
-    with pytest.raises(rb.InputError, match="no exact text; override key"):
+    with pytest.raises(rb.InputError, match="no exact text for this type; override key"):
         Own(object()).key()
 
 

@@ -291,7 +291,9 @@ def test_margins_are_a_vector_of_finite_numbers(make):
     with pytest.raises(rb.InputError, match="nan or infinite"):
         f.repair(np.full(6, math.nan))
     if fixed_m(f) is not None:
-        with pytest.raises(rb.InputError, match="is one of m = 6 examples, and u has 3"):
+        with pytest.raises(
+            rb.InputError, match="has parameters for m = 6 examples, and u has 3 entries"
+        ):
             f.relaxed_margin(np.zeros(3))
 
 

@@ -109,11 +109,11 @@ def test_penalty_bound_names_a_point_of_the_domain(rng):
 def test_the_kernel_is_right_on_hard_cases(rng, monkeypatch):
     """Spreads from 1e-8 to 1e3, T from 1e-12 to 1e2, a down to 1e-13, ties; few passes."""
     passes = []
-    weigh = binary_entropy._Weighing.weigh
+    miss = binary_entropy._Equation.miss
     monkeypatch.setattr(
-        binary_entropy._Weighing,
-        "weigh",
-        lambda self, delta: passes.append(1) or weigh(self, delta),
+        binary_entropy._Equation,
+        "miss",
+        lambda self, delta: passes.append(1) or miss(self, delta),
     )
     for case in range(1500):
         m = int(rng.integers(2, 30))

@@ -257,7 +257,7 @@ def test_wrong_witnesses_prove_nothing():
         (lambda: SQUARE.scaled("x"), "finite real number"),
         (lambda: SQUARE.shifted([math.nan]), "finite numbers"),
         (lambda: SQUARE.shifted([[1.0]]), "finite numbers"),
-        (lambda: SQUARE.shifted([1.0, 2.0]).resolve(3), "has 2 for m = 3"),
+        (lambda: SQUARE.shifted([1.0, 2.0]).resolve(3), "d0 has 2 entries for m = 3"),
         (lambda: rb.Capped(2).shifted(3).resolve(3), r"\+inf on the whole simplex"),
         (
             lambda: (rb.Capped(3) + rb.Custom(lambda d: (0, [d[0] >= 0.5]))).resolve(5),

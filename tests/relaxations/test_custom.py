@@ -210,7 +210,7 @@ WRONG = {
     "vector": (cp.sqrt, r"shape \(5,\), and f\(d\) is one number"),
     "difference": (
         lambda d: cp.sum_squares(d) - cp.norm(d),
-        r"the term Pnorm\w*\(d, 2\) is convex, and where it stands it must be concave",
+        r"the term Pnorm\w*\(d, 2\) is convex, and at this position it must be concave",
     ),
     "product": (lambda d: d[0] * d[1], "neither convex nor concave"),
     "nothing": (lambda d: None, "returned None"),

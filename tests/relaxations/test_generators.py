@@ -160,7 +160,7 @@ def test_equal_divergences_are_equal():
         ({"weight": 0}, "weight > 0, got 0"),
         ({"radius": -1}, "radius > 0, got -1"),
         ({"weight": 1, "prior": [0.5, 0.6]}, "sum to one"),
-        ({"weight": 1, "prior": [1.0, 0.0]}, "every entry of prior > 0; leave"),
+        ({"weight": 1, "prior": [1.0, 0.0]}, "needs prior > 0; leave out the examples"),
     ],
 )
 def test_wrong_arguments(arguments, reason):
@@ -171,7 +171,7 @@ def test_wrong_arguments(arguments, reason):
 @pytest.mark.parametrize(
     ("generator", "reason"),
     [
-        (cp.square, "zero at t = 1, and this one is 1; subtract that"),
+        (cp.square, "be 0 at t = 1, and it is 1; subtract this number"),
         (cp.sum_squares, r"expression of shape \(4,\)"),
         (lambda t: 2.0, r"expression of shape \(4,\).*returned 2.0"),
         (lambda t: 1 - cp.square(t), "not convex"),

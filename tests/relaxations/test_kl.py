@@ -268,7 +268,7 @@ def test_keys_tell_parameters_apart():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: KLBall(0), "a ball of radius 0 is the prior alone"),
+        (lambda: KLBall(0), "KLBall needs radius > 0, got 0"),
         (lambda: KLPenalty(1, (0.5, 0.4)), "priors must sum to one"),
         (lambda: KLBall(1, ()), "priors must sum to one"),
         (lambda: KLBall(1, (1.5, -0.5)), r"needs prior\[1\] >= 0"),

@@ -67,3 +67,16 @@ def test_the_equations_hold(q, rng):
         used = d > 1e-200
         force = u + np.copysign(mu, q) * kappa * d**q + beta * np.log(np.where(used, d, 1.0))
         assert np.ptp(force[used]) <= 1e-9 * max(1.0, np.abs(force[used]).max())
+
+
+@pytest.mark.parametrize("size", [1e-20, 1.0, 1e30, 1e100])
+@pytest.mark.parametrize("q", [-0.95, -0.5, 1.0, 2.0, 19.0])
+def test_a_tiny_weight_and_beta_leave_the_least_margin(q, size, rng):
+    """g − min u was below a rounding of min u, or too far from the second margin for bisection."""
+    for m in (2, 100, M):
+        u = size * rng.normal(size=m)
+        expected = (u == u.min()).astype(float)
+        for mu in (1e-100, 1e-50):
+            for beta in (1e-120, 1e-60):
+                d = power.power_penalty(u, beta, np.ones(1), q, mu)
+                assert d == pytest.approx(expected, abs=1e-9)

@@ -1,16 +1,18 @@
-"""Exponential tilting of a prior π: d_i proportional to π_i exp(−g_i/T), and the KL ball.
+"""Exponential tilting of a prior distribution π, and the minimiser in a ball of relative entropy.
 
-With KL(d‖π) = Σ d_i log(d_i/π_i), the relaxations by relative entropy (SS09, Sec. 6) minimise
+The tilt of π by g at the temperature T is the distribution d proportional to π exp(−g/T). With
+KL(d‖π) = Σ d_i log(d_i/π_i) and margins u, the relaxations by relative entropy (SS09, Sec. 6)
+minimise
 
     <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
-over the simplex. The minimiser is the tilt by g = u + β log π at the temperature T = λ + β. For a
-penalty, λ is its weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0
-if the ball does not bind.
+over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β. For a penalty, λ is its
+weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the ball does
+not bind.
 
 Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
-η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So log KL as a function of
-log η is increasing, and its root is found by Newton's method in a bracket.
+η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a
+bracket finds the log η at which log KL = log r.
 """
 
 from __future__ import annotations
@@ -23,22 +25,23 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The largest η times the spread of the margins. The tilt no longer changes beyond it."""
+"""The largest inverse temperature times the spread of the margins. The tilt changes no further."""
 
 MIN_TEMPERATURE = math.ulp(0.0)
-"""The least temperature, for margins so small that spread/η would underflow to 0."""
+"""The smallest temperature of a tilt, in place of a quotient that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
-"""If all exponents g/T differ by less, then log Σ π exp(−g/T) is computed by expm1 and log1p."""
+"""If the exponents g/T of a tilt differ by less, expm1 and log1p replace exp and log."""
 
 SMALL_RADIUS = 1e-2
-"""For smaller radii, the terms of KL cancel to less than half of the digits."""
+"""For smaller radii of a ball, cancellation in KL would lose more than half of the digits."""
 
 
 def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tuple[Vector, float]:
     """Return the d proportional to π exp(−g/T), and −T log Σ π exp(−g/T).
 
-    T > 0 is the temperature. `log_prior` contains the finite log π. Without it π is uniform.
+    T > 0 is the temperature. `log_prior` is log π, whose entries are finite, or None for a uniform
+    π.
     """
     low = float(g.min())
     d = low - g
@@ -52,7 +55,7 @@ def tilt(g: Vector, temperature: float, log_prior: Vector | None = None) -> tupl
         np.exp(d, out=d)
     total = float(d.sum())
     d /= total
-    # The sum differs from one by little, and the logarithm of the sum would lose these digits.
+    # The sum differs from 1 by little, and the logarithm would lose the digits of this difference.
     if float(g.max()) - low < SMALL_EXPONENT * temperature:
         grown = np.expm1((low - g) / temperature)
         mean = grown.mean() if log_prior is None else np.exp(log_prior) @ grown
@@ -66,8 +69,8 @@ def kl_ball_distribution(
     """Return the d with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i, and its multiplier.
 
     The multiplier λ >= 0 of the constraint is 0 if the constraint does not bind. The radius r is
-    positive. β may be 0: then the minimiser is π restricted to the smallest margins if the ball
-    does not bind. `log_prior` is that of `tilt`.
+    positive. β may be 0. If then the ball does not bind, d is π restricted to the smallest margins.
+    `log_prior` is that of `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
@@ -81,7 +84,7 @@ def kl_ball_distribution(
         largest = min(spread / beta, largest)
     divergence = _Divergence(s, log_prior, radius < SMALL_RADIUS)
     if divergence.is_at_most(largest, radius):
-        # Of margins near the smallest doubles the quotient spread / beta, hence `largest`, is 0.
+        # If the spread is one of the smallest doubles, spread / beta underflows and `largest` is 0.
         coldest = spread / largest if largest > 0.0 else beta
         return tilt(g, max(coldest, MIN_TEMPERATURE), log_prior)[0], 0.0
     eta = _inverse_temperature(divergence, radius, largest)
@@ -90,10 +93,7 @@ def kl_ball_distribution(
 
 
 class _Divergence:
-    """KL(d‖π) and its derivative in log η, where d is proportional to π exp(−η s), s in [0, 1].
-
-    If `is_small` is True, values for small η are computed without cancellation.
-    """
+    """KL(d‖π) and its derivative in log η for the tilt d of π by s in [0, 1] at T = 1/η."""
 
     def __init__(self, s: Vector, log_prior: Vector | None, is_small: bool) -> None:
         self._s = s
@@ -107,18 +107,20 @@ class _Divergence:
         self._buffer = np.empty(s.size)
 
     def is_at_most(self, eta: float, radius: float) -> bool:
-        """Return whether KL at η is at most `radius`. No tilt exceeds −log min π."""
+        """Return whether KL(d‖π) of the tilt d at η is at most `radius`."""
+        # No distribution has a KL above −log min π.
         smallest = -math.log(self._s.size)
         if self._log_prior is not None:
             smallest = float(self._log_prior.min())
         return radius >= -smallest or self(eta)[0] <= radius
 
     def __call__(self, eta: float) -> tuple[float, float]:
-        """Return KL and η² Var_d(s) at η."""
+        """Return KL at η and its derivative η² Var_d(s) in log η."""
         return self._near(eta) if eta <= self._largest_near else self._far(eta)
 
     def _near(self, eta: float) -> tuple[float, float]:
-        """Return both from the terms x e^x − (e^x − 1) ~ x²/2, which are never negative."""
+        """Return KL and its derivative without cancellation."""
+        # The terms x e^x − (e^x − 1) are about x²/2, and never negative.
         x = -eta * self._centred
         grown = np.expm1(x)
         excess = float(self._prior @ grown)
@@ -130,7 +132,7 @@ class _Divergence:
         return kl, float(p @ (x - mean) ** 2) / total
 
     def _far(self, eta: float) -> tuple[float, float]:
-        """Return both by their definitions."""
+        """Return KL and its derivative by their definitions."""
         e = np.multiply(self._s, -eta, out=self._buffer)
         top = -math.log(e.size)
         with np.errstate(under="ignore"):
@@ -148,12 +150,12 @@ class _Divergence:
 
 
 def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
-    """Return the η at which KL equals the radius r, if it exceeds r at the largest η."""
+    """Return the η at which KL equals the radius. At the largest η it must exceed the radius."""
 
     last = (math.inf, math.nan)
 
     def log_ratio(x: float) -> tuple[float, float]:
-        """Return log(r/KL) at η = e^x, and its derivative in x."""
+        """Return log(r/KL) of the tilt at η = e^x, and its derivative in x."""
         nonlocal last
         kl, slope = divergence(math.exp(x))
         last = (math.log(radius / kl), -slope / kl) if kl > 0.0 else (math.inf, math.nan)

@@ -1,6 +1,6 @@
-"""The pass over all entries that logistic weights need.
+"""The pass over all entries for logistic weights x.
 
-For a level γ, a temperature T and a share a in (0, 1], each logit ℓ of x solves
+For a level γ, a temperature T and a share a in (0, 1], the logit ℓ = log(x/(1 − x)) solves
 
     ℓ − (1 − a) log(1 + e^ℓ) = w,    w = (γ − v)/T,
 
@@ -19,21 +19,19 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, log1p, rough_log
 
 MAX_LOGIT = 650.0
-"""Logits are cut at ±650, where their exponentials are far from underflow."""
+"""Logits are cut at ±650, because their exponentials must not underflow."""
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _first(w: Vector, share: float, logits: Vector) -> None:
-    """Set a first guess of the logits, from which three steps of `_refine` are enough.
-
-    For a > 1/2 the guess is exact in the limits of large and small w. Otherwise s = −log x solves
-    s + a log(1 − e^−s) = −w. With log s in place of log(1 − e^−s) and s = a e^p this becomes
-    e^p + p = −w/a − log a, the equation of the Wright function.
-    """
+    """Set a first guess of the logits, from which three steps of `_refine` are enough."""
+    # This guess is exact in the limits of large and small w.
     if share > 0.5:
         for i in range(w.shape[0]):
             logits[i] = max(w[i], w[i] / share)
         return
+    # s = −log x solves s + a log(1 − e^−s) = −w. With log s in place of log(1 − e^−s) and s = a e^p
+    # this becomes e^p + p = −w/a − log a, the equation of the Wright function.
     log_share = math.log(share)
     for i in range(w.shape[0]):
         y = -w[i] / share - log_share
@@ -49,11 +47,9 @@ def _first(w: Vector, share: float, logits: Vector) -> None:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
-    """Take steps of Halley's method for the logits.
-
-    The third derivative of the left side of the equation is at most its slope. So the error after a
-    step is below the cube of the error before.
-    """
+    """Take steps of Halley's method for the logits."""
+    # The third derivative of the left side of the equation is at most its slope. So the error after
+    # a step is below the cube of the error before.
     bend = 1.0 - share
     for _ in range(steps):
         for i in range(w.shape[0]):
@@ -71,19 +67,16 @@ def _refine(w: Vector, share: float, steps: int, logits: Vector) -> None:
 def _entries(
     logits: Vector, share: float, small: Vector, slope: Vector, turn: Vector, x: Vector
 ) -> None:
-    """Set x, the smaller of x and 1 − x, T dx/dγ (`slope`) and T² d²x/dγ² (`turn`).
-
-    The smaller of x and 1 − x has full relative accuracy.
-    """
+    """Set x, the smaller of x and 1 − x (`small`), T dx/dγ (`slope`) and T² d²x/dγ² (`turn`)."""
     bend = 1.0 - share
     for i in range(logits.shape[0]):
         e = exp(-abs(logits[i]))
         s = e / (1.0 + e)
         large = logits[i] > 0.0
         x[i] = 1.0 - s if large else s
-        small[i] = s
+        small[i] = s  # Only the smaller one of x and 1 − x has full relative accuracy.
         inverse = 1.0 / (share + bend * s if large else 1.0 - bend * s)
-        # An entry at the cut does not move. With a tiny a, its slope would matter.
+        # A logit at the cut does not move. With a tiny a, its slope would change the sums.
         slope[i] = s * (1.0 - s) * inverse if logits[i] < MAX_LOGIT - 1.0 else 0.0
         away = 1.0 - 2.0 * s
         turn[i] = slope[i] * ((-away if large else away) + bend * slope[i]) * inverse
@@ -127,11 +120,11 @@ def weigh(
     logits: Vector,
     x: Vector,
 ) -> Vector:
-    """Set x, and the logits if a < 1, at γ = `delta`; return seven sums.
+    """Set x, and the logits if a < 1, at γ = `delta`. Return seven sums.
 
-    These are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2, then Σ T dx/dγ over the same two sets,
-    then Σ T² d²x/dγ² over them, and last the number of x > 1/2. `change` is the change of all w
-    since the last pass, which left `logits`. If |`change`|/a is small, fewer steps suffice.
+    The first two sums are Σ x over x <= 1/2 and Σ (1 − x) over x > 1/2. The next two are Σ T dx/dγ
+    over the same two sets, then Σ T² d²x/dγ² over these sets, and the last is the number of
+    x > 1/2. `change` is the change of all w since the last pass, which set `logits`.
     """
     sums = np.zeros(7)
     n = min(CHUNK, v.shape[0])
@@ -139,15 +132,16 @@ def weigh(
     small = np.empty(n)
     slope = np.empty(n)
     turn = np.empty(n)
+    # The first pass has an infinite change, and `logits` contains no guess.
     cold = not abs(change) <= 0.1 * share
+    # A step leaves the cube of the error, so a small change needs fewer steps.
     steps = 3 if cold else 1 if abs(change) <= 1e-5 * share else 2
     for start in range(0, v.shape[0], CHUNK):
         stop = min(start + CHUNK, v.shape[0])
         n = stop - start
         for i in range(n):
             w[i] = min(max((delta - v[start + i]) / temperature, -MAX_LOGIT), MAX_LOGIT * share)
-        # For a = 1 the logit is w.
-        part = w[:n]
+        part = w[:n]  # For a = 1 the logit is w.
         if share < 1.0:
             part = logits[start:stop]
             if cold:
@@ -160,7 +154,7 @@ def weigh(
 
 @njit(error_model="numpy", fastmath={"contract"})
 def nudge(x: Vector, step: float, share: float) -> None:
-    """Move x from its value at γ to that at γ + T `step`, by two terms of Taylor's series."""
+    """Change x from its value at γ to its value at γ + T `step`, by Taylor's sum of order two."""
     bend = 1.0 - share
     for i in range(x.shape[0]):
         rest = 1.0 - x[i]

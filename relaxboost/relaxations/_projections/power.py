@@ -139,6 +139,8 @@ class _Equations:
         self.beta = entries.beta
         self.low = float(entries.u.min())
         self.high = float(entries.u.max())
+        least = int(entries.u.argmin()) if entries.log_kappa.size > 1 else 0
+        self._log_least_kappa = float(entries.log_kappa[least])
         # The t with equal forces κ t^q is κ^{−1/q} e^−log_flat.
         logs = -entries.log_kappa / entries.q
         self.log_flat = entries.log_sum_exp(logs)
@@ -188,20 +190,29 @@ class _Equations:
         lower = -math.inf
         upper = math.inf
         if log_power <= MAX_EXPONENT:
-            lower, upper = self._bounds(power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power)))
+            lower, upper = self._bounds(
+                log_mu, power, 1e-15 * (10.0 + abs(log_mu) + abs(log_power))
+            )
         reach = max(self.beta, power)
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
-    def _bounds(self, power: float, error: float) -> tuple[float, float]:
+    def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
         """Return bounds of the multiplier g. `error` is the relative error of `power`."""
         # Some entry of t is at least as large as that of the flattest t, because both have the same
-        # sum, and some entry is at most as large.
+        # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
+        # margin.
         power = math.copysign(power, self.q)
         smallest, largest = self._flattest
         lower = self.low + power + self.beta * smallest
+        lower -= error * (abs(self.low) + abs(power) - self.beta * smallest)
         upper = self.high + power + self.beta * largest
-        slack = error * (abs(lower) + abs(upper) + abs(power) - self.beta * smallest)
-        return lower - slack, upper + slack
+        upper += error * (abs(self.high) + abs(power) + self.beta * abs(largest))
+        # Without this bound, g far below the second margin would take too many bisections.
+        log_force = log_mu + self._log_least_kappa
+        if log_force <= MAX_EXPONENT:
+            force = math.copysign(math.exp(log_force), self.q)
+            upper = min(upper, self.low + force + error * (abs(self.low) + abs(force)))
+        return lower, upper
 
     def solve_for_mu(
         self,
@@ -275,6 +286,8 @@ def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
     """Return the d that `solve` finds, a function of the equations and of a start of log μ."""
+    # The difference g − min u may be less than a rounding of min u, but not of 0.
+    u = u - u.min()
     log_mu = math.nan
     g = math.nan
     # If there are many entries, g and log μ of a sample are the start.

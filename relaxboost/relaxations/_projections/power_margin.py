@@ -1,9 +1,10 @@
-"""The relaxed margin under a power of the entries: `power` for β = 0.
+"""The relaxed margin under a power of the weights d: the problems of `power` for β = 0.
 
-Let s = |g − min u|. For q > 0 the entries are t_i = ((g − u_i)_+ / κ_i)^{1/q}, which grow with s
-from zero. For q < 0 they are t_i = ((u_i − g) / κ_i)^{1/q}, which decrease. The distribution d is t
-divided by Σt. One equation determines s: Σt is given (a penalty), or the energy of t divided by
-(Σt)^{q+1} is given (a ball), or the energy of t is given (a norm).
+u are the margins, κ > 0 the weights of the entries, q > −1 the exponent, and g is the multiplier of
+Σd = 1. For q > 0 the vector t has the entries t_i = ([g − u_i]_+ / κ_i)^{1/q}, and for q < 0 it has
+the entries t_i = ((u_i − g) / κ_i)^{1/q}. The minimiser d is t / Σt. One equation determines the
+distance s = |g − min u|: Σt is given for a penalty, the energy Σ κ d^{q+1} for a ball, and the
+energy Σ κ t^{q+1} for a norm.
 """
 
 from __future__ import annotations
@@ -22,23 +23,20 @@ from relaxboost.relaxations._projections.power import log_energy
 MIN_DISTANCE = 1e-140
 """The smallest distance s. Margins that differ by less count as equal: their squares underflow."""
 
-MAX_EXPONENT = 700.0
-"""e^700 is a double."""
-
 
 @njit()
 def _sums(
     v: Vector, kappa: Vector, s: float, q: float, t: Vector
 ) -> tuple[float, float, float, float]:
-    """Set t up to a factor e^top; return top, and with that t Σt, dΣt/ds and Σ t h = Σ κ t^{q+1}.
+    """Set t, up to a factor e^top, at the distance s. Return top, Σt, dΣt/ds and Σ κ t^{q+1}.
 
-    h = |g − u| and v = u − min u. The largest t is 1 unless q = 1, when top is zero. With a large
-    1/q no double could represent h^{1/q}.
+    v are the margins minus their minimum. The sums are those of the t that is set.
     """
+    # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
+    # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
     top = 0.0 if q == 1.0 else -math.inf
     stride = 0 if kappa.shape[0] == 1 else 1
     sign = 1.0 if q > 0.0 else -1.0
-    # The first loop computes log t, because t itself may overflow unless it is divided by e^top.
     for i in range(v.shape[0]):
         h = s - sign * v[i]
         if h <= 0.0:
@@ -65,33 +63,33 @@ def _sums(
 
 
 class _Level:
-    """The sums over t as functions of x = log s, for one vector of margins."""
+    """The vector t and its sums as functions of x = log s, for one vector of margins u."""
 
     def __init__(self, u: Vector, kappa: Vector, q: float) -> None:
         self.low = float(u.min())
         self.v = u - self.low
         self.kappa = kappa
         self.q = q
-        # The squares of such margins are no doubles. The error of γ is less than the margins.
+        # The squares of such margins would underflow.
         if float(self.v.max()) < MIN_DISTANCE:
             self.v[:] = 0.0
         self.t = np.empty(u.size)
         self.log_total = math.nan
         self._top = math.nan
         self._last = math.nan
-        # Without ties, d reaches over margins up to about their mean.
+        # This start is of the right order for spread-out margins.
         spread = float(self.v.mean())
         self._start = math.log(spread) if spread > 0.0 else 0.0
 
     def solve(self, miss: Callable[[float], tuple[float, float]]) -> float:
-        """Return the x at which the decreasing function `miss` vanishes, and set t at this x."""
+        """Return the x at which the decreasing function `miss` is zero, and set t at this x."""
         x = decreasing_root(miss, self._start, 2.0, 1e-15)
         if x != self._last:
             self.evaluate(x)
         return x
 
     def evaluate(self, x: float) -> tuple[float, float, float, float]:
-        """Return log Σt, log Σκt^{q+1} and their derivatives in x = log s."""
+        """Set t at x. Return log Σt, log Σ κ t^{q+1} and their derivatives in x."""
         self._last = x
         s = self._distance(x)
         self._top, total, slope, energy = _sums(self.v, self.kappa, s, self.q, self.t)
@@ -102,29 +100,25 @@ class _Level:
 
     @staticmethod
     def _distance(x: float) -> float:
-        """Return s, neither infinite nor so small that its square is no double."""
-        return math.exp(min(max(x, math.log(MIN_DISTANCE)), MAX_EXPONENT))
+        """Return s = e^x, cut so that neither s nor its square overflows or underflows."""
+        return math.exp(min(max(x, math.log(MIN_DISTANCE)), 700.0))
 
     def log_energy(self) -> float:
-        """Return log Σ κ d^{q+1} of d = t / Σt."""
+        """Return the logarithm of the energy Σ κ d^{q+1} of d = t / Σt."""
         return log_energy(self.t / self.t.sum(), np.log(self.kappa), self.q)
 
     def put_on_least(self) -> None:
-        """Set t to the d of extreme energy among those on the least margins alone."""
+        """Set t to the d of least energy (q > 0) or largest energy (q < 0) on the least margins."""
         least = self.v == 0.0
         logs = (-np.log(self.kappa) / self.q * np.ones(self.v.size))[least]
         self.t[:] = 0.0
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Move t between its values at g one rounding lower and higher so that `miss` vanishes.
-
-        For q > 1 the entries rise steeply from zero: to 0.15 at h = 1e-16 for q = 19. So no double
-        g may have the right sum. `miss` is a decreasing function of t, which reads `t` and
-        `log_total`.
-        """
+        """Move t between its values one rounding of g lower and higher, to make `miss` zero."""
+        # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
+        # double g may have the right sum.
         s = self._distance(x)
-        # x may lie beyond the limits of s, and s must stay larger than its width.
         width = (4.0 + abs(math.log(s))) * 4.0 * UNIT * s
         if self.q <= 1.0 or abs(miss()) <= 1e-13:
             return
@@ -139,18 +133,19 @@ class _Level:
         falling_root(miss_between, 1e-14)
 
     def result(self, x: float) -> tuple[float, float, Vector]:
-        """Return (g, μ, d) at x = log s. Since h = μ κ d^q, the multiplier is μ = (Σt)^q."""
+        """Return (g, μ, d) at x = log s with the multiplier μ of the energy."""
         g = self.low + math.copysign(self._distance(x), self.q)
-        mu = math.exp(min(self.q * self.log_total, MAX_EXPONENT))
+        # From |g − u| = κ t^q = μ κ d^q follows μ = (Σt)^q.
+        mu = math.exp(min(self.q * self.log_total, 700.0))
         return g, mu, self.t / self.t.sum()
 
 
 def power_penalty_margin(
     u: Vector, kappa: Vector, q: float, mu: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d): d minimises <d, u> + μ Σ κ_i φ(d_i) over the simplex, g is its multiplier.
+    """Return (g, μ, d): d minimises <d, u> + μ Σ κ_i φ(d_i) over the simplex.
 
-    See `power.power_penalty` for the parameters.
+    g is the multiplier of Σd = 1. See `power.power_penalty` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -169,10 +164,10 @@ def power_penalty_margin(
 def power_ball_margin(
     u: Vector, kappa: Vector, q: float, log_bound: float
 ) -> tuple[float, float, Vector]:
-    """Return (g, μ, d): d of bounded energy minimises <d, u> over the simplex.
+    """Return (g, μ, d): d minimises <d, u> over the points of the simplex with bounded energy.
 
-    μ is the multiplier of the bound in the normalisation of `power`, or 0 if it does not bind. See
-    `power.power_ball` for the parameters.
+    g is the multiplier of Σd = 1, and μ that of the energy in the problem of `power`. If the bound
+    does not bind, μ is 0. See `power.power_ball` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)
@@ -191,12 +186,13 @@ def power_ball_margin(
 
 
 def norm_penalty_margin(u: Vector, kappa: Vector, q: float, c: float) -> tuple[float, Vector]:
-    """Return (γ, d): d minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex, to the value γ.
+    """Return (γ, d): d minimises <d, u> + c (Σ κ_i d_i^p)^{1/p} over the simplex with minimum γ.
 
-    p = q + 1 > 1 and c > 0. At γ the dual norm of [γ − u]_+ is c.
+    p = q + 1 > 1 and c > 0.
     """
     level = _Level(u, kappa, q)
 
+    # At the minimum γ the dual norm of [γ − u]_+ is c, which is an equation for the energy of t.
     def miss(x: float) -> tuple[float, float]:
         _, energy, _, energy_slope = level.evaluate(x)
         return math.log(c) / q - energy / (q + 1.0), -energy_slope / (q + 1.0)

@@ -1,9 +1,10 @@
 """Exponentials and logarithms without calls or branches, for loops over many entries.
 
-A compiler turns loops of these functions into vector instructions. NumPy's functions are as fast,
-but each operation needs its own pass over memory. Loops should handle `CHUNK` entries at a time,
-which stay in the cache. Sums belong in functions of their own, compiled with `REORDER`: the order
-of a sum may change, but formulas that avoid cancellation must not.
+A compiler turns loops over these functions into vector instructions. NumPy's functions are as fast,
+but each operation needs its own pass over memory. A loop should handle `CHUNK` entries at a time,
+which stay in the cache. A function that computes sums is compiled with `REORDER` and contains
+nothing else, because a compiler that reorders other formulas would undo protections against
+cancellation.
 """
 
 from __future__ import annotations
@@ -13,25 +14,23 @@ import numpy as np
 from relaxboost._core.compiled import njit
 
 CHUNK = 2048
-"""16 kB of doubles, so that two vectors fit into the smallest level-1 caches."""
+"""The number of entries in a chunk. Two chunks of doubles fit into the smallest level-1 caches."""
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-
-ROUND_TO_INTEGER = 6755399441055744.0
-"""1.5 · 2^52. Adding it rounds to an integer, which is then in the last bits of the sum."""
-LOG2_HIGH = 0.693147180369123816490
-"""log 2 to 33 bits, so that its product with an exponent is exact (Cody & Waite 1980)."""
+"""The options of numba's compiler that allow it to change the order of a sum."""
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def exp(x: float) -> float:
-    """Return e^x to the last bits, 0 below −708 and e^709 above 709.
-
-    x = n log 2 + r with an integer n and |r| <= log(2)/2, and e^r is Taylor's sum.
-    """
+    """Return e^x up to rounding, but 0 below −708 and e^709 above 709."""
     inside = min(max(x, -708.0), 709.0)
-    shifted = inside * 1.4426950408889634 + ROUND_TO_INTEGER
-    n = shifted - ROUND_TO_INTEGER
-    r = (inside - n * LOG2_HIGH) - n * 1.90821492927058770002e-10
+    # x = n log 2 + r with an integer n and |r| <= log(2)/2. Adding 1.5 · 2^52 rounds x / log 2 to
+    # an integer, which is then in the last bits of the sum.
+    round_to_integer = 6755399441055744.0
+    shifted = inside * 1.4426950408889634 + round_to_integer
+    n = shifted - round_to_integer
+    # The first constant is log 2 to 33 bits, so its product with n is exact (Cody & Waite 1980).
+    r = (inside - n * 0.693147180369123816490) - n * 1.90821492927058770002e-10
+    # e^r by Taylor's sum.
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -52,22 +51,18 @@ def exp(x: float) -> float:
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def rough_log(x: float) -> float:
-    """Return log x for a normal x > 0, with an error of at most 0.06.
-
-    The bits of a double, read as an integer, are 2^52 times its exponent plus its mantissa. Minus
-    the bits of 1.0 they are nearly 2^52 log2 x (Mitchell 1962).
-    """
+    """Return log x with an error of at most 0.06, for an x > 0 that is not subnormal."""
+    # The bits of a double, read as an integer, are 2^52 times its exponent plus its mantissa. Minus
+    # the bits of 1.0 they are nearly 2^52 log2 x (Mitchell 1962).
     bits = np.float64(x).view(np.int64) - np.int64(0x3FF0000000000000)
     return bits * 1.539095918623324e-16  # log(2) / 2^52
 
 
 @njit(inline="always", error_model="numpy", fastmath={"contract"})
 def log1p(e: float) -> float:
-    """Return log(1 + e) to the last bits for e in [0, 1].
-
-    log(1 + e) = log c + 2 artanh(s) with s = (1 + e − c)/(1 + e + c). For c = 1 if e <= 0.3, and
-    c = 1.625 (log c = 0.4855...) otherwise, |s| <= 0.13 and nine terms of the series are enough.
-    """
+    """Return log(1 + e) up to rounding, for e in [0, 1]."""
+    # log(1 + e) = log c + 2 artanh(s) with s = (1 + e − c)/(1 + e + c). For c = 1 if e <= 0.3, and
+    # c = 1.625 (log c = 0.4855...) otherwise, |s| <= 0.13 and nine terms of the series are enough.
     is_upper = e > 0.3
     s = (e - 0.625 if is_upper else e) / (e + 2.625 if is_upper else e + 2.0)
     q = s * s

@@ -1,8 +1,7 @@
-"""The pass over all entries that powers with entropic smoothing need.
+"""The pass over all entries for powers of the weights with an entropy term, as in `power`.
 
 The loops call no function and do not branch, so that the compiler turns them into vector
-instructions. A pass takes little longer than NumPy's exponential. Entries are handled in chunks
-that stay in the cache.
+instructions. A pass takes little longer than NumPy's exponential.
 """
 
 from __future__ import annotations
@@ -16,11 +15,9 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve e^y + y = q z + k by Halley's method, and set w = e^y, which is the Wright function.
-
-    The method starts from the given `y`, or from a rough logarithm if `cold` is True. The error of
-    this y is below 0.7, and a step leaves at most a twelfth of its cube.
-    """
+    """Solve e^y + y = q z + k for y, from a rough logarithm if `cold`. Set w = e^y."""
+    # w is the Wright function of q z + k. The method is Halley's.
+    # The error of this y is below 0.7, and a step leaves at most a twelfth of its cube.
     if cold:
         for i in range(z.shape[0]):
             x = q * z[i] + k[i]
@@ -41,14 +38,15 @@ def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w:
 
 @njit(error_model="numpy", fastmath={"contract"})
 def entries(z: Vector, k: Vector, q: float, y: Vector, w: Vector, t: Vector) -> None:
-    """Set t = (w / e^k)^{1/q} = exp(z − w/q), by the one of the two forms that does not cancel."""
+    """Set t = (w / e^k)^{1/q}, which is also exp(z − w/q)."""
+    # The second form cancels for a large w, and the first one for a small w.
     for i in range(z.shape[0]):
         t[i] = exp(z[i] - w[i] / q if w[i] <= 1.0 else (y[i] - k[i]) / q)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def add(t: Vector, w: Vector, sums: Vector) -> None:
-    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, where a = t / (1 + ω) and ω is `w`."""
+    """Add Σt, Σa, Σaω, Σaω² and Σtω to `sums`, for ω = `w` and a = t / (1 + ω)."""
     s0 = 0.0
     s1 = 0.0
     s2 = 0.0
@@ -81,22 +79,23 @@ def sweep(
     omega: Vector,
     t: Vector,
 ) -> Vector:
-    """Set y, ω and t; return Σt, Σa, Σaω, Σaω², Σtω with a = t / (1 + ω) = β dt/dg.
+    """Set y, ω and t. Return Σt, Σa, Σaω, Σaω² and Σtω with a = t / (1 + ω) = β dt/dg.
 
     ω = e^y solves ω + log ω = X at X_i = q (g − u_i)/β + log K_i with log K_i = log κ_i + shift,
     and t = (ω/K_i)^{1/q}; see `power`. `logk` is log κ, of shape (m,), or (1,) if all are equal.
-    `change` is the change of all X since the last pass, which left `y`. If it is small, fewer steps
-    of Halley's method suffice.
+    `change` is the change of all X since the last pass, which set `y`.
     """
     sums = np.zeros(5)
     z = np.empty(CHUNK)
     k = np.full(CHUNK, logk[0] + shift)
     # The first pass has no y to start from, and `change` is then infinite or nan.
     cold = not abs(change) <= 0.05
+    # A step leaves the cube of the error, so a small change needs fewer steps.
     steps = 3 if cold else 1 if abs(change) <= 1e-5 else 2
     for start in range(0, u.shape[0], CHUNK):
         stop = min(start + CHUNK, u.shape[0])
         n = stop - start
+        # The cut keeps q z finite.
         for i in range(n):
             z[i] = min(max((g - u[start + i]) / beta, -1e300), 1e300)
         if logk.shape[0] > 1:
