@@ -293,10 +293,6 @@ class DivergenceBall(Ball, PowerDivergence):
     radius: Any
     prior: Any = None
 
-    @property
-    def bound(self) -> Fraction:
-        return self.radius
-
     def gauge(self, d: Interval) -> Interval:
         return self.enclosed_divergence(d)
 

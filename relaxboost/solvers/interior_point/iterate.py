@@ -24,10 +24,6 @@ from relaxboost.solvers.interior_point.normal import UNSOLVED, Move, Normal, Rig
 from relaxboost.solvers.interior_point.part import Aim, Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 
-SHORT_STEP = 0.1
-"""The length of a step below which the step is also computed without second-order terms. The
-method took 32 iterations instead of stalling on a KL ball of 3000 examples."""
-
 
 class _Centre(NamedTuple):
     """The targets for the products of slack and multiplier in a step of all variables of the game.
@@ -232,8 +228,9 @@ class Iterate:
         predictor = self._solve(normal, _Centre(0.0, 0.0), None)
         mu = self._centring(predictor)
         corrected = self._solve(normal, _Centre(mu, mu), predictor)
-        if max(self._longest(corrected)) < SHORT_STEP:
-            # Near the boundary of exponential cones the second-order terms may be far too large.
+        # Near the boundary of exponential cones the second-order terms may be so large that the
+        # step has length zero. A step longer than 0.1 ends such a series of short steps.
+        if max(self._longest(corrected)) < 0.1:
             plain = self._solve(normal, _Centre(mu, mu), None)
             if sum(self._longest(plain)) > sum(self._longest(corrected)):
                 return normal, plain
