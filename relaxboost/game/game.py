@@ -121,12 +121,15 @@ class Game:
 
     @property
     def level(self) -> Level:
-        """The level of proof of the game's brackets: the weaker one of f's and of the domain's."""
+        """The level of proof of the game's brackets: the weaker of the levels of f and the domain.
+
+        If f is polyhedral, the level of a certificate may be stronger.
+        """
         return min(level_of(self._relaxation), self._over.level, key=LEVELS.index)
 
     @property
     def entropy_range(self) -> float:
-        """A bound on max h − min h over the d at which f is finite, h the relative entropy."""
+        """A bound on max h − min h over the d at which f is finite, h the negative entropy."""
         return bounds_of(self._relaxation).entropy_range(self.m)
 
     @cached_property

@@ -73,6 +73,16 @@ def parts(function: Any, m: int, owner: str) -> Parts:
         raise InputError(
             f"{owner} returned {_kind(constraints)} for its constraints; put them in a list"
         )
+    value = _checked_value(value, owner)
+    for constraint in constraints:
+        _check(constraint, owner)
+    _check_leaves(value, constraints, owner)
+    value, constraints = plain(value, list(constraints))
+    return Parts(variable, value, tuple(constraints))
+
+
+def _checked_value(value: Any, owner: str) -> Any:
+    """Return a cvxpy expression of shape () that is real and convex, or raise InputError."""
     if value.size != 1:
         raise InputError(
             f"{owner} returned an expression of shape {value.shape}, and f(d) is one number; "
@@ -83,12 +93,12 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     if value.is_complex():
         raise InputError(f"{owner} returned a complex expression; f(d) is a real number")
     if not value.is_convex():
-        raise InputError(f"{owner} is not convex by cvxpy's rules: {complaint(value, 'convex')}")
-    for constraint in constraints:
-        _check(constraint, owner)
-    _check_leaves(value, constraints, owner)
-    value, constraints = plain(value, list(constraints))
-    return Parts(variable, value, tuple(constraints))
+        # The relaxed margin F is concave, and users may write it where f belongs.
+        hint = "; if this is F(u), give conjugate=lambda t: -F(-t)" if value.is_concave() else ""
+        raise InputError(
+            f"{owner} is not convex by cvxpy's rules: {complaint(value, 'convex')}{hint}"
+        )
+    return value
 
 
 def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
