@@ -26,8 +26,9 @@ from relaxboost.relaxations.vectors import spell_parameter
 class _Changed(EvaluatedBounds, Description):
     """The common base of `Shifted` and `Dilated`.
 
-    The change moves the simplex relative to the domain of f. So the methods of f that minimise over
-    the simplex are of no use, and cvxpy minimises instead. Only the conjugate has a closed form.
+    A shift or a dilation moves the simplex relative to the domain of f. The methods of f that
+    minimise over the simplex do not apply, and cvxpy minimises instead. Only the conjugate has a
+    closed form.
     """
 
     f: Relaxation
@@ -166,7 +167,7 @@ class Shifted(_Changed):
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f at d + d0 >= 0 in terms of d."""
+        """Return the linear program of f(d + d0) with the variable d. It requires d + d0 >= 0."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]

@@ -208,7 +208,9 @@ class Relaxation(ABC):
         return None
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d) for any d in R^m, or ``inf`` outside the domain (up to a few roundings)."""
+        """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
+
+        A point that is outside by a few roundings counts as a point of the domain."""
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 
     def conjugate(self, theta: Vector) -> float:
@@ -243,7 +245,7 @@ class Relaxation(ABC):
         return gamma - value, [x >= gamma - u, *constraints]
 
     def key(self) -> str:
-        """Return a text with the family of f and its exact parameters, for digests of games.
+        """Return a string with the family of f and its exact parameters, a part of `game.digest`.
 
         The parameters are the fields that a dataclass compares, or else the attributes of f.
         Override this method if they are not numbers, strings or arrays.

@@ -179,9 +179,10 @@ class BinaryEntropy(WithK):
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return an upper bound of f(d') at a d' near d / Σd, and the distance of d' from d / Σd.
+        """Return an upper bound of f(d') for a point d' near d / Σd, and their l1 distance.
 
-        d' = (1 − t) d/Σd + t/m with the least t >= 0 for which no k d'_i exceeds 1.
+        The point is d' = (1 − t) d/Σd + t/m. The share t >= 0 of the uniform distribution is the
+        least for which every entry of d' is at most 1/k.
         """
         k = self.exact_k
         m = d.size

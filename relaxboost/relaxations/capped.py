@@ -161,7 +161,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return capped_distribution(u, beta, k)
 
     def _binary_distribution(self, u: Vector, beta: float) -> Vector:
-        """Return d_i = min{1/k, σ((γ − u_i)/β)}."""
+        """Return the weights d_i = min{1/k, σ((γ − u_i)/β)}, where σ is the logistic function."""
         return binary_capped_distribution(u, beta, self.resolve(u.size).double_k)
 
     def witness(self, u: Vector) -> Witness:

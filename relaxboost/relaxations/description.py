@@ -24,7 +24,8 @@ class Description:
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates evaluate f in fractions. By default they do if f is polyhedral."""
+        """Whether certificates of f use rational arithmetic, which they do by default if f is
+        polyhedral."""
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 

@@ -1,4 +1,4 @@
-"""A divergence from a prior distribution by its generator, for divergences without a closed form.
+"""Divergences from a prior distribution, each defined by a generator φ without closed forms.
 
 At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
 solves c φ'(t) = x, and γ is the threshold at which Σd = 1. One table of φ gives t(x) for all

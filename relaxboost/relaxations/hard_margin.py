@@ -21,7 +21,7 @@ from relaxboost.relaxations.own import has_own_class
 CAP_TRAITS = Traits(
     polyhedral=True, monotone=True, symmetric=True, zero_minimum=True, zero_in_core=True
 )
-"""The traits of f = 0 and of equal caps on all examples."""
+"""The traits (properties for `check_relaxation`) of the hard margin and of `Capped`."""
 
 
 @dataclass(frozen=True)

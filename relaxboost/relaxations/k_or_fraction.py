@@ -99,7 +99,7 @@ def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction
             )
     if k > m:
         raise InputError(
-            f"{shown} needs 1 <= k <= m, and this game has m = {number_of(m, 'example')}: the "
-            f"smallest cap 1/k that meets the simplex is 1/m = {1 / m:.6g}"
+            f"{shown} needs 1 <= k <= m, and this game has m = {number_of(m, 'example')}: "
+            f"weights of at most 1/k sum to 1 only if 1/k is at least 1/m = {1 / m:.6g}"
         )
     return k

@@ -177,8 +177,8 @@ class Mahalanobis(WithNorm):
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, x) from a second solve, whose unit is the excess <d, u> − min u."""
-        # A cone solver cannot separate margins that nearly tie in its own unit.
+        """Return the solution (d, γ, x) for margins divided by the excess <d, u> − min u."""
+        # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
         unit = float(d @ u) - least
         if not unit > 1e-10 * float(np.abs(u).max()):
@@ -237,7 +237,7 @@ class Mahalanobis(WithNorm):
         return EllipsoidWitness(gamma, v)
 
     def near_witness(self, u: Vector, proof: ConeProof) -> EllipsoidWitness:
-        """Return the witness with the multipliers v of the cone that contains Q d."""
+        """Return the witness that contains the multipliers v of the cone constraint on Q d."""
         v = np.asarray(proof.y[-self.matrix.shape[0] :]) / -self._scaled[1]
         return EllipsoidWitness(float((u + self.matrix.T @ v).min()), v)
 

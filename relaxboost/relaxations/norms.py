@@ -54,11 +54,11 @@ def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 
 
 class WithNorm(Relaxation, Bounds, Description):
-    """The base of balls and penalties: a norm in interval arithmetic and for cvxpy.
+    """The common base of balls and penalties of a norm. Each subclass is for one norm.
 
-    Six methods raise NotImplementedError, and each norm overrides them. `Mahalanobis` has bounds
-    that need neither `dual_of` nor `extremes`. Type checkers would refuse `NormBall(p, r)`, which
-    makes an object of a subclass, if these methods were abstract.
+    Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
+    They are not abstract, because type checkers would then reject the call `NormBall(p, r)`, which
+    returns an object of a subclass.
     """
 
     size_name: ClassVar[str]

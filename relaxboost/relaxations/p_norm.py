@@ -141,7 +141,7 @@ class PNormBall(_OfPNorm, NormBall):
         return gamma, self.draw_in(d)
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + β Σ d log d in the ball from two scalar equations."""
+        """Return the minimiser of <d, u> + β Σ d log d over the ball."""
         bound = float(self.p) * math.log(self.radius)
         return self.draw_in(power.power_ball(u, beta, self.kappa, self.q, bound))
 

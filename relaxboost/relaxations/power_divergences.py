@@ -288,7 +288,7 @@ class DivergenceBall(Ball, PowerDivergence):
 
     size_name: ClassVar[str] = "radius"
     least: ClassVar[Fraction] = Fraction(1, 10**9)
-    """Doubles cannot distinguish a ball of a smaller radius from its center."""
+    """The least radius. Doubles cannot distinguish a smaller ball from its center."""
 
     radius: Any
     prior: Any = None

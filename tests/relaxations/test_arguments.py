@@ -68,7 +68,7 @@ SMALLEST = {
     "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "here is 0.62996052"),
     "NormBall(8)": (rb.NormBall(8, 0.2), "here is 0.29730177"),
     "NormBall(1)": (rb.NormBall(1, 0.9), "here is 1$"),
-    "NormBall(inf)": (rb.NormBall(math.inf, 0.2), r"meets the simplex is 1/m = 0\.25$"),
+    "NormBall(inf)": (rb.NormBall(math.inf, 0.2), r"sum to 1 only if 1/k is at least 1/m = 0\.25$"),
     "NormBall(2, weights)": (rb.NormBall(2, 0.4, [1, 2, 3, 4]), "here is 0.83811635"),
     "NormBall(1, weights)": (rb.NormBall(1, 1.5, [2, 3, 4, 5]), "here is 2$"),
     "GroupNormBall": (rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5), "here is 0.70710678"),

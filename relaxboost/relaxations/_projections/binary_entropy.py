@@ -107,7 +107,11 @@ class _Equation:
         """The last change of γ. The derivatives of x gave the x after this step."""
 
     def miss(self, delta: float) -> tuple[float, float]:
-        """Set x at γ = `delta`. Return log(right side / left side) of the equation, and a slope."""
+        """Set γ to the argument `delta`, and x to the solution for this γ.
+
+        Return log(right side / left side) of the equation for γ, and the slope that the next
+        step of Newton's method uses. The slope is nan if there is no next step.
+        """
         change = (delta - self._last) / self._temperature
         given = self._v, delta, self._temperature, self._share, change
         sums = weigh(*given, self._logits, self.x).tolist()

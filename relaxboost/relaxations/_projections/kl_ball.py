@@ -31,7 +31,8 @@ MIN_TEMPERATURE = math.ulp(0.0)
 """The smallest temperature of a tilt, in place of a quotient that would underflow to 0."""
 
 SMALL_EXPONENT = 1e-3
-"""If the exponents g/T of a tilt differ by less, expm1 and log1p replace exp and log."""
+"""Below this difference of the exponents g/T, expm1 and log1p replace exp and log. The vector g
+contains the margins minus the least margin, and T is the temperature."""
 
 SMALL_RADIUS = 1e-2
 """For smaller radii of a ball, cancellation in KL would lose more than half of the digits."""
