@@ -26,7 +26,7 @@ from relaxboost.solvers.boosters.starting_points import Unbegun
 from relaxboost.solvers.checkpoint import Checkpoint
 from relaxboost.solvers.incumbent import Certified, Incumbent, RunLog
 from relaxboost.solvers.messages import Ending, describe_ending
-from relaxboost.solvers.method import Method, as_method
+from relaxboost.solvers.method import Method, SmoothedMethod, as_method
 from relaxboost.solvers.restricted_master import ProgramError
 from relaxboost.solvers.rounds import Booster, Rounds, RoundState
 from relaxboost.solvers.stopping import StoppingRule, Tolerance
@@ -148,7 +148,7 @@ def solve(
     _check_limits(game, goal, chosen, limits)
     begin, file = _read_points(game, chosen, start, checkpoint)
     # The time limit excludes compilation, which happens once for each kind of game.
-    _prepare_kernels(game)
+    _prepare_kernels(game, chosen)
     clock = Clock(limits.time_limit)
     booster = _start(game, goal, chosen, clock, begin)
     log = RunLog(clock, begin)
@@ -159,26 +159,33 @@ def solve(
     return solution
 
 
-_PREPARED: set[tuple[type, ...]] = set()
-"""The types of matrix, relaxation and domain of the games whose compiled functions are ready."""
+_PREPARED: set[tuple[object, ...]] = set()
+"""The kinds of runs whose compiled functions are ready. A kind is the types of the matrix, the
+relaxation and the domain, and whether the method is a `SmoothedMethod`."""
 
 
-def _prepare_kernels(game: Game) -> None:
-    """Compile or load the functions that each round calls for games with these types of parts.
+def _prepare_kernels(game: Game, method: Method) -> None:
+    """Compile or load the functions that each round of the method calls for games of this kind.
 
     This happens before the clock starts, so the time limit does not include compilation. If the
     user presses Ctrl-C during a compilation, the compilation is completed first.
     """
-    kinds = type(game.matrix), type(game.relaxation), type(game.over)
+    is_smoothed = isinstance(method, SmoothedMethod)
+    kinds = type(game.matrix), type(game.relaxation), type(game.over), is_smoothed
     # A relaxation that calls a solver has no compiled functions.
     if kinds in _PREPARED or needs_solver(game.relaxation):
         return
     center = game.relaxation.center(game.m)
-    ready(
+    # Equal margins could take a shortcut that calls fewer functions than the rounds do.
+    margins = np.linspace(-1.0, 1.0, game.m)
+    calls: list[Callable[[], object]] = [
         lambda: game.over.best(game.matrix, center),
         lambda: game.relaxation.penalty(center),
-        lambda: game.relaxation.relaxed_margin(np.zeros(game.m)),
-    )
+        lambda: game.relaxation.relaxed_margin(margins),
+    ]
+    if is_smoothed:
+        calls.append(lambda: game.relaxation.distribution(margins, 0.1))
+    ready(*calls)
     _PREPARED.add(kinds)
 
 
