@@ -62,8 +62,8 @@ class Method(ABC):
     def chosen(self, game: Game, tol: float) -> Method:
         """Return this method with a value for every option that the user has not set.
 
-        The values are chosen for the game and the requested gap `tol`. Without such options, return
-        self.
+        The values are chosen for the game and the requested gap `tol`. If no option needs such a
+        value, return self.
         """
         return self
 

@@ -12,8 +12,8 @@ PATIENCE_ROUNDS = 20
 """The number of rounds without a smaller gap after which a run may count as stalled."""
 
 PATIENCE_FACTOR = 4
-"""A run may count as stalled only if the number of rounds without a smaller gap exceeds this factor
-times the number of rounds that the run took to reach the gap."""
+"""The factor in the test for a stalled run. The test applies to runs whose gap has not decreased
+for more rounds than this factor times the number of rounds before the smallest gap."""
 
 RESOLUTION = 1e-9
 """A relative difference of two numbers that is below this constant may be a rounding error."""

@@ -34,7 +34,8 @@ product of A with a vector."""
 def unfit(game: Game) -> str:
     """Return the reason why taut-string steps cannot be used for a game, or "" if there is none.
 
-    The subject of the reason is "they", because the trace names the steps before the reason.
+    The reason is a clause that begins with "they", because `Solution.trace` puts the name of the
+    steps before the clause.
     """
     form = game.linear_form
     over = game.over

@@ -87,7 +87,7 @@ class CuttingPlanesRun(Booster):
         self._evaluate()
 
     def _atoms(self, edges: Vector, cost: float) -> Vector:
-        """Return r <v, Ae> + f(v) for each atom r e of the domain, from the edges Aᵀv."""
+        """Return <v, A a> + f(v) for each atom a of the domain of w, from the edges Aᵀv."""
         over = self._game.over
         assert isinstance(over, AtomicSet)
         parts = [edges, -edges] if over.two_sided else [edges]

@@ -76,7 +76,7 @@ class FullyCorrectiveRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the distribution d and the weights w of a warm start.
 
-        The convex hull gets d, and the distribution that is worst for w.
+        The first points of the convex hull are d and the worst distribution for w.
         """
         if start.w is not None:
             self.active.load(*start.w)

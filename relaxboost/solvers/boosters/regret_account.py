@@ -26,8 +26,9 @@ class RegretAccount:
     squares: float = 0.0
     """The sum of r_s² over the answers so far. 2 r_s is the range of the margins of an answer."""
     spent: float = 0.0
-    """The sum of r_s²/(2 β_{s−1}) over the answers s so far. 2 r_s is the range of the margins of
-    the answer s, and β_{s−1} is the weight of the entropy before this answer."""
+    """The sum of r_s²/(2 β_{s−1}) over the rounds s so far. In round s, the weak learner returns a
+    hypothesis. The number r_s is half the range of its margins, and β_{s−1} is the weight of the
+    entropy before the round."""
 
     def add(self, margins: Vector, beta: float) -> None:
         """Add an answer of the weak learner to the sums.

@@ -35,7 +35,7 @@ class _Change(NamedTuple):
     slack: Vector
     """The step of the slacks of the cones, with an entry for each row of the cone constraints."""
     mult: Vector
-    """The step of the multipliers of the cone constraints, with an entry for each row."""
+    """The step of the multipliers of the cone constraints, with an entry for each row of G."""
 
 
 class Conic(Part):
@@ -43,8 +43,9 @@ class Conic(Part):
 
     P is a symmetric matrix. The constraints are E x = e and G x + s = h, where the slacks s are in
     cones. The variables are x = (d, z), where d is the distribution and z are further variables.
-    The unknowns of f in Newton's equations are the steps of x and of the multipliers of E x = e.
-    Their matrix is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling matrix of the cones.
+    The relaxation adds unknowns to Newton's equations: the steps of x and of the multipliers of
+    E x = e. The matrix of these unknowns is `K = [P + GᵀHG, Eᵀ; E, 0]`, where H is the scaling
+    matrix of the cones.
 
     Parameters
     ----------
@@ -97,11 +98,11 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G the number of rows that contain its most frequent variable z.
+        """Return for each row of G a number by which to divide its multiplier at the start.
 
         The constraints with G are G x + s = h, where x = (d, z). In the optimality conditions, the
-        multipliers of all rows that contain a variable are added. The more rows there are, the
-        smaller these multipliers must be at the start.
+        multipliers of all rows that contain a variable are added. The number for a row is the
+        largest number of rows that share one of its variables z.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0

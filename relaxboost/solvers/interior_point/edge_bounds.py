@@ -90,11 +90,12 @@ class EdgeBounds:
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
-        """Move all multipliers by 99 % of the distance to the multipliers of the weights w.
+        """Move all multipliers by 99 % of the way to multipliers that follow from the weights w.
 
-        The multipliers of a column are the positive and the negative part of its weight. If the sum
-        of all multipliers is less than the radius of the set W of the weights, the column of zeros
-        gets the rest. If there is no column of zeros, all multipliers get equal parts of the rest.
+        The two multipliers of a column move to the two parts of its weight, the positive and the
+        negative one. If the sum of all multipliers is less than the radius of the set W of the
+        weights, the column of zeros gets the rest. If there is no column of zeros, all multipliers
+        get equal parts of the rest.
         """
         parts = np.maximum(self._signs * np.append(w, self._zeros), 0.0)
         rest = max(0.0, self._scale - float(parts.sum()))

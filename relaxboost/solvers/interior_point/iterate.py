@@ -39,8 +39,8 @@ class _Centre(NamedTuple):
 class _Equations(NamedTuple):
     """The right-hand sides of Newton's equations, and the numbers from which they were computed.
 
-    The numbers in the field `aim` are those of the inequalities of the relaxation f. The numbers in
-    the field `bounds` are those of the bounds on the edges of columns.
+    The field `aim` is the result of `Part.aim`, for the inequalities of the relaxation f. The field
+    `bounds` is the result of `EdgeBounds.target`, for the bounds on the edges of columns.
     """
 
     right: Right

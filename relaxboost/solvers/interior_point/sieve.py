@@ -56,7 +56,7 @@ class Sieve:
         """The edges of all columns at the last distribution d for which `price` was called."""
 
     def _restrict_to(self, columns: Whole) -> None:
-        """Restrict the problem to the columns with the indices `columns`, in increasing order."""
+        """Restrict the problem to the columns with the indices `columns`, which are sorted."""
         self.columns = columns
         self.bulk = self._whole.restricted(columns)
 

@@ -1,6 +1,6 @@
-"""The weights of the columns in the interior point method, unrestricted or in a Euclidean ball.
+"""Weights w without restriction or in a Euclidean ball, for the interior point method.
 
-The objective of these games may contain a quadratic term in the weights.
+The objective may contain a quadratic term in w.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class GameProgram:
     Parameters
     ----------
     game : Game
-        A game for which `linear_program` returns a form.
+        A game for which `linear_program` returns a linear program.
     budget : float
         The number of passes over A that may be spent. A pass is one product of A with a vector.
     """
