@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain, pairwise
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -127,8 +128,9 @@ class ExactForm(NamedTuple):
             )
         bounds = chain(self.lower, self.upper, self.row_lower, self.row_upper)
         coefficients = chain.from_iterable(row.values() for row in self.rows)
-        for x in chain(self.cost, bounds, coefficients):
-            if not isinstance(x, Fraction | int | None):
+        kinds = {type(x): x for x in chain(self.cost, bounds, coefficients)}
+        for kind, x in kinds.items():
+            if not issubclass(kind, Fraction | int | NoneType):
                 raise InputError(
                     f"the numbers of an ExactForm are fractions, got {x!r}; write Fraction({x!r}), "
                     "or Fraction(1, 10) for a tenth"
