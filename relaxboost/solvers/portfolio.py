@@ -53,7 +53,9 @@ def _why_no_strings(request: Request) -> str:
     # Taut strings change the weights of all columns, which is a waste if w needs few columns.
     has_cap = form is not None and form.upper.max() < 1.0
     no_cap = "" if has_cap else "f lets one example have all the weight, so w needs few columns"
-    return taut_strings.unfit(request.game) or no_cap
+    is_cheap = interior_point.is_matrix_free(request.game)
+    no_need = "the interior point method factorises no matrix of this size" if is_cheap else ""
+    return taut_strings.unfit(request.game) or no_cap or no_need
 
 
 def _why_no_steps(request: Request) -> str:

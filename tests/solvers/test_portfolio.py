@@ -253,6 +253,14 @@ def test_phases_that_end_report_the_numbers():
     assert float(found[1]) > float(found[2].rstrip("."))
 
 
+def test_taut_strings_do_not_replace_steps_without_factors():
+    large = rb.Game(noisy_stumps(80_000, 1), rb.Capped(8_000))
+    found = rb.solve(large, 0.1)
+    assert found.status == "optimal"
+    reason = "the interior point method factorises no matrix of this size"
+    assert f"Round 1: auto left out the taut-string steps: {reason}." in found.trace
+
+
 def test_the_trace_says_for_which_sets_fully_corrective_steps_are():
     trace = rb.solve(rb.Game(margins(60, 40), over=rb.Simplex()), 1e-2).trace
     (line,) = [line for line in trace if "left out the fully corrective steps" in line]

@@ -131,7 +131,7 @@ def predict_passes(game: Game) -> float:
     entries = float(game.matrix.entries)
     if _has_sieve(game):
         iterations *= 4
-        order = min(game.m, n, _max_restricted(game)) / 6.0
+        order = _predict_restricted(game)
         entries = game.m * order
     else:
         needs_examples = game.matrix.implicit and not _has_no_rows(game)
@@ -141,6 +141,20 @@ def predict_passes(game: Game) -> float:
         # Without a matrix, 8 right-hand sides take 40 products of two passes each.
         equations = min(equations, 8 * 40 * 2.0)
     return iterations * (PASSES_PER_ITERATION + equations)
+
+
+def is_matrix_free(game: Game) -> bool:
+    """Return whether a run on the stumps of a game is predicted to factorise no matrix.
+
+    An iteration then takes a few hundred passes over A, however large the game is.
+    """
+    is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
+    return is_large and game.matrix.implicit
+
+
+def _predict_restricted(game: Game) -> float:
+    """Return the predicted number of columns in the restricted problem, with column generation."""
+    return min(game.m, game.n or 0, _max_restricted(game)) / 6.0
 
 
 class InteriorRun(Booster):
