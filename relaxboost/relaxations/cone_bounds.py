@@ -13,7 +13,6 @@ solver are moved to where it is, inside the cones, and what rounding leaves of i
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,12 +34,9 @@ _REACH = 16.0
 _TIGHT = {
     "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200, "verbose": False
 }  # fmt: skip
-_ROUGH = {"tol_gap_abs": 1e-3, "tol_gap_rel": 1e-3, "tol_feas": 1e-3, "verbose": False}
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
 """The relative gap beyond which a bound is loose: long trees of cones, as of high norms."""
-_FLAT = 1e-12
-"""The least s0 ± s1 that cones are turned by."""
 _SIDE = 12
 """The largest side of a matrix that is moved in all directions."""
 _LONG = 20.0
@@ -72,12 +68,11 @@ class ConeAnswer(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A solver's result: the point (d, z), with z the auxiliary variables, the multipliers and the
-    slacks of the rows of the cone form, and the optimal value."""
+    """A solver's result: the point (d, z), with z the auxiliary variables, the multipliers of the
+    rows of the cone form, and the optimal value."""
 
     x: Vector
     y: Vector
-    slack: Vector
     value: float
     is_solved: bool
     is_near: bool
@@ -214,13 +209,12 @@ class ConeBounds:
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
         """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
 
-        Where it ends early, or the bound is loose, it is asked again, with cones turned to where it
-        was, and d as it is.
+        If Clarabel ends early, or the bound is loose, Clarabel solves once more with d unscaled.
         """
         best: ConeAnswer | None = None
-        turn, sides = self._turn, _box(self._m) if box else _simplex(self._m)
+        sides = _box(self._m) if box else _simplex(self._m)
         for unit in (1.0 if box else 1.0 / self._m, 1.0):
-            found = self._ask(u, sides, turn, _TIGHT, unit)
+            found = self._ask(u, sides, unit)
             if found is None:
                 continue
             answer = self._answer(u, found, box)
@@ -228,7 +222,6 @@ class ConeBounds:
                 best = answer
             if found.is_solved and not answer.loose:
                 break
-            turn = self._turned(found.slack)
         return best
 
     def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
@@ -240,40 +233,7 @@ class ConeBounds:
         d = np.maximum(found.x[: self._m], 0.0)
         return ConeAnswer(below, d, gamma, slope, proof, not near)
 
-    @cached_property
-    def _turn(self) -> Any:
-        """Turn cones to where they are when nothing pulls; so no answer depends on another."""
-        turn = self._turned(np.zeros(0))
-        if 3 in self._form.second:
-            size = 1.0 / max(self._m, 1)
-            sides = _simplex(self._m) if self._m else _box(0)
-            found = self._ask(np.zeros(self._m), sides, turn, _ROUGH, size)
-            turn = turn if found is None else self._turned(found.slack)
-        return turn
-
-    def _turned(self, slack: Vector) -> Any:
-        """Return the map of rows that makes second-order cones of three of one size at `slack`.
-
-        With it s0 + s1 is multiplied by a number, and s0 − s1 divided.
-        """
-        from scipy import sparse
-
-        size = self._form.right.size
-        plain = sparse.eye_array(size, format="csr")
-        starts = [np.arange(r.start, r.stop, 3) for r, k in self._form.second_order() if k == 3]
-        if not slack.size or not starts:
-            return plain
-        at = np.concatenate(starts)
-        sides = slack[at] + slack[at + 1], slack[at] - slack[at + 1]
-        factor = np.sqrt(np.clip(sides[1], _FLAT, None) / np.clip(sides[0], _FLAT, None))
-        even, odd = 0.5 * (factor + 1.0 / factor) - 1.0, 0.5 * (factor - 1.0 / factor)
-        i, j = np.concatenate([at, at + 1, at, at + 1]), np.concatenate([at, at + 1, at + 1, at])
-        entries = np.concatenate([even, even, odd, odd])
-        return sparse.csr_array(plain + sparse.csr_array((entries, (i, j)), (size, size)))
-
-    def _ask(
-        self, u: Vector, sides: _Sides, turn: Any, settings: dict[str, Any], size: float
-    ) -> _Found | None:
+    def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
         """Return what Clarabel finds for d within `sides`, None if nothing is usable.
 
         It sees d in units of `size`, and costs in one of their own, so that entries are about one.
@@ -285,7 +245,8 @@ class ConeBounds:
         unit = np.concatenate([np.full(m, size), np.ones(n - m)])
         scaled = sparse.diags_array(unit)
         cost = form.cost + np.concatenate([u, np.zeros(n - m)])
-        rows, right = sparse.csr_array(turn @ form.rows @ scaled), turn @ form.right
+        rows = sparse.csr_array(form.rows @ scaled)
+        right = form.right
         of_z = sparse.csr_array((sides.right.size, n - m))
         of_d = sparse.csr_array(sparse.hstack([size * sides.rows, of_z]))
         equal, zero = slice(0, sides.equal), form.zero
@@ -297,7 +258,7 @@ class ConeBounds:
         largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
         unit_cost = price(float(largest))
         options = clarabel.DefaultSettings()
-        for name, value in settings.items():
+        for name, value in _TIGHT.items():
             setattr(options, name, value)
         options.tol_gap_abs /= unit_cost
         left = seconds_left()
@@ -312,20 +273,19 @@ class ConeBounds:
             return None
         first = zero + sides.right.size
         mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
-        x, slack = unit * np.array(answer.x), np.array(answer.s)[mine]
-        y = turn.T @ (unit_cost * np.array(answer.z)[mine])
-        back = sparse.linalg.spsolve(turn, slack) if form.second else slack
+        x = unit * np.array(answer.x)
+        y = unit_cost * np.array(answer.z)[mine]
         with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
             value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
         # Multipliers whose squares overflow end in errors of every method that goes on from them.
         if not float(np.abs(y).max(initial=0.0)) < _LARGEST:
             return None
         status = str(answer.status)
-        return _Found(x, y, back, value, status == "Solved", status in _USABLE[:2])
+        return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
         """Return f(d) and (d, z), as good as the solver says; None if it finds f infinite."""
-        found = self._ask(np.zeros(d.size), _fixed(d), self._turn, _TIGHT, 1.0)
+        found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         if found is None or not (found.is_near and math.isfinite(found.value)):
             return None
         return found.value, np.append(d, found.x[d.size :])
