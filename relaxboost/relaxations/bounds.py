@@ -161,7 +161,7 @@ class NumericalBounds(Bounds):
 
     def reservation(self, witness: Any, d: Vector) -> str:
         if isinstance(witness, DualWitness) and witness.gamma == -math.inf:
-            return numerical.UNPROVED
+            return numerical.programs(self._f, d.size).unproved()
         evaluated = type(self._f).penalty is Relaxation.penalty
         return numerical.programs(self._f, d.size).unmet(d) if evaluated else ""
 

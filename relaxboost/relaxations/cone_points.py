@@ -19,6 +19,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
+from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular_value
 from relaxboost.relaxations.cone_solver import solves
 
 _ROUNDINGS = 8.0 * UNIT
@@ -67,6 +68,23 @@ class ConePoints:
         rows = sparse.vstack([whole, form.rows[is_equation]][1 - self._simplex :])
         self._equations = sparse.csr_array(rows)
         self._equal = np.append(1.0, form.right[is_equation])[1 - self._simplex :]
+
+    @cached_property
+    def has_dependent_equations(self) -> bool:
+        """Whether some equation follows from the others up to rounding, but not exactly."""
+        from scipy import sparse
+
+        unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))
+        used = np.flatnonzero(unit + np.abs(self._equal))
+        rows = self._equations[used]
+        unit = np.where(unit[used] > 0.0, unit[used], 1.0)
+        scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ rows)
+        if least_singular_value(scaled) > 0.0:
+            return False
+        right = sparse.csr_array(self._equal[used, None])
+        terms = sparse.hstack([right, rows], format="csr")
+        kept = np.delete(np.arange(used.size), implied_rows(scaled, terms, unit))
+        return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
         """Return a d near that of `point` and a number not below f(d), None if none is found.

@@ -24,17 +24,26 @@ from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 from relaxboost.relaxations.dcp import plain
 from relaxboost.relaxations.pointwise import Pointwise
 
-UNPROVED = (
+NO_BOUND = (
     "the multipliers that Clarabel returns for the cone program of this f prove no lower bound, so "
-    "that the lower bound is -inf; scale f and its variables to sizes near one, or write a class "
+    "that the lower bound is -inf"
+)
+"""The message for a lower bound on F(u) of −inf."""
+UNPROVED = (
+    f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class "
     "that derives from Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
-"""The reason why a lower bound on F(u) is −inf."""
+"""The message for a lower bound on F(u) of −inf, if the equations of f are independent."""
 UNMET = (
     "no point was found inside the constraints of this f: the upper bound holds if breaking "
     "them by 1e-9 costs nothing"
 )
 """What is said of an upper bound at such a point."""
+DEPENDENT = (
+    "the equations of this f are linearly dependent up to rounding, so that in exact arithmetic "
+    "they may exclude points that meet them to 1e-13; remove the equations that follow from others"
+)
+"""What is said of bounds if the equations of f are dependent in doubles, but not exactly."""
 _SHARES = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)
 """By how much d is moved towards a point inside, if a solver finds no variables of f at d."""
 _SAME = 1e-14
@@ -109,7 +118,15 @@ class Programs:
         """Raise an InputError, with the reason, unless F is bounded from below at margins of 0."""
         self.require_form()
         if self.margin(np.zeros(self._m))[2] == -math.inf:
-            raise InputError(f"{self._name()} cannot be played: {UNPROVED}")
+            raise InputError(f"{self._name()} cannot be played: {self.unproved()}")
+
+    def unproved(self) -> str:
+        """Return the reason why a lower bound on F(u) is −inf."""
+        return f"{NO_BOUND}; {DEPENDENT}" if self._is_dependent else UNPROVED
+
+    @property
+    def _is_dependent(self) -> bool:
+        return self.form is not None and self._points.has_dependent_equations
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return what `margin` does, as good as the cone solver says: nothing proves it."""
@@ -167,7 +184,7 @@ class Programs:
             return None
         proof = self.known("multipliers", given.y)
         if proof is None:
-            proof = self.keep("multipliers", given.y, self._cones.feasible(given))
+            proof = self.keep("multipliers", given.y, self._cones.feasible(u, given))
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
@@ -218,7 +235,8 @@ class Programs:
             found = self._allowed(near) if math.isfinite(value) else (near, value)
         if found is None and settled is not None:
             found = self._last["point"][0], settled
-        self.keep("unmet", d, UNMET if found is None else "")
+        doubt = DEPENDENT if self._is_dependent else ""
+        self.keep("unmet", d, UNMET if found is None else doubt)
         near, value = (near, value) if found is None else found
         apart = math.fsum(np.abs(near - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
