@@ -116,7 +116,7 @@ class NumericalBounds(Bounds):
         u = as_margins(u, self._f)
         programs = numerical.programs(self._f, len(u))
         _, _, gamma, x = programs.margin(u)
-        return DualWitness(gamma, x, programs.proof(u))
+        return DualWitness(gamma, x, programs.known("proof", u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
         """Return the witness that multipliers of the cone program of f give, repaired."""
