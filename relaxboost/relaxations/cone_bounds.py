@@ -308,7 +308,8 @@ class ConeBounds:
         More room costs more of the bound, and too little room is lost in the steps.
         """
         if self._merge is not None:
-            # Multipliers of equations that are dependent up to rounding are not exact for both.
+            # Multipliers of equations that are dependent up to rounding only may be near no others
+            # with q_z = 0.
             y = proof.y.copy()
             y[: self._form.zero] = self._merge @ y[: self._form.zero]
             proof = ConeProof(y, proof.point)

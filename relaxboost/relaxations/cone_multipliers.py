@@ -1,4 +1,4 @@
-"""The dual cones of a cone program: how multipliers move into them, and within them."""
+"""Multipliers of cone programs: moves into the dual cones, and the equations they must meet."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from relaxboost.relaxations.cone_form import ConeForm, square_map
 _TINY = 1e-290
 """Smaller numbers count as zero in an exponential cone, where their quotients overflow."""
 _LONG = 20.0
-"""The average length of columns beyond which products of a matrix with its transpose fill up."""
+"""The average length of columns beyond which the product S Sᵀ of a sparse S is dense."""
 _DENSE = 1000
-"""The largest order of a matrix that may be stored as a dense array here."""
+"""The largest order of matrices that are stored as dense arrays here."""
 
 
 class DualCones:
-    """The cones that the multipliers of a cone program must lie in.
+    """The dual cones of a cone program, in which the multipliers of its rows must lie.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class DualCones:
 
         self._form = form
         # A row that is scaled by 1000 has a multiplier that is smaller by this factor. The rows of
-        # other cones keep their units, since each cone must stay what it is.
+        # other cones have no units of their own, since scaling a single row changes the cone.
         self._unit = np.ones(form.right.size)
         plain = slice(0, form.zero + form.half)
         largest = abs(form.rows[plain]).max(axis=1).toarray().ravel()
@@ -48,9 +48,10 @@ class DualCones:
         self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
 
     def room(self, point: Vector) -> Vector:
-        """Return room for each multiplier that costs a bound about 1, with the slacks at a point.
+        """Return for each multiplier the move into the dual cones that lowers a bound by about 1.
 
-        The room of a cone of several multipliers is that of the one that may always be raised.
+        A bound pays for a raised multiplier with the slack of the row, which is taken at the point.
+        In a cone of several rows only the multiplier that may always be raised gets room.
         """
         form = self._form
         most = 1.0 / np.maximum(self._unit, np.abs(form.right - form.rows @ point))
@@ -65,7 +66,7 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return y with entries raised until all y' with |y' − y| <= room lie in the dual cones."""
+        """Return y raised until every y' with |y' − y| <= room, entry by entry, is in the cones."""
         form = self._form
         y = y.copy()
         half = slice(form.zero, form.zero + form.half)
@@ -87,14 +88,14 @@ class DualCones:
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return multipliers of exponential cones: (a, b, c) with a <= 0, −a exp(b/a − 1) <= c."""
-        # The room in a must not reach zero, where the other conditions jump.
+        # The room in a must not reach zero, where the condition on b and c jumps.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
         least_b = np.full(a.size, -np.inf)
         b = y[:, 1]
         c = np.maximum(y[:, 2], room[:, 2])
         with np.errstate(all="ignore"):
-            # Both conditions are convex in a, so that they are tight at an end of its interval.
+            # The bounds on b and c are convex in a, so that they are largest at an end of the room.
             for end in (room[:, 0], -room[:, 0]):
                 steep = np.where(flat, 1.0, end - a)
                 exponent = np.clip((room[:, 1] - b) / steep, -700.0, 700.0) - 1.0
@@ -111,18 +112,20 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The sizes of moves of multipliers that change q equally."""
+        """The size of a move of each multiplier that changes q by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float = 0.0) -> Any:
-        """Return a matrix R with R Rᵀ about the inverse Hessian of the barrier of the cones at y.
+        """Return a matrix R such that y + R x stays in the dual cones for short x, or nearly so.
 
-        Multipliers of equations are free; they move by the size of the others or of `wanted`.
+        R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of equations are
+        free, and may move by the size of all multipliers or by `wanted`.
         """
         from scipy import sparse
 
         form = self._form
-        # Between the size of each and of all: an entry next to nothing can still become zero.
+        # The geometric mean of a multiplier and the largest one: with the size of the multiplier
+        # alone, steps could not bring tiny multipliers to where the equations need them.
         share = np.abs(y) * self._unit
         largest = float(share.max(initial=1e-12))
         size = np.sqrt(share + 1e-12 * largest) * math.sqrt(largest)
@@ -135,7 +138,7 @@ class DualCones:
                 length = np.sqrt(np.square(part[:, 1:]).sum(axis=1))
             spare = np.maximum(part[:, 0] - length, 0.0)
             size[rows] = np.repeat(np.sqrt(spare * part[:, 0]), k)
-            # A multiplier may always be scaled.
+            # The multipliers of a second-order cone may always be scaled together.
             cone = np.repeat(np.arange(len(part)), k)
             blocks.append((rows, sparse.csr_array((y[rows], (np.arange(cone.size), cone)))))
         for rows, side in form.matrices():
@@ -153,10 +156,9 @@ class DualCones:
 
 
 def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest x with spread @ x = q, nearly; spread is sparse, by columns.
+    """Return the shortest x with spread @ x = q up to rounding; `spread` is a csc array.
 
-    A long column fills spread @ spread.T, but not the larger system. A ridge below roundings would
-    be lost there, and leave pivots of zero.
+    A ridge keeps the pivots of dependent rows from zero. It must exceed the rounding of the system.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -166,17 +168,20 @@ def shortest(spread: Any, q: Vector) -> Vector:
     if counts @ counts <= _LONG * counts.sum():
         system = spread @ spread.T + sparse.diags_array(1e-14 * squares + 1e-300)
         return np.asarray(spread.T @ splu(sparse.csc_array(system)).solve(q))
-    size, ridge = counts.size, sparse.diags_array(1e-15 * squares + 1e-300)
+    # A long column fills spread @ spread.T, but not this larger system.
+    size = counts.size
+    ridge = sparse.diags_array(1e-15 * squares + 1e-300)
     system = sparse.block_array([[sparse.eye_array(size), spread.T], [spread, -ridge]])
     right = np.concatenate([np.zeros(size), q])
     return np.asarray(splu(sparse.csc_array(system)).solve(right)[:size])
 
 
 def least_singular_value(spread: Any) -> float:
-    """Return a positive number that is at most the least singular value of the rows, or 0.
+    """Return a lower bound on the least singular value of a matrix with rows of unit length.
 
-    If L Lᵀ is a factor of S = spread @ spread.T − λ I up to an error of norm e, then no eigenvalue
-    of spread @ spread.T is below λ − e (Rump 2006).
+    The bound holds in exact arithmetic, and 0 means that none is proved. If L Lᵀ is a factor of
+    S = spread @ spread.T − λ I up to an error of norm e, then no eigenvalue of spread @ spread.T is
+    below λ − e (Rump 2006, "Verification of positive definiteness").
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -219,10 +224,11 @@ def least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return rows of `terms` that are combinations of the others exactly, if any are found.
+    """Return the indices of rows of `terms` that are combinations of the others exactly.
 
-    The rows of `spread` are those of `terms` times positive weights and over `unit`. Combinations
-    with small fractions are tried, such as sums of the equations of a flow.
+    The rows of `spread` are those of `terms` with scaled columns, divided by `unit`. Its null space
+    suggests combinations with small fractions, such as sums of the equations of a flow. Each
+    combination is checked in fractions.
     """
     from scipy.linalg import qr
 
@@ -230,6 +236,7 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
         return np.empty(0, dtype=np.int64)
     values, vectors = np.linalg.eigh((spread @ spread.T).toarray())
     kernel = (vectors / unit[:, None])[:, values < 1e-9]
+    # In terms of these pivots, each combination has one pivot with weight 1, and no other pivot.
     pivots = qr(kernel.T, mode="r", pivoting=True)[1][: kernel.shape[1]]
     weights = kernel @ np.linalg.pinv(kernel[pivots])
     found = []
@@ -250,10 +257,10 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 
 
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
-    """Return a matrix that moves multipliers of equations to equations that are independent.
+    """Return a matrix that moves multipliers of equations to independent ones of the equations.
 
-    The multipliers of other equations become zero, which relaxes these equations. None means that
-    all equations are independent up to rounding, or that there are too many to find out.
+    The other multipliers become zero, which relaxes their equations, so that a lower bound stays
+    valid. None means that all equations are independent, or that there are too many to find out.
     """
     from scipy import sparse
     from scipy.linalg import qr
@@ -274,7 +281,7 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return a triangle near the one given, whose matrix has no eigenvalue below `room`."""
+    """Return a triangle near the one given whose matrix has no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room
@@ -283,9 +290,10 @@ def _positive(triangle: Vector, side: int, room: float) -> Vector:
 
 
 def _congruences(triangle: Vector, side: int) -> Any:
-    """Return the columns L E Lᵀ for symmetric E, along which a matrix L Lᵀ stays positive.
+    """Return the triangles of L E Lᵀ for symmetric E, along which a matrix L Lᵀ stays positive.
 
-    For sides above 12 E is the identity only, since there are side (side + 1) / 2 columns.
+    E runs through a basis. For matrices of an order above 12 the basis would be too large, and E is
+    the identity only.
     """
     from scipy import sparse
 

@@ -35,11 +35,10 @@ UNMET = (
     "them by 1e-9 costs nothing"
 )
 """The message for an upper bound at a point that may break constraints of f by 1e-9."""
-DEPENDENT = (
-    "the equations of this f are linearly dependent up to rounding, so that in exact arithmetic "
-    "they may exclude points that meet them to 1e-13; remove the equations that follow from others"
-)
-"""The message for bounds if equations of f are dependent in doubles, but not exactly."""
+DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
+"""The reason why bounds are not proved if equations are dependent in doubles, but not exactly."""
+ROUNDED = f"the upper bound holds if breaking equations by 1e-13 costs nothing: {DEPENDENT}"
+"""The message for an upper bound if equations are dependent in doubles, but not exactly."""
 
 
 class DualWitness(NamedTuple):
@@ -176,7 +175,8 @@ class Programs(CompiledProblems):
         settled = self.known("point", d)
         solved = self.known("penalty", d)
         found: tuple[Vector, float] | None = None
-        near, value = d, math.inf
+        near = d
+        value = math.inf
         # An early iterate of a run may prove a value far above f(d), where a solver finds f(d).
         if settled is None or (solved is not None and solved[0] < settled):
             value = self.penalty(d)
@@ -186,9 +186,10 @@ class Programs(CompiledProblems):
             found = self._allowed(near) if math.isfinite(value) else (near, value)
         if found is None and settled is not None:
             found = self._last["point"][0], settled
-        doubt = DEPENDENT if self._is_dependent else ""
+        doubt = ROUNDED if self._is_dependent else ""
         self.keep("unmet", d, UNMET if found is None else doubt)
-        near, value = (near, value) if found is None else found
+        if found is not None:
+            near, value = found
         apart = math.fsum(np.abs(near - d).tolist())
         return value, apart + 8.0 * UNIT if apart else 0.0
 
