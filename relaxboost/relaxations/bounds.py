@@ -113,7 +113,7 @@ class NumericalBounds(Bounds):
         u = as_margins(u, self._f)
         programs = numerical.programs(self._f, len(u))
         _, _, gamma, x = programs.margin(u)
-        return DualWitness(gamma, x, programs.proof(u))
+        return DualWitness(gamma, x, programs.known("proof", u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
         """Return a witness from multipliers of f's cone program, moved into their cones."""
@@ -158,7 +158,7 @@ class NumericalBounds(Bounds):
 
     def reservation(self, witness: Any, d: Vector) -> str:
         if isinstance(witness, DualWitness) and witness.gamma == -math.inf:
-            return numerical.UNPROVED
+            return numerical.programs(self._f, d.size).unproved()
         evaluated = type(self._f).penalty is Relaxation.penalty
         return numerical.programs(self._f, d.size).unmet(d) if evaluated else ""
 

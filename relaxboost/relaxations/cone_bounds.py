@@ -1,13 +1,15 @@
 """Lower bounds on the relaxed margin by the dual of the cone program of f.
 
-F(u) = min over d in the simplex and z of <u, d> + cost·x + x·P x/2, x = (d, z), subject to
-rows @ x + s = right with s in cones. For multipliers y in the dual cones and any point p, with
-q = cost + (u, 0) + P p + rowsᵀ y,
+F(u) is the minimum over distributions d and auxiliary variables z of <u, d> + cost·x + x·P x/2 +
+constant with x = (d, z), subject to rows @ x + s = right with slacks s in cones. For multipliers y
+in the dual cones and any point p, let q = cost + (u, 0) + P p + rowsᵀ y. Then
 
-    F(u) >= min_i q_i − <right, y> − p·P p/2 + q_z·z,
+    F(u) >= min over i of the entries q_i of d − <right, y> − p·P p/2 + <q_z, z> + constant,
 
-since x·P x/2 >= p·P x − p·P p/2. Nothing bounds z, so that q_z has to be zero: multipliers of a
-solver are moved to where it is, inside the cones, and what rounding leaves of it is charged.
+since x·P x/2 >= p·P x − p·P p/2. Nothing bounds z, so that the part q_z must be zero exactly, and
+in doubles it is zero up to rounding only. `ConeBounds` therefore proves that some multipliers with
+q_z = 0 are near y and in the dual cones, and subtracts how much they may change the bound. Bounds
+that no such multipliers are found for are −inf.
 """
 
 from __future__ import annotations
@@ -17,39 +19,27 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.loop import TimeUp, seconds_left
 from relaxboost._core.rounding import UNIT, price
-from relaxboost.relaxations.cone_form import ConeForm, square_map
+from relaxboost.relaxations.cone_form import ConeForm
+from relaxboost.relaxations.cone_multipliers import (
+    DualCones,
+    implied_rows,
+    least_singular_value,
+    merged_equations,
+    shortest,
+)
 
-_LEFT = 1e-12
-"""What may be left of q_z, relative to the largest term, and is charged."""
-_LEFT_OF_STEP = 1e-13
-"""What a step to zero may leave of a multiplier, relative to it; ten times the ridge of 1e-14."""
-_LARGEST = 1e150
-"""The multipliers that are used are smaller; the squares of larger ones overflow."""
-_REACH = 16.0
-"""How many times its value, or one, an auxiliary variable may be where the rest is charged."""
 _TIGHT = {
     "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200, "verbose": False
 }  # fmt: skip
-_ROUGH = {"tol_gap_abs": 1e-3, "tol_gap_rel": 1e-3, "tol_feas": 1e-3, "verbose": False}
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
-"""The relative gap beyond which a bound is loose: long trees of cones, as of high norms."""
-_FLAT = 1e-12
-"""The least s0 ± s1 that cones are turned by."""
-_SIDE = 12
-"""The largest side of a matrix that is moved in all directions."""
-_LONG = 20.0
-"""How many entries columns may have, on average over the entries, whose products are summed."""
-_INSIDE = (1e-15, 1e-11, 1e-9, 1e-8, 1e-7, 1e-6)
-"""How far multipliers are taken inside before they move, relative to their size; the first that
-leaves them room is used, since room costs as much of the bound."""
-_STEPS = 6
-"""The largest number of moves of the multipliers onto the equations q_z = 0."""
+"""The relative gap between the optimum of a solver and a bound above which the bound is loose."""
+_ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+"""How far multipliers are moved inside the dual cones, relative to the largest term of q."""
 
 
 class ConeProof(NamedTuple):
@@ -60,32 +50,55 @@ class ConeProof(NamedTuple):
 
 
 class ConeAnswer(NamedTuple):
-    """What a solver makes of F(u): a bound, the minimiser d, γ, a subgradient of f, the proof."""
+    """The result of a solver for F(u), with the lower bound that its multipliers prove."""
 
     below: float
+    """The lower bound on F(u), −inf if none is proved."""
     d: Vector
+    """The minimiser."""
     gamma: float
+    """The threshold γ = min over i of u_i + slope_i."""
     slope: Vector
+    """The subgradient of f that the multipliers stand for."""
     proof: ConeProof
     loose: bool
-    """Whether the bound is well below what the solver found."""
+    """Whether the lower bound is well below the optimum that the solver found."""
 
 
 class _Found(NamedTuple):
-    """A solver's result: the point (d, z), with z the auxiliary variables, the multipliers and the
-    slacks of the rows of the cone form, and the optimal value."""
+    """The point (d, z), the multipliers of the rows and the optimum that Clarabel found."""
 
     x: Vector
     y: Vector
-    slack: Vector
     value: float
     is_solved: bool
     is_near: bool
-    """Whether the solver met its reduced tolerances at least."""
+    """Whether Clarabel met its reduced tolerances at least."""
+
+
+class _Ball(NamedTuple):
+    """Multipliers y with a ball around them, in which some multipliers have q_z = 0 exactly."""
+
+    y: Vector
+    slope: Vector
+    """The largest change of each entry of q that belongs to d, over the ball."""
+    value: float
+    """The largest change of −<right, y> − p·P p/2, over the ball."""
+
+
+class _Independent(NamedTuple):
+    """How independent the rows of T are; see `ConeBounds._ball`."""
+
+    unit: Vector
+    """The lengths of the rows of T; inf for an entry of q_z that is zero if the others are."""
+    least: float
+    """A lower bound on the singular values of T with rows of unit length; not positive if none."""
+    moves: Vector
+    """The diagonal of D."""
 
 
 class _Sides(NamedTuple):
-    """What d has to meet beside f: rows @ d = right in the first `equal`, <= in the others."""
+    """The constraints of d: rows @ d = right in the first `equal` rows, <= in the others."""
 
     rows: Any
     right: Vector
@@ -120,47 +133,50 @@ class ConeBounds:
     ----------
     form : ConeForm
     m : int
-        How many of its variables are d; with 0, all of them are without bounds.
+        The number of variables of the cone program that are entries of d. They come first. If m is
+        0, no variable has bounds other than the rows.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
         from scipy import sparse
 
-        self._form, self._m = form, m
+        self._form = form
+        self._m = m
+        self._cones = DualCones(form, m)
         self._up = sparse.csr_array(form.rows.T)
-        self._sizes = abs(form.rows).T.tocsr(), abs(form.quadratic).tocsr()
-        per_row = np.diff(self._up.indptr) + np.diff(form.quadratic.tocsr().indptr)
-        self._roundings = 2.0 * UNIT * (per_row + 8.0)
-        # Rows that are scaled have multipliers of another size; those of one cone belong together.
-        self._unit = np.ones(form.right.size)
-        plain = slice(0, form.zero + form.half)
-        largest = abs(form.rows[plain]).max(axis=1).toarray().ravel()
-        self._unit[plain] = np.where(largest > 0.0, largest, 1.0)
-        # The third entry of an exponential cone is raised where the second holds auxiliaries.
-        alone = np.diff(sparse.csr_array(form.rows[:, m:]).indptr) == 0
-        self._third = alone[form.exponentials][2::3] & ~alone[form.exponentials][1::3]
+        self._square = sparse.csr_array(form.quadratic)
+        self._sizes = (abs(self._up), abs(self._square))
+        # A sum of k products is off by at most k roundings of the size of its terms.
+        lengths = np.diff(self._up.indptr) + np.diff(self._square.indptr)
+        self._roundings = 1.01 * UNIT * (lengths + 4.0)
+        change = sparse.hstack([self._up @ sparse.diags_array(self._cones.moves), self._square])
+        change = change.tocsr()[:m]
+        self._steep = np.sqrt(change.multiply(change).sum(axis=1))
+        self._last_independent: tuple[bytes, _Independent] | None = None
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
-        """Return a number not above F(u), or the minimum over 0 <= d <= 1; valid for any proof."""
-        form, m = self._form, self._m
-        y, point = np.array(proof.y, dtype=np.float64), np.asarray(proof.point, dtype=np.float64)
-        if y.shape != form.right.shape or point.shape != form.cost.shape:
+        """Return a lower bound on F(u), or with `box` on the minimum over 0 <= d <= 1 instead.
+
+        The bound is valid for every proof, and is −inf if the proof is not good enough.
+        """
+        form = self._form
+        m = self._m
+        if proof.y.shape != form.right.shape or proof.point.shape != form.cost.shape:
             return -math.inf
-        if not (np.isfinite(y).all() and np.isfinite(point).all()):
+        ball = self._ball(proof)
+        if ball is None:
             return -math.inf
-        y = self._into(y)
-        q, size = self._reduced(u, y, point)
-        error = self._roundings * size
-        left = np.abs(q[m:]) + error[m:]
-        if not (math.isfinite(2.0 * size.sum()) and self._is_zero(q, size)):
+        point = proof.point
+        q, size = self._reduced(u, ball.y, point)
+        if not math.isfinite(2.0 * size.sum()):
             return -math.inf
-        low = q[:m] - error[:m]
+        low = q[:m] - (self._roundings * size)[:m] - ball.slope
         first = math.fsum(np.minimum(low, 0.0)) if box else float(low.min())
         bent = 0.5 * point * (form.quadratic @ point)
-        terms = np.concatenate([-form.right * y, -bent, -_REACH * left * (1.0 + np.abs(point[m:]))])
+        terms = np.concatenate([-form.right * ball.y, -bent])
         total = float(np.abs(terms).sum())
-        off = 8.0 * UNIT * (total + abs(first) + abs(form.constant))
+        off = ball.value + 8.0 * UNIT * (total + abs(first) + abs(form.constant))
         curved = self._sizes[1] @ np.abs(point)
         off += float(self._roundings @ (np.abs(point) * curved))
         if not math.isfinite(off):
@@ -168,127 +184,65 @@ class ConeBounds:
         return math.fsum([first, form.constant, *terms.tolist()]) - off
 
     def _reduced(self, u: Vector, y: Vector, point: Vector) -> tuple[Vector, Vector]:
-        """Return q, and the sums of the sizes of its terms."""
-        form, by_row, square = self._form, *self._sizes
+        """Return q, and for each entry of q the sum of the absolute values of its terms."""
+        form = self._form
+        by_row, square = self._sizes
         q = form.cost + form.quadratic @ point + self._up @ y
         size = np.abs(form.cost) + square @ np.abs(point) + by_row @ np.abs(y)
         q[: self._m] += u
         size[: self._m] += np.abs(u)
         return q, size
 
-    def _into(self, y: Vector, inside: float = 0.0) -> Vector:
-        """Return y raised into the dual cones, by so much of its size more."""
-        form = self._form
-        half = slice(form.zero, form.zero + form.half)
-        y[half] = np.maximum(y[half], 0.0) + inside * np.abs(y[half]).max(initial=0.0)
-        for rows, size in form.second_order():
-            y[rows] = self._within(y[rows].reshape(-1, size), inside).ravel()
-        for rows, side in form.matrices():
-            y[rows] = _positive(y[rows], side, inside)
-        if form.exponential:
-            rows = form.exponentials
-            y[rows] = self._below_exponential(y[rows].reshape(-1, 3), inside).ravel()
-        return y
-
-    @staticmethod
-    def _within(y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
-        largest = np.abs(y).max(axis=1, initial=1e-300)
-        norm = largest * np.sqrt(np.square(y[:, 1:] / largest[:, None]).sum(axis=1))
-        norm = norm * (1.0 + (y.shape[1] + 8) * UNIT + inside)
-        y[:, 0] = np.maximum(y[:, 0], norm)
-        return y
-
-    def _below_exponential(self, y: NDArray[np.float64], inside: float) -> NDArray[np.float64]:
-        """Return (a, b, c) with a <= 0 and b >= a (1 + log(c/−a)), where −a exp(b/a) <= e c."""
-        a, b, c = np.minimum(y[:, 0], 0.0), y[:, 1].copy(), np.maximum(y[:, 2], 0.0)
-        flat = a > -1e-290
-        steep = np.where(flat, 1.0, -a)
-        with np.errstate(all="ignore"):
-            needed = steep * np.exp(np.clip(-b / steep, -700.0, 700.0) - 1.0) * (1.0 + 1e-13)
-            c = np.maximum(c, np.where(self._third, needed, steep * 1e-290))
-            growth = 1.0 + np.log(c / steep)
-            least = -steep * growth + steep * (1.0 + np.abs(growth)) * (8.0 * UNIT + inside)
-        b = np.maximum(b, np.where(flat, 0.0, np.where(self._third & (b > least), b, least)))
-        return np.stack([np.where(flat, 0.0, a), b, c], axis=1)
-
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return what Clarabel makes of F(u), or of the minimum over 0 <= d <= 1; None if nothing.
+        """Return the result of Clarabel for F(u), or with `box` for the minimum over 0 <= d <= 1.
 
-        Where it ends early, or the bound is loose, it is asked again, with cones turned to where it
-        was, and d as it is.
+        None means that Clarabel found nothing that is usable.
         """
         best: ConeAnswer | None = None
-        turn, sides = self._turn, _box(self._m) if box else _simplex(self._m)
+        sides = _box(self._m) if box else _simplex(self._m)
         for unit in (1.0 if box else 1.0 / self._m, 1.0):
-            found = self._ask(u, sides, turn, _TIGHT, unit)
+            found = self._ask(u, sides, unit)
             if found is None:
                 continue
             answer = self._answer(u, found, box)
             if best is None or answer.below > best.below:
                 best = answer
+            # If Clarabel ends early, or the bound is loose, d in units of one may be easier.
             if found.is_solved and not answer.loose:
                 break
-            turn = self._turned(found.slack)
         return best
 
     def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
-        """Return what the multipliers that were found prove, repaired."""
-        proof = self.feasible(ConeProof(found.y, found.x))
+        """Return the result of a solver, with its multipliers repaired."""
+        proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
         gamma, slope = self.tangent(u, proof)
         below = self.below(u, proof, box=box)
-        near = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
+        is_near = found.value - below <= _LOOSE * (1.0 + abs(found.value))  # false for nan
         d = np.maximum(found.x[: self._m], 0.0)
-        return ConeAnswer(below, d, gamma, slope, proof, not near)
+        return ConeAnswer(below, d, gamma, slope, proof, not is_near)
 
-    @cached_property
-    def _turn(self) -> Any:
-        """Turn cones to where they are when nothing pulls; so no answer depends on another."""
-        turn = self._turned(np.zeros(0))
-        if 3 in self._form.second:
-            size = 1.0 / max(self._m, 1)
-            sides = _simplex(self._m) if self._m else _box(0)
-            found = self._ask(np.zeros(self._m), sides, turn, _ROUGH, size)
-            turn = turn if found is None else self._turned(found.slack)
-        return turn
-
-    def _turned(self, slack: Vector) -> Any:
-        """Return the map of rows that makes second-order cones of three of one size at `slack`.
-
-        With it s0 + s1 is multiplied by a number, and s0 − s1 divided.
-        """
-        from scipy import sparse
-
-        size = self._form.right.size
-        plain = sparse.eye_array(size, format="csr")
-        starts = [np.arange(r.start, r.stop, 3) for r, k in self._form.second_order() if k == 3]
-        if not slack.size or not starts:
-            return plain
-        at = np.concatenate(starts)
-        sides = slack[at] + slack[at + 1], slack[at] - slack[at + 1]
-        factor = np.sqrt(np.clip(sides[1], _FLAT, None) / np.clip(sides[0], _FLAT, None))
-        even, odd = 0.5 * (factor + 1.0 / factor) - 1.0, 0.5 * (factor - 1.0 / factor)
-        i, j = np.concatenate([at, at + 1, at, at + 1]), np.concatenate([at, at + 1, at + 1, at])
-        entries = np.concatenate([even, even, odd, odd])
-        return sparse.csr_array(plain + sparse.csr_array((entries, (i, j)), (size, size)))
-
-    def _ask(
-        self, u: Vector, sides: _Sides, turn: Any, settings: dict[str, Any], size: float
-    ) -> _Found | None:
+    def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
         """Return what Clarabel finds for d within `sides`, None if nothing is usable.
 
-        It sees d in units of `size`, and costs in one of their own, so that entries are about one.
+        Clarabel gets d in units of `size`, and huge costs in larger units, so that numbers are
+        about one.
         """
         import clarabel
         from scipy import sparse
 
-        form, m, n = self._form, self._m, self._form.cost.size
+        form = self._form
+        m = self._m
+        n = form.cost.size
         unit = np.concatenate([np.full(m, size), np.ones(n - m)])
         scaled = sparse.diags_array(unit)
         cost = form.cost + np.concatenate([u, np.zeros(n - m)])
-        rows, right = sparse.csr_array(turn @ form.rows @ scaled), turn @ form.right
+        rows = sparse.csr_array(form.rows @ scaled)
+        right = form.right
         of_z = sparse.csr_array((sides.right.size, n - m))
         of_d = sparse.csr_array(sparse.hstack([size * sides.rows, of_z]))
-        equal, zero = slice(0, sides.equal), form.zero
+        zero = form.zero
+        # Clarabel takes the equations of all parts first, and then the inequalities.
+        equal = slice(0, sides.equal)
         other = slice(sides.equal, sides.right.size)
         A = sparse.csc_array(sparse.vstack([of_d[equal], rows[:zero], of_d[other], rows[zero:]]))
         b = np.concatenate([sides.right[equal], right[:zero], sides.right[other], right[zero:]])
@@ -297,7 +251,7 @@ class ConeBounds:
         largest = max(np.abs(unit * cost).max(), np.abs(square.data).max(initial=0.0))
         unit_cost = price(float(largest))
         options = clarabel.DefaultSettings()
-        for name, value in settings.items():
+        for name, value in _TIGHT.items():
             setattr(options, name, value)
         options.tol_gap_abs /= unit_cost
         left = seconds_left()
@@ -312,26 +266,25 @@ class ConeBounds:
             return None
         first = zero + sides.right.size
         mine = np.r_[sides.equal : sides.equal + zero, first : b.size]
-        x, slack = unit * np.array(answer.x), np.array(answer.s)[mine]
-        y = turn.T @ (unit_cost * np.array(answer.z)[mine])
-        back = sparse.linalg.spsolve(turn, slack) if form.second else slack
-        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond doubles is loose
+        x = unit * np.array(answer.x)
+        y = unit_cost * np.array(answer.z)[mine]
+        with np.errstate(over="ignore", invalid="ignore"):  # a value beyond doubles is loose
             value = float(cost @ x + 0.5 * x @ (form.quadratic @ x) + form.constant)
-        # Multipliers whose squares overflow end in errors of every method that goes on from them.
-        if not float(np.abs(y).max(initial=0.0)) < _LARGEST:
+        # The squares of larger multipliers overflow.
+        if not float(np.abs(y).max(initial=0.0)) < 1e150:
             return None
         status = str(answer.status)
-        return _Found(x, y, back, value, status == "Solved", status in _USABLE[:2])
+        return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and (d, z), as good as the solver says; None if it finds f infinite."""
-        found = self._ask(np.zeros(d.size), _fixed(d), self._turn, _TIGHT, 1.0)
+        """Return f(d) and (d, z) as Clarabel finds them; None if Clarabel finds f infinite."""
+        found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         if found is None or not (found.is_near and math.isfinite(found.value)):
             return None
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones, with so many more rows of the first two kinds."""
+        """Return Clarabel's cones; `zero` and `half` rows are added to the first two kinds."""
         import clarabel
 
         form = self._form
@@ -344,129 +297,140 @@ class ConeBounds:
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
-        """Return γ and the subgradient of f that multipliers stand for."""
+        """Return the threshold γ and the subgradient of f that multipliers stand for."""
         slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
         return float((u + slope).min(initial=math.inf)), slope
 
-    def feasible(self, proof: ConeProof) -> ConeProof:
-        """Return multipliers near those given with q_z = 0, in the cones, up to rounding.
+    def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
+        """Return multipliers near those given, with the highest bound at u that was found.
 
-        They move in the metric of the cones' barriers, so that they stay inside.
+        Each trial moves multipliers further inside the dual cones, then Newton steps to q_z = 0.
+        More room costs more of the bound, and too little room is lost in the steps.
         """
-
-        if self._form.cost.size == self._m:
-            return proof
-        for inside in _INSIDE:
-            found = self._repaired(proof, inside)
-            if self._is_zero(*self._reduced(np.zeros(self._m), *found)):
+        if self._merge is not None:
+            # Multipliers of equations that are dependent up to rounding only may be near no others
+            # with q_z = 0.
+            y = proof.y.copy()
+            y[: self._form.zero] = self._merge @ y[: self._form.zero]
+            proof = ConeProof(y, proof.point)
+        best = proof
+        found = proof
+        highest = -math.inf
+        size = float(self._reduced(u, proof.y, proof.point)[1].max())
+        room = size * self._cones.room(proof.point)
+        for share in _ROOMS if self._form.cost.size > self._m else ():
+            found = self._repaired(found, share * room)
+            below = self.below(u, found, box=box)
+            if below > highest:
+                best = found
+                highest = below
+            ball = self._ball(found)
+            if ball is not None and ball.value + ball.slope.max(initial=0.0) <= 1e-9 * size:
                 break
-        return found
+        return best
 
-    def _is_zero(self, q: Vector, size: Vector) -> bool:
-        """Return whether q_z is zero, up to so little that it may be charged."""
-        left = float(np.abs(q[self._m :]).max(initial=0.0))
-        return left <= _LEFT * float(size.max(initial=0.0))
+    @cached_property
+    def _merge(self) -> Any:
+        return merged_equations(self._form.rows[: self._form.zero])
 
-    def _repaired(self, proof: ConeProof, inside: float) -> ConeProof:
-        """Return multipliers with q_z = 0, if they find it from this far inside the cones."""
+    def _repaired(self, proof: ConeProof, room: Vector) -> ConeProof:
+        """Return multipliers with q_z = 0 up to rounding, if Newton steps find them."""
         from scipy import sparse
 
-        form, m = self._form, self._m
-        y, point = self._into(proof.y.copy(), inside), proof.point.copy()
-        for _ in range(_STEPS):
+        m = self._m
+        is_plain = np.arange(room.size) < self._form.zero + self._form.half
+        y = self._cones.raised(proof.y, room)
+        point = proof.point
+        rests = np.zeros(y.size, dtype=np.bool_)
+        for _ in range(6):
+            # If steps take all room of a multiplier, the equations may admit only zero for it. What
+            # rounding leaves of such multipliers would be all of an entry of q_z.
+            rests |= is_plain & (np.abs(y) <= 1e-3 * room)
+            y[rests] = 0.0
             q, size = (part[m:] for part in self._reduced(np.zeros(m), y, point))
             if (np.abs(q) <= self._roundings[m:] * size).all():
                 break
-            metric = self._metric(y, float(np.abs(q).max()))
+            metric = self._cones.metric(y, float(np.abs(q).max()))
+            metric = sparse.diags_array(1.0 * ~rests) @ metric
             free = sparse.diags_array(1.0 + np.abs(point))
-            spread = sparse.hstack([self._up[m:] @ metric, form.quadratic.tocsr()[m:] @ free])
+            spread = sparse.hstack([self._up[m:] @ metric, self._square[m:] @ free])
             try:
                 step = -shortest(sparse.csc_array(spread), q)
-            except RuntimeError:  # it is singular: some z is in no row
+            except RuntimeError:  # the system is singular: some z is in no row
                 break
-            moved = y + metric @ step[: metric.shape[1]]
-            # What a step leaves of a multiplier that has to be zero would be all of its q_z.
-            y = np.where(np.abs(moved) <= _LEFT_OF_STEP * np.abs(y), 0.0, moved)
-            point = point + free @ step[metric.shape[1] :]
-            y = self._into(y)
+            of_y, of_point = np.split(step, [metric.shape[1]])
+            y = self._cones.raised(y + metric @ of_y, np.zeros(y.size))
+            point = point + free @ of_point
         return ConeProof(y, point)
 
-    def _metric(self, y: Vector, wanted: float) -> Any:
-        """Return R with R Rᵀ about the inverse Hessian of the barrier at y.
+    @np.errstate(over="ignore", invalid="ignore")  # numbers that overflow prove nothing
+    def _ball(self, proof: ConeProof) -> _Ball | None:
+        """Return a ball that contains multipliers with q_z = 0 exactly, None if none is proved.
 
-        Multipliers of equations are free, and move by the size of others or of what is wanted.
+        The multipliers y + D x with the point p + e have q_z = 0 if T (x, e) = −q_z, where T is
+        the part of (rowsᵀ D, P) that belongs to z. If the least singular value σ of T is positive,
+        some (x, e) of length at most |q_z| / σ solves these equations. The multipliers y must have
+        room for each x of this length in the dual cones.
+        """
+        y = self._cones.raised(proof.y, np.zeros(proof.y.size))
+        left = self._left(y, proof.point)
+        if not np.isfinite(left).all():
+            return None
+        is_zero = left == 0.0
+        unit, least, moves = self._independent(is_zero, y == 0.0)
+        if not least > 0.0:
+            return None
+        # Multipliers that are raised change q_z, so that a larger radius is tried and checked.
+        radius = 4.0 * float(np.linalg.norm(left / unit)) / least
+        y = self._cones.raised(y, radius * moves)
+        left = self._left(y, proof.point)
+        is_inside = float(np.linalg.norm(left / unit)) / least <= 0.5 * radius
+        if not is_inside or left[is_zero].any():
+            return None
+        bent = float(np.linalg.norm(self._square @ proof.point))
+        bend = float(np.sqrt(self._square.multiply(self._square).sum()))
+        value = float(np.linalg.norm(moves * self._form.right)) + bent + 0.5 * radius * bend
+        return _Ball(y, radius * self._steep, radius * value)
+
+    def _left(self, y: Vector, point: Vector) -> Vector:
+        """Return bounds on the entries of |q_z|, with the rounding of their terms."""
+        q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
+        return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
+
+    def _independent(self, is_zero: Any, rests: Any) -> _Independent:
+        """Return how independent the rows of T are, if entries of q_z and multipliers are zero.
+
+        A zero entry of q_z stays zero if nothing moves that changes it. An inequality whose
+        multiplier is zero does not move: it may have no room.
         """
         from scipy import sparse
 
-        form = self._form
-        # Between the size of each and of all: an entry next to nothing can still become zero.
-        share = np.abs(y) * self._unit
-        largest = float(share.max(initial=1e-12))
-        size = np.sqrt(share + 1e-12 * largest) * math.sqrt(largest)
-        size[: form.zero] += max(largest, wanted)
-        size /= self._unit
-        rays, column, number = [], [], 0
-        for rows, k in form.second_order():
-            part = y[rows].reshape(-1, k)
-            with np.errstate(over="ignore"):
-                length = np.sqrt(np.square(part[:, 1:]).sum(axis=1))
-            spare = np.maximum(part[:, 0] - length, 0.0)
-            size[rows] = np.repeat(np.sqrt(spare * part[:, 0]) + 1e-150, k)
-            rays.append(np.arange(rows.start, rows.stop))
-            column.append(number + np.repeat(np.arange(len(part)), k))
-            number += len(part)
-        blocks = []
-        for rows, side in form.matrices():
-            given = _congruences(y[rows], side)
-            size[rows] = 1e-150
-            above = sparse.csr_array((rows.start, given.shape[1]))
-            under = sparse.csr_array((y.size - rows.stop, given.shape[1]))
-            blocks.append(sparse.vstack([above, given, under]))
-        own = sparse.hstack([sparse.diags_array(size), *blocks])
-        if not rays:
-            return sparse.csr_array(own)
-        at = np.concatenate(rays)
-        ray = sparse.csr_array((y[at], (at, np.concatenate(column))), (y.size, number))
-        return sparse.csr_array(sparse.hstack([own, ray]))
-
-
-def shortest(spread: Any, q: Vector) -> Vector:
-    """Return the shortest x with spread @ x = q, nearly; spread is sparse, by columns.
-
-    A long column fills spread @ spread.T, but not the larger system. A ridge below roundings would
-    be lost there, and leave pivots of zero.
-    """
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    counts = np.diff(spread.indptr)
-    squares = spread.multiply(spread).sum(axis=1)
-    if counts @ counts <= _LONG * counts.sum():
-        system = spread @ spread.T + sparse.diags_array(1e-14 * squares + 1e-300)
-        return np.asarray(spread.T @ splu(sparse.csc_array(system)).solve(q))
-    size, ridge = counts.size, sparse.diags_array(1e-15 * squares + 1e-300)
-    system = sparse.block_array([[sparse.eye_array(size), spread.T], [spread, -ridge]])
-    right = np.concatenate([np.zeros(size), q])
-    return np.asarray(splu(sparse.csc_array(system)).solve(right)[:size])
-
-
-def _positive(triangle: Vector, side: int, inside: float = 0.0) -> Vector:
-    """Return a triangle near the one given whose matrix has no negative eigenvalue."""
-    of = square_map(side)
-    values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
-    least = (8.0 * side * UNIT + inside) * np.abs(values).max(initial=0.0)
-    short = max(least - float(values.min()), 0.0)
-    return triangle + short * (of.T @ np.eye(side).ravel())
-
-
-def _congruences(triangle: Vector, side: int) -> NDArray[np.float64]:
-    """Return the columns L E Lᵀ for symmetric E, along which a matrix L Lᵀ stays positive.
-
-    For large matrices E is the identity only.
-    """
-    of = square_map(side)
-    values, vectors = np.linalg.eigh((of @ triangle).reshape(side, side))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    if side > _SIDE:
-        return (of.T @ (root @ root.T).ravel())[:, None]
-    return np.asarray(of.T @ (of.T @ np.kron(root, root).T).T)
+        m = self._m
+        half = slice(self._form.zero, self._form.zero + self._form.half)
+        key = is_zero.tobytes() + rests[half].tobytes()
+        if self._last_independent is not None and self._last_independent[0] == key:
+            return self._last_independent[1]
+        moves = self._cones.moves * (abs(self._up[m:][is_zero]).sum(axis=0) == 0.0)
+        moves[half] *= ~rests[half]
+        bends = abs(self._square[m:][is_zero]).sum(axis=0) == 0.0
+        terms = sparse.hstack([self._up[m:, moves > 0.0], self._square[m:, bends]], format="csr")
+        change = terms @ sparse.diags_array(np.append(moves[moves > 0.0], np.ones(bends.sum())))
+        unit = np.sqrt(change.multiply(change).sum(axis=1))
+        unit[is_zero] = np.inf
+        least = 0.0
+        if (unit > 0.0).all():
+            z = np.flatnonzero(~is_zero)
+            scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ change)
+            least = least_singular_value(scaled[z])
+            if least == 0.0:
+                # Some entries of q_z may be zero whenever the others are, as those of all prices of
+                # an assignment: f is constant if the prices of both sides move against each other.
+                cost = sparse.csr_array(self._form.cost[m:, None])
+                every_term = sparse.hstack([cost, terms], format="csr")
+                unit[z[implied_rows(scaled[z], every_term[z], unit[z])]] = np.inf
+                z = np.flatnonzero(unit < np.inf)
+                least = least_singular_value(scaled[z])
+            least -= 4.0 * UNIT * math.sqrt(z.size)  # the entries of `scaled` are rounded
+        found = _Independent(unit, least, moves)
+        self._last_independent = (key, found)
+        return found

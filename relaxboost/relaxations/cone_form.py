@@ -1,4 +1,4 @@
-"""An f that is not polyhedral as a cone program in doubles, for solvers."""
+"""A relaxation f as the cone program that cvxpy makes of f, in doubles."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from relaxboost.relaxations.linear import LinearForm
 
 @dataclass(frozen=True)
 class ConeForm:
-    """An f as a cone program: f(d) = min over z of cost·x + x·quadratic x/2, x = (d, z).
+    """A cone program: f(d) is the minimum of cost·x + x·quadratic x/2 + constant with x = (d, z).
 
-    subject to rows @ x + s = right with s zero in the first `zero` entries, then >= 0 in `half`
-    entries, then in second-order cones of the sizes `second`, then in cones of positive matrices of
-    the sides `matrix` (upper triangles by columns, off the diagonal times √2), then in
-    `exponential` cones of three entries each, plus a constant.
+    The minimum is over z, subject to rows @ x + s = right. The slacks s are zero in the first
+    `zero` rows and >= 0 in the next `half` rows. Then come second-order cones of the sizes
+    `second`, cones of positive semidefinite matrices of the orders `matrix` (upper triangles by
+    columns, entries off the diagonal times √2), and `exponential` cones of three rows each.
     """
 
     cost: Vector
@@ -41,12 +41,12 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """About how many a factor of RᵀR or R Rᵀ takes, R = `rows`: of the cheaper one."""
+        """The number of multiplications for RᵀR or R Rᵀ, where R = `rows`; of the cheaper one."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows of second-order cones of one size, one after the other."""
+        """Yield the rows of all adjacent second-order cones of equal size, and the size."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -54,7 +54,7 @@ class ConeForm:
             first += size * number
 
     def matrices(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows of each cone of matrices, and its side."""
+        """Yield the rows of each cone of matrices, and the order of the matrices."""
         first = self.zero + self.half + sum(self.second)
         for side in self.matrix:
             size = side * (side + 1) // 2
@@ -67,9 +67,9 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return it without its constant as a linear program; None where it has other cones.
+        """Return this program without its constant as a linear program, None if it is not linear.
 
-        The rows are the same ones, and so are their multipliers.
+        The rows stay the same, so that the multipliers stay the same.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -80,14 +80,14 @@ class ConeForm:
         return LinearForm(self.cost, lower, np.full(size, np.inf), self.rows, row_lower, self.right)
 
     def tilted(self, theta: Vector) -> ConeForm:
-        """Return that of f − <θ, .>."""
+        """Return the cone program of f(d) − <θ, d>."""
         cost = self.cost.copy()
         cost[: theta.size] -= theta
         return replace(self, cost=cost)
 
 
 class NoConeForm(InputError):
-    """The reason why an f has no cone program here; only its own bounds can prove anything."""
+    """The reason why no bounds of f are proved by a cone program."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
@@ -96,7 +96,8 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     Raises
     ------
     NoConeForm
-        If the program has power cones, or is of another f, since cvxpy rounds an exponent.
+        If the program has power cones, or if cvxpy rounds an exponent, so that the program is that
+        of another f.
     """
     from scipy import sparse
 
@@ -104,15 +105,17 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     value, constraints = penalty(variable)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(variable)), constraints)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of powers that take many cones
+        warnings.simplefilter("ignore", UserWarning)  # powers that take many cones
         data, _, back = problem.get_problem_data(solver="CLARABEL")
     dims, size = data["dims"], data["A"].shape[1]
     _refuse_powers(problem, bool(dims.p3d or dims.pnd))
     first = data["param_prob"].var_id_to_col[variable.id]
+    # cvxpy chooses the order of the variables, and d comes first here.
     order = np.r_[first : first + m, np.delete(np.arange(size), np.s_[first : first + m])]
     quadratic = data.get("P")
     square = sparse.csc_array((size, size)) if quadratic is None else sparse.csc_array(quadratic)
     square = square[order][:, order]
+    # cvxpy may return the upper triangle only.
     square = square + sparse.triu(square, 1).T if sparse.tril(square, -1).nnz == 0 else square
     return ConeForm(
         data["c"][order],
@@ -155,9 +158,10 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 
 @cache
 def square_map(side: int) -> Any:
-    """Return the isometry from upper triangles, as in a cone of matrices, to flat squares.
+    """Return the isometry from scaled upper triangles to flat symmetric matrices.
 
-    Its transpose maps symmetric squares back.
+    The triangles are those of a cone of matrices in a `ConeForm`, and `side` is the order of the
+    matrices. The transpose maps flat symmetric matrices back to triangles.
     """
     from scipy import sparse
 

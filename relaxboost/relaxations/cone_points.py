@@ -1,10 +1,11 @@
 """Upper bounds on f at points that its cone program allows.
 
-f(d) = min over z of cost·x + x·P x/2 + constant, x = (d, z), subject to rows @ x + s = right with s
-in cones. Whatever z is, f(d) is at most the objective at (d, z) if the slacks lie in the cones. A
-solver's point breaks rows by its tolerance. It is moved onto the equations, entries in proportion
-to their size, and then towards a point with room in all cones, until it breaks none. Inequalities
-that leave each other no room, such as d_1 <= 0 and sums that add up to one, hold as equations.
+f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to
+rows @ x + s = right with slacks s in cones. If the slacks of a point (d, z) lie in the cones, then
+f(d) is at most the objective at this point. The point that a solver returns breaks rows by the
+tolerance of the solver. `ConePoints` moves the point onto the equations, and then towards a point
+with room in all cones until no row is broken. Inequalities that leave each other no room, such as
+d_1 <= 0 in the simplex, hold as equations.
 """
 
 from __future__ import annotations
@@ -19,34 +20,27 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.lazy import cp
 from relaxboost._core.rounding import UNIT
 from relaxboost.relaxations.cone_form import ConeForm, square_map
+from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular_value
 from relaxboost.relaxations.cone_solver import solves
 
 _ROUNDINGS = 8.0 * UNIT
-"""By how much of the size of its terms an inequality may be broken."""
+"""The rounding by which an inequality may be broken, relative to the size of its terms."""
 _EQUAL = 1e-13
-"""By how much of one and the size of its terms an equation may be broken."""
-_CORRECTIONS = 3
-"""How many steps onto the equations are taken; each leaves about 1e-10 of the distance."""
-_PRICES = (1.0, 1e4, math.inf)
-"""The weights of room in the cones against f, tried in this order; the last one ignores f."""
+"""The rounding by which an equation may be broken, relative to one plus the size of its terms."""
 _NO_ROOM = 1e-7
-"""Room that a solver finds where there is none."""
-_SMALLEST_SHARE = 1e-16
-"""The first share of the way to the point with room that is tried."""
-_BISECTIONS = 8
-"""How often the share is bisected, between one that breaks a cone and one that does not."""
+"""The room in cones below which a solver cannot tell room from none."""
 
 
 class ConePoints:
-    """The points that the cone program of one f allows.
+    """The points that meet all constraints of the cone program of one f.
 
     Parameters
     ----------
     form : ConeForm
     m : int
-        How many of its variables are d.
+        The number of variables of the cone program that are entries of d. They come first.
     simplex : bool
-        Whether d has to lie in the simplex.
+        Whether d must lie in the simplex.
     """
 
     def __init__(self, form: ConeForm, m: int, *, simplex: bool = True) -> None:
@@ -57,7 +51,7 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Let these rows hold as equations, and be these entries of d the only ones above zero."""
+        """Set which rows hold as equations, and which entries of d may be positive."""
         from scipy import sparse
 
         form = self._form
@@ -68,10 +62,27 @@ class ConePoints:
         self._equations = sparse.csr_array(rows)
         self._equal = np.append(1.0, form.right[is_equation])[1 - self._simplex :]
 
-    def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a d near that of `point` and a number not below f(d), None if none is found.
+    @cached_property
+    def has_dependent_equations(self) -> bool:
+        """Whether some equation follows from the others up to rounding, but not exactly."""
+        from scipy import sparse
 
-        Without `move` the point is only moved onto the equations.
+        unit = np.sqrt(self._equations.multiply(self._equations).sum(axis=1))
+        used = np.flatnonzero(unit + np.abs(self._equal))
+        rows = self._equations[used]
+        unit = np.where(unit[used] > 0.0, unit[used], 1.0)
+        scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ rows)
+        if least_singular_value(scaled) > 0.0:
+            return False
+        right = sparse.csr_array(self._equal[used, None])
+        terms = sparse.hstack([right, rows], format="csr")
+        kept = np.delete(np.arange(used.size), implied_rows(scaled, terms, unit))
+        return least_singular_value(scaled[kept]) == 0.0
+
+    def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
+        """Return a d near that of `point` and an upper bound on f(d), None if no d is found.
+
+        Without `move` the point is moved onto the equations only, and not towards `inside`.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -79,7 +90,7 @@ class ConePoints:
         if not self._holds(x):
             if not move or self.inside is None:
                 return None
-            # By now some inequalities may be known to hold as equations.
+            # `inside` may have found that some inequalities hold as equations.
             x = self._towards(self._onto(point), self.inside)
         form = self._form
         bent = form.quadratic @ x
@@ -87,23 +98,26 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return x moved towards a point with room, by about the least share that it takes."""
+        """Return x moved towards a point with room, by about the least share that is enough."""
         if self._holds(x):
             return x
-        share = _SMALLEST_SHARE
+        share = 1e-16
         while share < 1.0 and not self._holds(self._onto(x + share * (inside - x))):
             share *= 10.0
         if share >= 1.0:
             return inside
+        # The bound grows with the share, so that bisection narrows the share to a few percent.
         low = 0.1 * share
-        for _ in range(_BISECTIONS):
+        for _ in range(8):
             middle = 0.5 * (low + share)
-            is_enough = self._holds(self._onto(x + middle * (inside - x)))
-            low, share = (low, middle) if is_enough else (middle, share)
+            if self._holds(self._onto(x + middle * (inside - x))):
+                share = middle
+            else:
+                low = middle
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Return x moved onto the equations."""
+        """Return x moved onto the equations, with d in the simplex first."""
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -111,13 +125,16 @@ class ConePoints:
         return self._corrected(np.append(d, x[self._m :]), self._equations, self._equal)
 
     def onto_domain(self, d: Vector) -> Vector:
-        """Return d moved onto the equations that have no other variables."""
+        """Return d moved onto the equations that contain no other variable than d."""
         is_alone = np.diff(self._equations[:, self._m :].tocsr().indptr) == 0
         x = np.append(d, np.zeros(self._form.cost.size - self._m))
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
 
     def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
-        """Return x moved to where rows @ x = right, entries in proportion to their size."""
+        """Return x moved to where rows @ x = right, each entry in proportion to its size.
+
+        So an entry of d that is zero stays zero, and small entries stay positive.
+        """
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
@@ -133,12 +150,13 @@ class ConePoints:
             )
         except RuntimeError:  # SciPy's: an equation has no entry that may move
             return x
-        for _ in range(_CORRECTIONS):
+        # Each step leaves about 1e-10 of the distance, because of the ridge.
+        for _ in range(3):
             x = x + sizes * (rows.T @ factor.solve(right - rows @ x))
         return x
 
     def _holds(self, x: Vector) -> bool:
-        """Return whether the slacks lie in their cones, up to roundings of their terms."""
+        """Return whether all slacks at x lie in their cones, up to the rounding of their terms."""
         form = self._form
         if self._simplex and x[: self._m].min() < 0.0:
             return False
@@ -162,6 +180,7 @@ class ConePoints:
                 return False
         a, b, c = slack[form.exponentials].reshape(-1, 3).T
         large = size[form.exponentials].reshape(-1, 3).max(axis=1, initial=0.0)
+        # The exponential cone: b exp(a / b) <= c if b > 0, and a <= 0 <= c if b = 0.
         steep = np.where(b > 0.0, b, 1.0)
         with np.errstate(all="ignore"):
             at_end = np.maximum(np.maximum(a, -c), -b)
@@ -170,28 +189,32 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A point with room in all cones, at which f is low; None if there is none."""
+        """A point with room in all cones at which f is low, None if no such point is found."""
         found, has_room = self._with_most_room()
         if has_room:
             return found
+        # Inequalities without room become equations, and the others may then have room.
         before = self._is_equation, self._is_free
         tied = self._tight()
         if tied is None:
             return found
         self._tie(*tied)
         again, _ = self._with_most_room()
-        if again is None:  # what is tight leaves no point as equations: only roundings are room
+        if again is None:  # as equations the inequalities exclude every point that rounding admits
             self._tie(*before)
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a point of the cones, None if none is found, and whether it has room in them."""
-        form, x, room = self._form, cp.Variable(self._form.cost.size), cp.Variable()
+        """Return a point whose slacks lie in the cones, and whether the point has room in them."""
+        form = self._form
+        x = cp.Variable(form.cost.size)
+        room = cp.Variable()
         limits = [*self._limits(x, room), room <= 1.0]
         if self._simplex:
             limits.append(x[: self._m] >= room / self._m * self._is_free)
         inside = None
-        for price_of_room in _PRICES:
+        # Room counts more and more against f, and the last trial ignores f.
+        for price_of_room in (1.0, 1e4, math.inf):
             goal = -room
             if math.isfinite(price_of_room):
                 bent = cp.quad_form(x, form.quadratic, assume_PSD=True)
@@ -207,12 +230,13 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return the constraints on x, with so much room in each cone, in units of its rows."""
+        """Return the constraints on x with this room in each cone, in units of the rows."""
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0
         slack = form.right - form.rows @ x
-        rows, right = self._equations, self._equal
+        rows = self._equations
+        right = self._equal
         half = np.flatnonzero(~self._is_equation[: form.zero + form.half])
         limits = [rows @ x == right] if right.size else []
         limits += [slack[half] >= cp.multiply(room, unit[half])] if half.size else []
@@ -229,19 +253,20 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return which rows are equations if those without room are, and which d_i may be positive.
+        """Return the arguments of `_tie` with which inequalities without room hold as equations.
 
-        None if all inequalities have room, or no solver answers.
+        None means that all inequalities have room, or that no solver finds out.
         """
-        form, x = self._form, cp.Variable(self._form.cost.size)
+        form = self._form
+        x = cp.Variable(form.cost.size)
         half = np.arange(form.zero, form.zero + form.half)
         spare = form.right[half] - form.rows[half] @ x
         spare = cp.hstack([spare, x[: self._m]]) if self._simplex else spare
         rooms = cp.Variable(spare.size)
         limits = [*self._limits(x, 0.0), rooms <= spare, rooms <= 1.0]
-        # A root is steep at zero, so that whatever can have room has some.
+        # A root is steep at zero, so that every inequality that can have room has some.
         problem = cp.Problem(cp.Maximize(cp.sum(cp.sqrt(rooms))), limits)
-        with np.errstate(invalid="ignore"):  # of roots of what is below zero by a rounding
+        with np.errstate(invalid="ignore"):  # roots of numbers that are negative by a rounding
             if not spare.size or not solves(problem):
                 return None
         is_tight = np.asarray(rooms.value) <= _NO_ROOM

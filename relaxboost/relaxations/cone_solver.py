@@ -1,4 +1,4 @@
-"""Clarabel through cvxpy, as accurate as it gets."""
+"""Clarabel through cvxpy, as accurate as Clarabel can be."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ SOLVED = ("optimal", "optimal_inaccurate")
 
 
 def solve_problem(problem: Any) -> tuple[str, float]:
-    """Solve with Clarabel, and with its default settings where the tight ones are out of reach.
+    """Solve with Clarabel, and return the status in the words of cvxpy and the optimal value.
 
-    Where both fail it is asked once more, unscaled. All take as long as `until` allows; then
-    `TimeUp` is raised.
-
-    Returns the status in cvxpy's words and the optimum; ``("solver_error", nan)`` where all
-    attempts fail. The optimum is the solver's own where its point is outside the domain of the
-    objective by a rounding: cvxpy evaluates there, and entr(−1e-12), say, is −inf.
+    If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
+    tolerances without equilibration. If all attempts fail, the result is ``("solver_error", nan)``.
+    `TimeUp` is raised when the time limit of the run is over.
     """
     for variable in problem.variables():
-        variable.value = None  # of which cvxpy would make starts, and fails at all of sum_largest
-    # cvxpy evaluates f at a solver's point, where powers may overflow or have no value.
+        variable.value = None  # cvxpy would start from old values, which fails for sum_largest
+    # cvxpy evaluates f at the point of the solver, where powers may overflow or have no value.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
         for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
             left = seconds_left()
             limit = {} if left == math.inf else {"time_limit": left}
             try:
-                # A warm start would let the answer depend on what was asked before.
+                # With a warm start, the result would depend on earlier problems.
                 problem.solve(solver="CLARABEL", warm_start=False, **options, **limit)
             except cp.SolverError:
                 continue
             if limit:
                 seconds_left()
             status, value = str(problem.status), float(problem.value)
+            # The point of the solver may leave the domain of f by a rounding, where cvxpy finds
+            # that entr(−1e-12) is −inf. The optimal value of the solver is finite.
             if status in SOLVED and not math.isfinite(value):
                 value = float(problem.solution.opt_val)
             return status, value
@@ -48,5 +47,5 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def solves(problem: Any) -> bool:
-    """Solve, and return whether that came to an optimum."""
+    """Solve the problem, and return whether an optimum was found."""
     return solve_problem(problem)[0] in SOLVED

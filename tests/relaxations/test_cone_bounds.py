@@ -8,8 +8,10 @@ import pytest
 from scipy import sparse
 
 import relaxboost as rb
-from relaxboost.relaxations import cone_bounds, numerical
-from relaxboost.relaxations.cone_bounds import ConeBounds
+from relaxboost.relaxations import cone_multipliers, numerical
+from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
+from relaxboost.relaxations.cone_form import cone_form
+from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular_value
 
 
 def along_a_graph(m, radius):
@@ -54,9 +56,9 @@ def test_the_shortest_solution(long, rng):
         dense[:, 150:] = rng.normal(size=(60, 50))
     spread, q = sparse.csc_array(dense), rng.normal(size=60)
     counts = np.diff(spread.indptr)
-    assert (counts @ counts > cone_bounds._LONG * counts.sum()) == long
+    assert (counts @ counts > cone_multipliers._LONG * counts.sum()) == long
     exact = np.linalg.lstsq(dense, q)[0]
-    assert np.abs(cone_bounds.shortest(spread, q) - exact).max() <= 1e-10
+    assert np.abs(cone_multipliers.shortest(spread, q) - exact).max() <= 1e-10
 
 
 @pytest.mark.parametrize("p", [1.5, 2, 3])
@@ -82,3 +84,106 @@ def test_rounds_of_the_interior_point_method_ask_few_bounds_where_they_are_dear(
     assert len(asked) <= 2 * found.rounds
     assert found.rounds <= 8
     assert rb.compare(found, rb.reference(game))
+
+
+def test_multipliers_of_dependent_equations_prove_no_bound_that_is_too_high():
+    """The two equations are one in doubles; in exact arithmetic z_1 = 2^20, so that f(d) = 0.
+
+    The multipliers (t, −t) leave t 2^-52 of q_z, and that times z_1 is what they prove too much.
+    """
+    unit = 2.0**-52
+
+    def f(d):
+        z = cp.Variable(2)
+        return 0.0, [z[0] + z[1] == d[0], z[0] + (1.0 + unit) * z[1] == d[0] + 2.0**20 * unit]
+
+    bounds = ConeBounds(cone_form(f, 2), 2)
+    for size in (2.0**10, 2.0**30, 2.0**50):
+        for sign in (-1.0, 1.0):
+            proof = ConeProof(size * sign * np.array([1.0, -1.0]), np.zeros(4))
+            assert bounds.below(np.zeros(2), proof) <= 0.0
+    assert bounds.below(np.zeros(2), ConeProof(np.zeros(2), np.zeros(4))) == 0.0
+
+
+def with_free_variables(rng, repeated):
+    """A linear f with equations in free variables; others follow from these up to rounding."""
+    E = np.round(rng.normal(size=(3, 9)), 1)
+    if repeated:
+        E = np.vstack([E, np.round(rng.normal(size=(2, 3)), 1) @ E])
+    right = E @ np.append(np.full(3, 1.0 / 3.0), rng.random(6))
+
+    def f(d):
+        free = cp.Variable(4)
+        z = cp.Variable(2, nonneg=True)
+        return np.array([1.0, -2.0]) @ z, [E @ cp.hstack([d, free, z]) == right, z <= 1.0]
+
+    return rb.Custom(f).resolve(3)
+
+
+def test_equations_that_follow_from_others_up_to_rounding_are_not_used():
+    """Their multipliers met no equation of a free variable exactly, however small they were."""
+    for seed in range(20):
+        f, twin = (with_free_variables(np.random.default_rng(seed), part) for part in (True, False))
+        u = np.random.default_rng(seed).uniform(-1, 1, 3)
+        value = twin.relaxed_margin(u)[0]
+        assert value - 1e-7 <= f.lower_bound(u, f.witness(u)) <= value + 1e-9
+
+
+def test_a_game_is_refused_with_dependent_equations_as_the_reason(monkeypatch, rng):
+    monkeypatch.setattr(ConeBounds, "below", lambda *args, **options: -np.inf)
+    with pytest.raises(rb.InputError, match="follow from others up to rounding; remove them"):
+        with_free_variables(rng, True)
+
+
+@pytest.mark.parametrize("scale", [2.0, 1e-3])
+def test_brackets_say_that_equations_are_dependent_up_to_rounding(scale):
+    """Twice a row is the row exactly; 1/1000 of it is not, and could exclude every d."""
+    row = np.array([0.31, -0.77, 0.13, 0.59])
+
+    def f(d):
+        z = cp.Variable(nonneg=True)
+        right = row @ np.array([0.2, 0.3, 0.1, 0.4])
+        return z, [row @ d + z == right, scale * row @ d + scale * z == scale * right]
+
+    found = rb.solve(rb.Game(np.eye(4), rb.Custom(f)), 1e-6)
+    assert found.gap <= 1e-6
+    assert (numerical.DEPENDENT in found.message) == (scale != 2.0)
+
+
+def test_bounds_where_shifts_of_variables_change_nothing(rng):
+    """The prices of both sides of an assignment: one of their equations follows from the others."""
+    weights = np.sort(rng.random(8))
+    f = rb.Custom(lambda d: cp.dotsort(d, weights)).resolve(8)
+    for _ in range(3):
+        u = rng.uniform(-1, 1, 8)
+        value = f.relaxed_margin(u)[0]
+        assert value - 1e-7 <= f.lower_bound(u, f.witness(u)) <= value + 1e-12
+
+
+def test_the_least_singular_value(rng):
+    """Of sparse matrices, below NumPy's and near it; 0 if rows are dependent."""
+    for _ in range(20):
+        dense = np.where(rng.random((30, 60)) < 0.2, rng.normal(size=(30, 60)), 0.0)
+        dense[:, :30] += np.diag(10.0 ** rng.uniform(-3, 0, 30))
+        dense /= np.linalg.norm(dense, axis=1)[:, None]
+        least = np.linalg.svd(dense)[1][-1]
+        found = least_singular_value(sparse.csr_array(dense))
+        assert 0.3 * least <= found <= least
+        dense[3] = dense[:3].sum(axis=0) / 3.0
+        assert least_singular_value(sparse.csr_array(dense)) == 0.0
+
+
+def test_rows_that_follow_from_others_exactly():
+    """The rows of a graph's incidence matrix sum to zero in each component; rounded rows do not."""
+    ends = [(0, 1), (1, 2), (2, 0), (3, 4)]
+    rows = np.zeros((6, 5))
+    for arc, (i, j) in enumerate(ends):
+        rows[i, arc] = 1.0
+        rows[j, arc] = -1.0
+    rows[5] = 0.1 * rows[0]
+    rows[5, 0] *= 1.0 + 2.0**-52
+    length = np.linalg.norm(rows, axis=1)
+    found = implied_rows(sparse.csr_array(rows / length[:, None]), sparse.csr_array(rows), length)
+    assert np.isin(found, [0, 1, 2, 3, 4]).all()
+    assert found.size == 2
+    assert np.isin(found, [3, 4]).sum() == 1

@@ -75,7 +75,7 @@ def test_a_lower_bound_is_below_f_at_every_point(f, rng):
     u = -A @ w / w.sum()
     value, _ = f.relaxed_margin(u)
     below = f.lower_bound(u, f.witness(u))
-    assert value - 1e-5 <= below <= value
+    assert value - 1e-4 <= below <= value
 
 
 @pytest.mark.parametrize(

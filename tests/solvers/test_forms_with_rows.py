@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost.game import programs
-from relaxboost.relaxations import numerical
+from relaxboost.relaxations import compiled, numerical
 from relaxboost.relaxations.cone_bounds import ConeProof
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.relaxations.cone_points import ConePoints
@@ -157,8 +157,8 @@ def test_free_variables_and_equations_do_not_stop_the_interior_point(rows, least
 def test_bounds_of_a_run_ask_no_solver(monkeypatch):
     game = rb.Game(margins(M, N), rb.Custom(flows))
     asked = []
-    own = numerical.solve_problem
-    monkeypatch.setattr(numerical, "solve_problem", lambda p: asked.append(p) or own(p))
+    own = compiled.solve_problem
+    monkeypatch.setattr(compiled, "solve_problem", lambda p: asked.append(p) or own(p))
     found = rb.solve(game, 1e-6)
     assert found.status == "optimal"
     assert len(asked) <= 3  # the center, before the first round

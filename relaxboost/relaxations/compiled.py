@@ -1,0 +1,170 @@
+"""The cvxpy problems of one relaxation, compiled once for each m and then solved many times."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError, SolverError
+from relaxboost._core.lazy import cp
+from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
+from relaxboost.relaxations.dcp import plain
+from relaxboost.relaxations.pointwise import Pointwise
+
+
+class InCvxpy(Protocol):
+    """The methods of a relaxation f that this room needs; `base` imports this module."""
+
+    def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
+        """Return f as a cvxpy expression of `d`, and the constraints that f needs."""
+
+    def penalty(self, d: Vector) -> float:
+        """Return f(d)."""
+
+    def repair(self, d: Vector) -> Vector:
+        """Return a point of the simplex near d where f is finite."""
+
+
+class _Problem(NamedTuple):
+    """A cvxpy problem in the variable d with parameters that change between solves."""
+
+    problem: Any
+    d: Any
+    parameters: tuple[Any, ...]
+
+
+class CompiledProblems:
+    """The minimisations over d that cvxpy solves for one relaxation and one m.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    m : int
+        The number of examples.
+    """
+
+    def __init__(self, relaxation: InCvxpy, m: int) -> None:
+        self._relaxation = relaxation
+        self._m = m
+        self._last: dict[str, tuple[Vector, Any]] = {}
+
+    def known(self, kind: str, at: Vector) -> Any:
+        """Return the last result of a kind if its argument was the same up to rounding, else None.
+
+        Solutions are certified at margins that are summed again, which need no second solve.
+        """
+        before, result = self._last.get(kind, (None, None))
+        if before is None or before.shape != at.shape:
+            return None
+        apart = float(np.abs(before - at).max(initial=0.0))
+        return result if apart <= 1e-14 * float(np.abs(at).max(initial=0.0)) else None
+
+    def keep(self, kind: str, at: Vector, result: Any) -> Any:
+        """Return the result, and remember it until the next result of its kind."""
+        self._last[kind] = at.copy(), result
+        return result
+
+    def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
+        """Return F(u), the minimiser d, γ and x = γ − u + s as Clarabel finds them, unproved.
+
+        F(u) = γ − f*(x), where s >= 0 are the multipliers of d >= 0.
+        """
+        program = self._margin_problem
+        program.parameters[0].value = u
+        value = self._solve(program, "F(u)")
+        simplex, positive = program.problem.constraints[:2]
+        gamma = -float(simplex.dual_value)
+        # Stationarity: u + g = γ + s for a subgradient g of f and the multipliers s.
+        slack = np.maximum(np.asarray(positive.dual_value), 0.0)
+        return value, np.asarray(program.d.value), gamma, gamma - u + slack
+
+    def distribution(self, u: Vector, beta: float) -> Vector:
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d over the simplex."""
+        if self._m == 1:
+            return np.ones(1)  # for any β, also those that no solver can scale
+        program = self._distribution_problem
+        program.parameters[0].value = u
+        program.parameters[1].value = beta
+        self._solve(program, "the distribution")
+        return np.asarray(program.d.value)
+
+    def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
+        """Return f*(θ), the supremum of <d, θ> − f(d) over all d, or over 0 <= d <= 1 only."""
+        kind = "conjugate" if everywhere else "boxed conjugate"
+        found: float | None = self.known(kind, theta)
+        if found is not None:
+            return found
+        program = self._conjugate_problem if everywhere else self._boxed_conjugate_problem
+        program.parameters[0].value = theta
+        status, value = solve_problem(program.problem)
+        if status in SOLVED:
+            return self.keep(kind, theta, value)
+        if "unbounded" in status:
+            return math.inf
+        raise InputError(f"cvxpy ended with status {status} on the conjugate of {self._name()}")
+
+    def _name(self) -> str:
+        return repr(self._relaxation)
+
+    def _parts(self) -> tuple[Any, Any, list[Any]]:
+        """Return a new variable d with f(d) and the constraints of f, rewritten for solvers."""
+        d = cp.Variable(self._m, name="d")
+        value, constraints = self._relaxation.cvxpy_penalty(d)
+        # The term 0 Σd makes d a variable of every problem.
+        return d, *plain(value + 0.0 * cp.sum(d), list(constraints))
+
+    @cached_property
+    def _pointwise(self) -> Pointwise:
+        return Pointwise(*self._parts())
+
+    @cached_property
+    def _margin_problem(self) -> _Problem:
+        d, value, constraints = self._parts()
+        u = cp.Parameter(self._m)
+        limits = [cp.sum(d) == 1, d >= 0, *constraints]
+        return _Problem(cp.Problem(cp.Minimize(u @ d + value), limits), d, (u,))
+
+    @cached_property
+    def _distribution_problem(self) -> _Problem:
+        d, value, constraints = self._parts()
+        u = cp.Parameter(self._m)
+        beta = cp.Parameter(nonneg=True)
+        goal = cp.Minimize(u @ d + value - beta * cp.sum(cp.entr(d)))
+        return _Problem(cp.Problem(goal, [cp.sum(d) == 1, *constraints]), d, (u, beta))
+
+    @cached_property
+    def _conjugate_problem(self) -> _Problem:
+        d, value, constraints = self._parts()
+        theta = cp.Parameter(self._m)
+        return _Problem(cp.Problem(cp.Maximize(theta @ d - value), constraints), d, (theta,))
+
+    @cached_property
+    def _boxed_conjugate_problem(self) -> _Problem:
+        problem, d, parameters = self._conjugate_problem
+        limits = [d >= 0, d <= 1, *problem.constraints]
+        return _Problem(cp.Problem(problem.objective, limits), d, parameters)
+
+    def _solve(self, program: _Problem, what: str) -> float:
+        """Return the optimal value; raise an error with the reason if Clarabel finds none."""
+        status, value = solve_problem(program.problem)
+        if status in SOLVED and program.d.value is not None:
+            return value
+        name = self._name()
+        # Beyond 1e5 Clarabel may call any f infeasible.
+        is_large = max(np.abs(p.value).max() for p in program.parameters) > 1e5
+        even = np.full(self._m, 1.0 / self._m)
+        has_minimum = self._pointwise.explicit and math.isfinite(self._pointwise.at(even))
+        if is_large or has_minimum:  # a closed f that is finite somewhere has a minimum
+            status += " (f or margins are too large to scale)"
+        elif "infeasible" in status:
+            raise InputError(
+                f"{name} is +inf on the whole simplex for m = {self._m}: "
+                "no distribution is left to play"
+            )
+        elif "unbounded" in status:
+            raise InputError(f"{name} is not bounded below on the simplex for m = {self._m}")
+        raise SolverError(f"cvxpy ended with status {status} on {what} of {name}")
