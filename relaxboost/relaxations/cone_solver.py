@@ -19,7 +19,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     """Solve with Clarabel, and return the status in the words of cvxpy and the optimal value.
 
     If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
-    tolerances without equilibration. If all attempts fail, the result is ``("solver_error", nan)``.
+    tolerances without equilibration and with shorter steps. If all attempts fail, the result is
+    ``("solver_error", nan)``.
     `TimeUp` is raised when the time limit of the run is over.
     """
     for variable in problem.variables():
@@ -27,7 +28,8 @@ def solve_problem(problem: Any) -> tuple[str, float]:
     # cvxpy evaluates f at the point of the solver, where powers may overflow or have no value.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the level says so
-        for options in (_ACCURATE, {}, _ACCURATE | {"equilibrate_enable": False}):
+        patient = _ACCURATE | {"equilibrate_enable": False, "max_step_fraction": 0.9}
+        for options in (_ACCURATE, {}, patient):
             left = seconds_left()
             limit = {} if left == math.inf else {"time_limit": left}
             try:

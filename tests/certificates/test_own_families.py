@@ -145,3 +145,9 @@ def test_bounds_are_not_blamed_for_the_accuracy_of_a_solver():
         Bounded(Fraction(1, 7)), sizes=(2,), only=["own_witness", "relaxed_margin"]
     )
     assert all(row.status == "passed" for row in report.rows)
+
+
+def test_a_distribution_at_which_clarabel_needs_shorter_steps():
+    # The constraint does not bind, but Clarabel fails at one of these margins with long steps.
+    report = rb.testing.check_relaxation(LineBall(Fraction(3)), sizes=(3,), only="stability")
+    assert [row.status for row in report.rows] == ["passed"]
