@@ -31,6 +31,7 @@ from relaxboost.relaxations.cone_multipliers import (
     merged_equations,
     shortest,
 )
+from relaxboost.relaxations.cone_solver import is_panic
 
 _TIGHT = {
     "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_iter": 200, "verbose": False
@@ -257,9 +258,15 @@ class ConeBounds:
         left = seconds_left()
         if left < math.inf:
             options.time_limit = left
-        answer = clarabel.DefaultSolver(
+        solver = clarabel.DefaultSolver(
             square / unit_cost, unit * cost / unit_cost, A, b, cones, options
-        ).solve()
+        )
+        try:
+            answer = solver.solve()
+        except BaseException as error:
+            if is_panic(error):
+                return None
+            raise
         if str(answer.status) == "MaxTime":
             raise TimeUp
         if str(answer.status) not in _USABLE:

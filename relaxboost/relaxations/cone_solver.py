@@ -35,8 +35,10 @@ def solve_problem(problem: Any) -> tuple[str, float]:
             try:
                 # With a warm start, the result would depend on earlier problems.
                 problem.solve(solver="CLARABEL", warm_start=False, **options, **limit)
-            except cp.SolverError:
-                continue
+            except BaseException as error:
+                if isinstance(error, cp.SolverError) or is_panic(error):
+                    continue
+                raise
             if limit:
                 seconds_left()
             status, value = str(problem.status), float(problem.value)
@@ -46,6 +48,14 @@ def solve_problem(problem: Any) -> tuple[str, float]:
                 value = float(problem.solution.opt_val)
             return status, value
     return "solver_error", math.nan
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether an error is a panic of Clarabel, which is no Exception in Python.
+
+    Clarabel panics if it finds no eigenvalues of a matrix, for example.
+    """
+    return type(error).__name__ == "PanicException"
 
 
 def solves(problem: Any) -> bool:

@@ -12,6 +12,7 @@ from relaxboost.relaxations import cone_multipliers, numerical
 from relaxboost.relaxations.cone_bounds import ConeBounds, ConeProof
 from relaxboost.relaxations.cone_form import cone_form
 from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular_value
+from relaxboost.relaxations.cone_solver import solve_problem
 
 
 def along_a_graph(m, radius):
@@ -187,3 +188,20 @@ def test_rows_that_follow_from_others_exactly():
     assert np.isin(found, [0, 1, 2, 3, 4]).all()
     assert found.size == 2
     assert np.isin(found, [3, 4]).sum() == 1
+
+
+def test_a_panic_of_clarabel_is_no_result(monkeypatch):
+    """Its eigenvalue solver fails for some matrices, and Python's `except Exception` misses it."""
+    panic = type("PanicException", (BaseException,), {})
+
+    class Panicking:
+        def __init__(self, *problem):
+            pass
+
+        def solve(self):
+            raise panic("Eigval error: Eigen(1)")
+
+    bounds = ConeBounds(cone_form(lambda d: (cp.sum_squares(d), []), 2), 2)
+    monkeypatch.setattr("clarabel.DefaultSolver", Panicking)
+    assert bounds.solve(np.zeros(2)) is None
+    assert solve_problem(cp.Problem(cp.Minimize(cp.norm2(cp.Variable(2)))))[0] == "solver_error"
