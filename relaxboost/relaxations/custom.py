@@ -33,8 +33,10 @@ class Custom(EvaluatedBounds, Description):
     m = 200 examples. Brackets are *numerical*: they depend on the doubles that cvxpy uses, and do
     not count as certified. Multipliers of cvxpy's cone program of f prove the lower bound; if they
     prove nothing, the bound is −inf and the message of the solution gives the reason. The upper
-    bound is the value at a point that satisfies the constraints of f. If no such point is found,
-    the point breaks them by 1e-9, and the message says so. A subclass of `Relaxation` with closed
+    bound is the value at a point that satisfies the constraints of f up to 1e-13. If no such point
+    is found, the point breaks them by 1e-9, and the message says so. The message also names
+    equations of f that follow from others up to rounding, since exact arithmetic may allow no point
+    then. A subclass of `Relaxation` with closed
     forms has better brackets and is faster.
 
     If f (or f*) is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
