@@ -239,14 +239,14 @@ class Case(Judge):
     def tol(self, scale: float = 1.0) -> float:
         """Return what the level of the relaxation allows on numbers of this scale.
 
-        If cvxpy evaluates f or F, this is the accuracy of a cone solver at least.
+        If a solver evaluates f or F, this is the accuracy of a cone solver at least.
         """
-        least = _SOLVER if self._asks_solver else 0.0
+        least = _SOLVER if self._asks_solver or needs_solver(self.f) else 0.0
         return max(_BASE[level_of(self.f)], least) * max(1.0, scale)
 
     @property
     def _asks_solver(self) -> bool:
-        """Whether f leaves its penalty or its relaxed margin to a solver."""
+        """Whether the class of f leaves the penalty or the relaxed margin to cvxpy."""
         kind = type(self.f)
         is_f = kind.penalty is Relaxation.penalty
         return is_f or kind.relaxed_margin is Relaxation.relaxed_margin

@@ -13,6 +13,10 @@ import pytest
 
 from tests.processes import ctrl_c, started
 
+# On a busy machine joblib's resource tracker may warn that it removes the semaphores of a worker
+# that was killed. All else on stderr is still an error.
+QUIET = os.environ | {"PYTHONWARNINGS": "ignore:resource_tracker"}
+
 
 def once(process, *paths):
     """Wait until a process has written these files."""
@@ -65,7 +69,7 @@ def interrupted(tmp_path, arguments, reached, **how):
     paths = [tmp_path / name for name in reached]
     for path in paths:
         path.unlink(missing_ok=True)
-    process = started("claims", *arguments, stderr=subprocess.PIPE)
+    process = started("claims", *arguments, stderr=subprocess.PIPE, env=QUIET)
     once(process, *paths)
     status, out, err = ctrl_c(process, **how)
     assert (status, err) == (1, "")
@@ -141,10 +145,7 @@ claim('b', answers)
 """
     )
     asked = ("check", "--file", path, "--jobs", 2, "--trials", 10, "--json")
-    # On a busy machine joblib's resource tracker may warn that it removes the semaphores of the
-    # killed worker itself. All else on stderr is still an error.
-    quiet = os.environ | {"PYTHONWARNINGS": "ignore:resource_tracker"}
-    process = started("claims", *asked, stderr=subprocess.PIPE, env=quiet)
+    process = started("claims", *asked, stderr=subprocess.PIPE, env=QUIET)
     once(process, tmp_path / "a", tmp_path / "b")
     process.send_signal(signal.SIGINT)
     once(process, tmp_path / "answered")

@@ -69,7 +69,7 @@ def test_fraction_resolves_at_the_game():
             lambda: Capped(80).resolve(50),
             r"Capped\(k=80\) needs 1 <= k <= m, and this game has m = 50",
         ),
-        (lambda: Capped(2).resolve(1), "has m = 1 example: the smallest cap"),
+        (lambda: Capped(2).resolve(1), "has m = 1 example: weights of at most 1/k sum to 1"),
         (
             lambda: Capped(fraction=0.01).resolve(50),
             r"k = 0.5 .* use a fraction of at least 1/m = 0.02",

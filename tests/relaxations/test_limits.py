@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 
 import relaxboost as rb
+from relaxboost.relaxations import compiled
 from tests.conformance.families import weights
 
 U = np.array([0.3, -0.45, 0.1, 0.7, -0.4, 0.05, -0.9])
@@ -379,10 +380,18 @@ def test_a_solver_that_cannot_scale_margins_says_nothing_of_f():
         f.witness(1e140 * u)
 
 
-def test_an_f_too_steep_for_a_solver_leaves_its_bracket():
+def test_an_f_too_steep_for_a_solver_leaves_its_bracket(monkeypatch):
     A = np.random.default_rng(0).uniform(-1, 1, (12, 3))
     game = rb.Game(A, rb.Custom(lambda d: 1e6 * cp.tv(d)))
+    solve_problem = compiled.solve_problem
+    left = iter(range(3))
+
+    def fails_later(problem):
+        return ("solver_error", np.nan) if next(left, None) is None else solve_problem(problem)
+
+    monkeypatch.setattr(compiled, "solve_problem", fails_later)
     found = rb.solve(game, 1e-6, rb.solvers.Corrective(step="pairwise"), max_rounds=20)
+    monkeypatch.undo()
     assert found.status == "failed"
     assert "cvxpy ended with status" in found.message
     known = rb.reference(game)
