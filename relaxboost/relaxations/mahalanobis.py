@@ -346,14 +346,14 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
         """Return v shrunk to a norm of at most the weight."""
-        square = sum(x * x for x in v)
-        limit = self.weight
-        if square <= limit * limit:
+        # The quotient of the norm and the weight is about 1, whatever the size of the weight.
+        square = sum(x * x for x in v) / self.weight**2
+        if square <= 1:
             return v
         # The root is finer than that of the bound in doubles.
         unit = 2**120
-        norm = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
-        return [x * limit / norm for x in v]
+        quotient = Fraction(math.isqrt(math.ceil(square * unit**2)) + 1, unit)
+        return [x / quotient for x in v]
 
 
 @dataclass(frozen=True, repr=False)

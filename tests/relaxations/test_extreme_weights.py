@@ -20,6 +20,7 @@ from relaxboost.relaxations import (
     MahalanobisPenalty,
     PowerPenalty,
 )
+from relaxboost.relaxations.mahalanobis import EllipsoidWitness
 
 METHODS = ("auto", "interior-point", "lpboost", "erlpboost", "hedge")
 
@@ -119,6 +120,14 @@ def test_certificates_lie_within_the_bracket_that_they_are_made_from(f, over, si
         certificate = rb.certify(s)
         assert certificate.check(A).ok
         assert Fraction(s.lower) <= certificate.lower <= certificate.upper <= Fraction(s.upper)
+
+
+@pytest.mark.parametrize("weight", [2.8e-47, 2.8, 2.8e47])
+def test_multipliers_just_above_the_weight_shrink_by_a_rounding(weight):
+    f = MahalanobisPenalty(np.eye(4) + 0.3, weight).resolve(4)
+    v = np.full(4, 0.5 * weight * (1.0 + 2.0**-52))
+    found = f.describe_witness(EllipsoidWitness(0.0, v), [Fraction(0)] * 4)
+    assert float(Fraction(found["gamma"])) == pytest.approx(1.1 * weight)
 
 
 BALLS = [
