@@ -6,7 +6,7 @@ is false if it misses this optimum by more than the accuracy of Clarabel. The sc
 game again by another method, because two brackets of one game that do not overlap need no solver
 to be recognised as wrong. Every tenth solution is certified, and the certificate is checked.
 
-Run: python benchmarks/trials.py [FIRST LAST]
+Run: python benchmarks/trials.py [FIRST LAST]. Ctrl-C prints the counts so far.
 """
 
 from __future__ import annotations
@@ -115,21 +115,29 @@ def trial(seed: int) -> tuple[str, str]:
     return ("bracket within tol" if found.gap <= tol else "wider bracket"), what
 
 
+def _count(seed: int, counts: collections.Counter[str]) -> None:
+    """Count the outcome of one trial, and print what somebody has to look at."""
+    try:
+        outcome, what = trial(seed)
+    except Exception as error:  # a traceback is a finding too
+        outcome = f"traceback ({type(error).__name__})"
+        what = f"{seed}: {error}"
+    counts[outcome] += 1
+    if "false" in outcome or "disagree" in outcome or "traceback" in outcome:
+        print(outcome, what, flush=True)
+
+
 def main() -> None:
     machine()
     warnings.simplefilter("ignore")
     first, last = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (0, 30_000)
     counts: collections.Counter[str] = collections.Counter()
     start = time.process_time()
-    for seed in range(first, last):
-        try:
-            outcome, what = trial(seed)
-        except Exception as error:  # a traceback is a finding too
-            outcome = f"traceback ({type(error).__name__})"
-            what = f"{seed}: {error}"
-        counts[outcome] += 1
-        if "false" in outcome or "disagree" in outcome or "traceback" in outcome:
-            print(outcome, what, flush=True)
+    try:
+        for seed in range(first, last):
+            _count(seed, counts)
+    except KeyboardInterrupt:
+        print(f"stopped at seed {seed}")
     print(f"{time.process_time() - start:.0f} CPU seconds")
     table("Random games", ("outcome", "games"), sorted(counts.items()))
 
