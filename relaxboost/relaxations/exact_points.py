@@ -96,7 +96,8 @@ def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list
 def _fill(shares: list[int], limits: Sequence[_Limit], unit: int, missing: int) -> int:
     """Distribute the amount `missing` over the entries with the most room below their caps.
 
-    Return the part of the amount for which there is no room."""
+    Return the part of the amount for which there is no room.
+    """
     room, groups_of = _rooms(shares, limits)
     free = [min((room[g] for g in each), default=unit) for each in groups_of]
     # Ties go to the first entry or, without caps, to the largest.

@@ -21,8 +21,7 @@ from relaxboost.certificates.exact.simplex import (
 from relaxboost.certificates.exact.start import Start, first_basis
 from relaxboost.certificates.products import edges
 from relaxboost.game.game import Game
-from relaxboost.relaxations import Relaxation
-from relaxboost.relaxations.base import operands_of
+from relaxboost.relaxations.own import is_own
 
 _MORE = 50
 """Columns added at a time where the exact edges exceed the bound."""
@@ -152,12 +151,6 @@ def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
     return found
 
 
-def _is_ours(f: Relaxation) -> bool:
-    """Return whether f is a class of this package, or a sum or multiple of such classes."""
-    module = type(f).__module__
-    return module.startswith("relaxboost.") and all(_is_ours(g) for g in operands_of(f))
-
-
 def _compare_with_doubles(found: ExactOptimum) -> None:
     """Warn if `exact_form` of a user's class and the other methods of this class disagree.
 
@@ -165,7 +158,7 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
     of another function than f.
     """
     game = found.game
-    if _is_ours(game.relaxation):
+    if not is_own(game.relaxation):
         return
     d = np.array([float(x) for x in found.d])
     lower, upper = game.bracket(d, (found.support, [float(x) for x in found.w]))

@@ -230,9 +230,10 @@ class Iterate:
         corrected = self._solve(normal, _Centre(mu, mu), predictor)
         # Near the boundary of exponential cones the second-order terms may be so large that the
         # step has length zero. A step longer than 0.1 ends such a series of short steps.
-        if max(self._longest(corrected)) < 0.1:
+        length = self._longest(corrected)
+        if max(length) < 0.1:
             plain = self._solve(normal, _Centre(mu, mu), None)
-            if sum(self._longest(plain)) > sum(self._longest(corrected)):
+            if sum(self._longest(plain)) > sum(length):
                 return normal, plain
         # Without a factor each corrector would cost as much as the predictor.
         if normal.iterations or not self.has_correctors:
