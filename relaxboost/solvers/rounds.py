@@ -74,7 +74,8 @@ class RoundState:
     inner: str
     """A word for the kind of this round. `RoundRecord.inner` explains the possible words."""
     witness: Witness | None = None
-    """The data that prove the bound `lower`, or None if the relaxed margin gives `lower`."""
+    """The witness of the bound `lower`. It is None if `lower` is the relaxed margin of the weights
+    w_t, because w_t then proves the bound."""
 
 
 class Booster(ABC):

@@ -103,7 +103,7 @@ class CuttingPlanesRun(Booster):
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
-        """Evaluate F at w, and add the distribution that attains it to the program."""
+        """Evaluate the relaxed margin F(A w), and add the distribution that attains it as a cut."""
         game = self._game
         u = game.matrix.margins(self._all, w)
         value, v = game.relaxation.relaxed_margin(u)

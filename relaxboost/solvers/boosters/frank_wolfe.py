@@ -24,7 +24,8 @@ STEPS = ("fig1", "classic", "line-search", "away", "pairwise")
 
 EXCHANGING = ("away", "pairwise")
 """The step rules that move weight away from a single atom, which is a vertex of the domain of the
-weights w. Euclidean sets have no atoms, so these rules reject them."""
+weights w. The Euclidean sets (`L2Ball`, `SquaredNorm`) have no atoms, so these rules reject
+them."""
 
 SEARCH_ACCURACY = 0.25
 """The accuracy of the line search for a pairwise step.
@@ -39,8 +40,9 @@ class CorrectiveRun(Booster):
     D(w) is the minimum over the distributions d of <d, Aw> + f(d) + β h(d). Here A is the game
     matrix, f is the relaxation, and h is the entropy or another smoothing function. The
     distribution d_t of round t attains the minimum for w_t. For d_t the weak learner returns an
-    atom of the domain of w, or a dense w if the domain is a Euclidean set. The run moves w_t
-    towards this point. The rules "away" and "pairwise" also use the atoms with weight in w_t.
+    atom of the domain of w, or a dense w if the domain is an `L2Ball` or a `SquaredNorm`. The run
+    moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with weight in
+    w_t.
 
     If the game has a penalty g* on w, the method is the generalised conditional gradient method.
     The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
@@ -107,8 +109,8 @@ class CorrectiveRun(Booster):
         """Return the answer of the weak learner to the current distribution d.
 
         The answer is the best atom of the domain of the weights, or dense weights if the domain is
-        a Euclidean set. For the step rules in `EXCHANGING`, the method also stores the edges of the
-        columns found so far, if the search for the best atom computes these edges.
+        an `L2Ball` or a `SquaredNorm`. For the step rules in `EXCHANGING`, the method also stores
+        the edges of the columns found so far, if the search for the best atom computes them.
         """
         if self._rule not in EXCHANGING:
             return super().ask(game)

@@ -24,7 +24,8 @@ class RegretAccount:
     """The weight β_{t−1} of the entropy in the problem whose solution is the distribution d that
     the weak learner answered last."""
     squares: float = 0.0
-    """The sum of r_s² over the answers so far. 2 r_s is the range of the margins of an answer."""
+    """The sum of r_s² over the hypotheses that the weak learner has returned. The margins of
+    hypothesis s have the range (largest minus smallest) 2 r_s."""
     spent: float = 0.0
     """The sum of r_s²/(2 β_{s−1}) over the rounds s so far. In round s, the weak learner returns a
     hypothesis. The number r_s is half the range of its margins, and β_{s−1} is the weight of the

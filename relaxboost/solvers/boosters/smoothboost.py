@@ -29,10 +29,10 @@ class SmoothBoost(Method):
     ends after fewer than 2m/(k γ² sqrt(1 − γ)) rounds. The last weights w then give fewer than k
     examples a margin of at most θ = γ/(2 + γ). The solution has the best w of all rounds.
 
-    The theorem does not say how far below θ these margins are, so the gap need not reach tol, and
-    the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the mean hypothesis
-    has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and c = −½
-    log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
+    This guarantee does not say how far below θ these margins are, so the gap need not reach tol,
+    and the caller of `solve` must set `max_rounds` or `time_limit`. After T rounds, the mean
+    hypothesis has a soft margin of at least r (θ − m/(k T c)), where r is the size of the atoms and
+    c = −½ log(1 − γ). docs/mathematics.md, "SmoothBoost", has the proofs.
 
     Parameters
     ----------

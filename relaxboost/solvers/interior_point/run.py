@@ -228,8 +228,8 @@ class InteriorRun(Booster):
 
         A column is in use if its multiplier is greater than its slack. The gap is the upper bound
         minus the lower bound on the value. The argument `is_enough` is True if the columns in use
-        already prove such a gap. If rounding makes the gap larger than the tolerance, the run
-        returns to the previous pair (d, w).
+        already prove such a gap. If rounding makes the gap after a step larger than the
+        tolerance, the run restores the pair (d, w) from before this step.
         """
         active = self.active
         while not is_enough and self._step():

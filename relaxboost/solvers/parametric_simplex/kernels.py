@@ -26,9 +26,10 @@ class Tolerances(NamedTuple):
     pivot: float = 1e-9
     """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
     relative: float = 1e-6
-    """The largest relative rounding error. A pivot element is computed from its row and from its
-    column. If the two results differ by more than this fraction, the basis counts as singular. In a
-    QR factorisation, diagonal entries of R below this number count as zero."""
+    """The largest relative rounding error that the solver accepts. A pivot element is computed from
+    its row and from its column. If the two results differ by more than this fraction, the basis
+    counts as singular. In a QR factorisation, diagonal entries of R below this number count as
+    zero."""
     residual: float = 1e-13
     """The largest residual of the equations between basic and nonbasic variables that is left
     unchanged. A larger residual is reduced by a step of iterative refinement."""
