@@ -106,7 +106,7 @@ class Solution(Bracketed):
     bound: float = float("nan")
     """64 log(m) / tol², the rounds Fig. 1 needs at most for a certified gap (32 log(m) / tol² for
     its own test) over the unit l1 ball; `Domain.rounds_bound` for others. Proved for ERLPBoost and
-    for the steps "fig1" and "line-search" of Corrective; a yardstick for its other steps. nan if
+    for the steps "fig1" and "line-search" of Corrective; nan for its other steps, or if
     beta was chosen by hand or the weak learner has slack. For AdaBoost*, 2 log(m) / tol² rounded
     up and a round to look. TotalBoost, SoftBoost, MLPBoost and Hedge have the bounds of their own
     theorems (`Method.rounds_bound`). nan for all other methods, "auto" among them."""

@@ -126,7 +126,6 @@ class SmoothedMethod(Method):
         a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or `KLPenalty`.
     """
 
-    bound_source = "Fig. 1"
     beta: float | None = None
     smoothing: str = "entropy"
 
@@ -141,11 +140,12 @@ class SmoothedMethod(Method):
         if self.smoothing == "binary-entropy":
             BinaryEntropySmoother(game.relaxation)
 
-    def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return a number of rounds after which a theorem guarantees a gap of at most `tol`.
+    def fig1_rounds_bound(self, game: Game, tol: float) -> float:
+        """Return the rounds after which the algorithm of SS09, Fig. 1, has a gap of at most `tol`.
 
-        The result is nan if the user chose the weight β of the smoothing, or if the weak learner
-        may miss the best hypothesis.
+        A method for which this bound is proved returns it in `rounds_bound`. The result is nan if
+        the user chose the weight β of the smoothing, or if the weak learner may miss the best
+        hypothesis.
         """
         # The theorems assume the default β and the best hypothesis in every round.
         if game.matrix.slack or self.beta is not None:

@@ -44,7 +44,10 @@ def unfit(game: Game) -> str:
     if not game.matrix.implicit or game.matrix.bulk().levels is None:
         return f"they need all stumps of examples in memory, and A is {game.matrix!r}"
     if form is None or form.rows is not None or form.cost.any() or form.cost.size > game.m:
-        return f"they need an f that only bounds d, as Capped does, and f is {game.relaxation!r}"
+        return (
+            f"they need an f that only bounds each weight d_i, as Capped does, and f is "
+            f"{game.relaxation!r}"
+        )
     return ""
 
 

@@ -31,7 +31,10 @@ def unfit(game: Game) -> str:
     """
     form = game.linear_form
     if form is None or form.rows is not None or form.cost.size > game.m or form.cost.any():
-        return f"it needs an f that only bounds d, as Capped does, and f is {game.relaxation!r}"
+        return (
+            f"it needs an f that only bounds each weight d_i, as Capped does, and f is "
+            f"{game.relaxation!r}"
+        )
     if not isinstance(game.over, AtomicSet) or not game.over.two_sided:
         return f"it is for games over L1Ball, and this one is over {game.over!r}"
     if game.n is None or not game.n < game.m:

@@ -316,7 +316,7 @@ def test_examples_in_another_order_give_the_same_bracket():
         ),
         (
             lambda A: rb.Game(A, rb.KLPenalty(0.1)),
-            "^they need an f that only bounds d, as Capped does, and f is KLPenalty",
+            "^they need an f that only bounds each weight d_i, as Capped does, and f is KLPenalty",
         ),
     ],
 )

@@ -65,6 +65,7 @@ class Corrective(SmoothedMethod):
     """
 
     name = "corrective"
+    bound_source = "Fig. 1"
     step: str = "fig1"
     stopping: str = "certified"
 
@@ -94,7 +95,8 @@ class Corrective(SmoothedMethod):
         the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
-        return super().rounds_bound(game, tol) if self.step in ("fig1", "line-search") else math.nan
+        is_proved = self.step in ("fig1", "line-search")
+        return self.fig1_rounds_bound(game, tol) if is_proved else math.nan
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
         # Fig. 1 states β for the whole simplex. The other steps take the range of the entropy over

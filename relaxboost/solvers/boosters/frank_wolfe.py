@@ -99,7 +99,8 @@ class CorrectiveRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Start from the weights w of a warm start. The distribution d is computed from w."""
         if start.w is not None:
-            # The steps 2/(t + 2) of the rule "classic" continue where those of the start ended.
+            # After a checkpoint the steps 2/(t + 2) of the rule "classic" continue. Other starts
+            # have no rounds, so their first step is 2/3, as without a start.
             self._round = start.rounds
             self.active.load(*start.w)
             self.d = self._project(self.active.u)

@@ -52,7 +52,6 @@ class MLPBoost(SmoothedMethod):
     """
 
     name = "mlpboost"
-    bound_source = ""
     step: str = "short"
 
     def __post_init__(self) -> None:
@@ -73,7 +72,7 @@ class MLPBoost(SmoothedMethod):
         the simplex. The result is also nan if the weak learner may miss the best hypothesis.
         """
         if self.beta is not None or self.smoothing != "entropy" or game.matrix.slack:
-            return super().rounds_bound(game, tol)
+            return self.fig1_rounds_bound(game, tol)
         return game.over.rounds_bound(game.entropy_range, game.n, tol, True)
 
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> Booster:
