@@ -24,7 +24,7 @@ from relaxboost.relaxations.vectors import spell_parameter
 
 
 class _Changed(EvaluatedBounds, Description):
-    """The common base of `Shifted` and `Dilated`.
+    """The common base class of `Shifted` and `Dilated`.
 
     A shift or a dilation moves the simplex relative to the domain of f. The methods of f that
     minimise over the simplex do not apply, and cvxpy minimises instead. Only the conjugate has a
@@ -38,13 +38,13 @@ class _Changed(EvaluatedBounds, Description):
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the same change of the argument of ``f.resolve(m)``.
+        """Return ``f.resolve(m)`` with the same change of its argument.
 
         Raises
         ------
         InputError
             If the changed relaxation is infinite on the whole simplex, if d0 has another length
-            than m, or if no multipliers of the cone program prove a lower bound.
+            than m, or if no multipliers of the cone program prove a lower bound on F.
         """
         bound = self._bind(m)
         bound.center(m)
@@ -66,7 +66,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the change of the argument as an entry of a certificate, without f."""
+        """Return the kind and the parameter of the change, as certificates store them."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)
@@ -163,11 +163,11 @@ class Shifted(_Changed):
         return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
-        """Return the shift d0 of m examples in fractions."""
+        """Return the shift d0 as m fractions."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f(d + d0) with the variable d. It requires d + d0 >= 0."""
+        """Return the linear program of f(d + d0) in the variable d, with d + d0 >= 0."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
@@ -239,7 +239,7 @@ class Dilated(_Changed):
         return {"kind": "dilated", "factor": number(self.c)}
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f at c d in terms of d, for c > 0."""
+        """Return the linear program of the function d -> f(c d), for c > 0."""
         c: Fraction = self.c
         return form._replace(
             cost=[c * x for x in form.cost[:m]] + form.cost[m:],
@@ -254,6 +254,6 @@ def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
 
 
 def _operand(f: Relaxation) -> str:
-    """Return the text of f, in parentheses if a method call after it needs them."""
+    """Return f as text, in parentheses if a method call on this text needs them."""
     text = repr(f)
     return f"({text})" if " * " in text and not text.startswith("(") else text

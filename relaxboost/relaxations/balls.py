@@ -1,4 +1,4 @@
-"""The base of the indicators of convex sets {d: G(d) <= r}: feasibility, repair and bounds."""
+"""The base class of indicators of convex sets {d: G(d) <= r}, with repair and bounds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 SLACK = Fraction(1, 10**12)
-"""The relative tolerance of a radius. `penalty_bound` has no tolerance."""
+"""The relative shortfall of a radius that is accepted as rounding."""
 
 
 class Ball(Relaxation, Bounds):
     """The indicator of {d: G(d) <= bound} for a convex gauge G.
 
-    A subclass gives `gauge` in interval arithmetic, the exact `bound`, and `center(m)`, the point
+    A subclass defines `gauge` in interval arithmetic, the exact `bound`, and `center(m)`, the point
     of the simplex with the smallest gauge.
     """
 
@@ -30,7 +30,7 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains the gauge G(d) of all d of the interval `d`."""
+        """Return an interval that contains G(d) for all points d of the interval vector `d`."""
 
     @property
     def bound(self) -> Fraction:
@@ -42,7 +42,7 @@ class Ball(Relaxation, Bounds):
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 inside the ball, up to a relative 1e-12, else inf."""
+        """Return 0 if G(d) exceeds `bound` by at most a relative 1e-12, else inf."""
         bound = float(self.bound)
         # The gauge of a tiny ball has an absolute error, so a bound below 1e-3 counts as 1e-3.
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
@@ -65,7 +65,7 @@ class Ball(Relaxation, Bounds):
         return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd moves towards the center until it is in the ball."""
+        """Return f(d') = 0 for a d' in the ball, and a bound on its l1 distance from d / Σd."""
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:

@@ -47,7 +47,7 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut the distribution d at the caps, in place, and return it."""
+    """Cut the distribution d at the caps in place, move the mass to other entries, return d."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -62,7 +62,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The description of a family whose best threshold γ is one of the margins."""
+    """The description of a relaxation whose best threshold γ is one of the margins."""
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the margin nearest to the witness γ, in the form that certificates store."""
@@ -91,13 +91,13 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     fraction : int, float or Fraction, optional
         An alternative to k: a game with m examples sets k = fraction · m. A float means the
         decimal that it prints as: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k within a
-        relative distance of 1e-12 of an integer is this integer, so 1/3 and m = 3 give 1.
+        relative distance of 1e-12 of an integer is rounded to it, so 1/3 and m = 3 give 1.
 
     Raises
     ------
     InputError
-        If both or none of the two are given, if k < 1, or if fraction is outside (0, 1]. A game
-        raises it if k > m.
+        If k and fraction are both given or both missing, if k < 1, or if fraction is outside
+        (0, 1]. A game raises it if k > m.
 
     References
     ----------
@@ -148,7 +148,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser. Among ties the lowest index gets weight first."""
+        """Return AvgMin_k(u) and its minimiser. Among equal margins the first gets weight first."""
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
@@ -172,7 +172,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
+        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards, a lower bound on F(u) for every γ."""
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -205,7 +205,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved."""
+        """Return f(d') = 0 for a feasible d', and a bound on the l1 distance of d' from d / Σd."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
@@ -262,8 +262,8 @@ class CVaR(Capped):
         level = exact("CVaR", "alpha", alpha)
         if not 0 <= level < 1:
             raise InputError(
-                f"CVaR(alpha={spell(level)}) needs 0 <= alpha < 1, for the share 1 - alpha of the "
-                "margins counts; the mean of the k lowest of them is Capped(k)"
+                f"CVaR(alpha={spell(level)}) needs 0 <= alpha < 1, since F(u) is the mean of the "
+                "lowest share 1 - alpha of the margins; for the k lowest margins use Capped(k)"
             )
         share = 1 - (Fraction(repr(alpha)) if isinstance(alpha, float) else level)
         # α = 0.6 gives the share 0.4, which prints as short as α.
