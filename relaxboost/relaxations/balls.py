@@ -98,6 +98,4 @@ def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fr
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):
         return max(radius, floor * (1 + SLACK))
-    raise InputError(
-        f"{owner!r} misses the simplex: the smallest {name} that meets it here is {least:.12g}"
-    )
+    raise InputError(f"{owner!r} misses the simplex: the {name} must be at least {least:.12g}")

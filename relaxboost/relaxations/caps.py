@@ -215,7 +215,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ such that the caps of the margins up to γ sum to one."""
+        """Return the smallest margin γ such that the caps of margins up to γ sum to at least 1."""
         u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 

@@ -106,7 +106,7 @@ def test_the_smallest_size_is_accepted_however_it_was_rounded():
         rb.relaxations.MahalanobisBall(SKEW, 1),
     ):
         assert rb.Game(np.eye(4), f).m == 4
-    with pytest.raises(rb.InputError, match=r"the smallest radius that meets it here is 0\.48$"):
+    with pytest.raises(rb.InputError, match=r"the radius must be at least 0\.48$"):
         rb.NormBall(math.inf, 0.1, a)
 
 
