@@ -196,7 +196,7 @@ class Mahalanobis(WithNorm):
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x, or the least-squares solution if no v satisfies this."""
+        """Return the shortest v with Qᵀ v = x, or the shortest that minimises ‖Qᵀ v − x‖."""
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -217,7 +217,7 @@ class Mahalanobis(WithNorm):
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser of <d, u> + f(d) + β Σ d log d from a cone solver and Newton steps."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d: cone solver, then Newton steps."""
         unit, scale = self._unit
         d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
         d = self.repair(d)

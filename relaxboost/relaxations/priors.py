@@ -140,7 +140,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
     def _exact(self, m: int) -> list[Fraction]:
-        """Return the prior π of all examples, zeros included, in fractions."""
+        """Return the prior π of all examples, zeros included, as fractions."""
         given = [Fraction(p) for p in self.prior or [1] * m]
         total = sum(given, Fraction(0))
         return [p / total for p in given]

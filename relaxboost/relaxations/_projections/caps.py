@@ -38,8 +38,8 @@ from relaxboost.relaxations._projections.vectorised import REORDER
 def caps_threshold(u: Vector, caps: Vector) -> float:
     """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1 for caps c >= 0 of shape (m,).
 
-    It maximises γ − Σ c_i [γ − u_i]_+. If rounding keeps the sum of all caps below one, the result
-    is the largest margin with a cap above zero.
+    This γ maximises γ − Σ c_i [γ − u_i]_+. If rounding keeps the sum of all caps below one, the
+    result is the largest margin with a cap above zero.
     """
     gamma = reaching(STEPS, u, caps, 1.0)
     if gamma == math.inf:
@@ -49,14 +49,14 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 @njit(inline="always", error_model="numpy")
 def _is_at_cap(e: float, c: float, best: float) -> bool:
-    """Return whether the ramp min(c, x e) of an entry ends before `best` or before all others."""
+    """Return whether the ramp min(c, x e) of an entry ends at an x below `best`."""
     end = ramp_end(e, c)
     return (end < best) | (end < SHORTEST_RAMP)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
-    """Return the sum of the caps of the entries at their caps, and the sum of the other e."""
+    """Return the sum of the caps over entries at their caps, and the sum of e over the others."""
     capped = 0.0
     free = 0.0
     for i in range(e.shape[0]):

@@ -8,8 +8,8 @@ are, with G = QᵀQ and the multiplier λ,
 
     u + λ Gd + β log d = γ,  Σ d = 1,  and ‖Qd‖ = r (ball) or λ ‖Qd‖ = c (penalty).
 
-A few Newton steps in (log d, γ, λ) satisfy these up to rounding. For β = 0 the unknowns are the
-positive entries of d instead of log d.
+A few Newton steps in (log d, γ, λ) satisfy these conditions up to rounding. For β = 0
+the unknowns are the positive entries of d instead of log d.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _State(NamedTuple):
         """Return Newton's step for the unknowns and (γ, λ), or None if its equations overflow.
 
         `block` is the derivative of the stationarity conditions in the unknowns. `mass` and
-        `gradient` are those of Σd and of the condition on ‖Qd‖.
+        `gradient` are the derivatives of Σd and of the condition on ‖Qd‖.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))

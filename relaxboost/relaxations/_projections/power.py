@@ -153,7 +153,7 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
+        """Whether (g, μ) solve both equations. The equations of a sample can have no solution."""
         return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
@@ -197,7 +197,7 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds of the multiplier g. `error` is the relative error of `power`."""
+        """Return bounds on the multiplier g. `error` is the relative error of `power`."""
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
         # margin.
@@ -285,7 +285,7 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d that `solve` finds, a function of the equations and of a start of log μ."""
+    """Return the d that the function `solve` finds from the equations and a start for log μ."""
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     u = u - u.min()
     log_mu = math.nan
@@ -293,7 +293,7 @@ def _solve(
     # If there are many entries, g and log μ of a sample are the start.
     if u.size >= 4 * SAMPLE_SIZE:
         rough = _Equations(_sampled(u, kappa, q, beta))
-        # The equations of a sample may have no solution.
+        # The equations of a sample can have no solution.
         with contextlib.suppress(ArithmeticError, ValueError):
             found = solve(rough, math.nan)
             if rough.is_solved:

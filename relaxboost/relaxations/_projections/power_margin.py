@@ -166,8 +166,8 @@ def power_ball_margin(
 ) -> tuple[float, float, Vector]:
     """Return (g, μ, d): d minimises <d, u> over the points of the simplex with bounded energy.
 
-    g is the multiplier of Σd = 1, and μ that of the energy in the problem of `power`. If the bound
-    does not bind, μ is 0. See `power.power_ball` for the parameters.
+    g is the multiplier of Σd = 1, and μ is the multiplier of the energy, or 0 if the bound on the
+    energy is slack. See `power.power_ball` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)

@@ -122,7 +122,7 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
 
 @njit(error_model="numpy")
 def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
-    """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
+    """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
     a, b : arrays of shape (m,)
         The entries, with b >= 0, and a >= 0 for RAMPS. Infinite keys are left out.
     target : float
-        Positive.
+        The target > 0.
     """
     best = math.inf
     left = 0.0
