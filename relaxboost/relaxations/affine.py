@@ -38,7 +38,7 @@ class _Changed(EvaluatedBounds, Description):
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
-        """Return ``f.resolve(m)`` with the same change of its argument.
+        """Return ``f.resolve(m)`` with the same shift or dilation.
 
         Raises
         ------
@@ -53,20 +53,20 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program `form` of f after the change of its argument."""
+        """Return `form`, the linear program of f, after the shift or dilation."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of f in doubles after the change of its argument."""
+        """Return the linear program of f in doubles after the shift or dilation."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the kind and the parameter of the change, as certificates store them."""
+        """Return the kind and d0 or c, in the form that certificates store."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)

@@ -16,7 +16,7 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 SLACK = Fraction(1, 10**12)
-"""The relative shortfall of a radius that is accepted as rounding."""
+"""A radius that is too small by this relative amount counts as rounded."""
 
 
 class Ball(Relaxation, Bounds):
@@ -65,7 +65,7 @@ class Ball(Relaxation, Bounds):
         return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a d' in the ball, and a bound on its l1 distance from d / Σd."""
+        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:
@@ -88,12 +88,8 @@ def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fr
     """Return the radius, enlarged if it is within a relative 1e-12 of the least possible radius.
 
     A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, however the
-    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12.
-
-    Raises
-    ------
-    InputError
-        If the ball misses the simplex.
+    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12. For a ball that
+    misses the simplex the function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):

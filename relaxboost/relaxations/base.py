@@ -107,12 +107,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """Return the non-negative part of `d`, scaled to sum to one.
 
-    A part that sums to one up to rounding is returned without change.
-
-    Raises
-    ------
-    InputError
-        If `d` has an entry that is not finite, or no positive entry.
+    A part that sums to one up to rounding is returned without change. If `d` has an entry that is
+    not finite, or no positive entry, the function raises InputError.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -130,7 +126,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Return intervals around all points of the simplex within the l1 `distance` of d / Σd."""
+    """Return intervals that contain all points of the simplex within `distance` of d / Σd."""
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 

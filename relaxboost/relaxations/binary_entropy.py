@@ -179,7 +179,7 @@ class BinaryEntropy(WithK):
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return upper bounds on f(d') for a point d' and on the l1 distance of d' from d / Σd.
+        """Return upper bounds on f(d') and on ‖d' − d / Σd‖_1 for a feasible d'.
 
         The point is d' = (1 − t) d/Σd + t/m. The share t >= 0 of the uniform distribution is the
         least for which every entry of d' is at most 1/k.

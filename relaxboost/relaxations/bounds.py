@@ -37,7 +37,7 @@ class Bounds(ABC):
     """The methods that prove bounds on f and on its relaxed margin F, with outward rounding.
 
     A family that derives from `Relaxation` and from this class defines `witness`, `lower_bound` and
-    `penalty_bound`. The bounds of other relaxations are those of `NumericalBounds`.
+    `penalty_bound`. `NumericalBounds` gives the bounds of other relaxations.
     """
 
     @property
@@ -122,7 +122,7 @@ class NumericalBounds(Bounds):
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
         """Return the lower bound on F(u) that the multipliers in the witness prove.
 
-        Without multipliers the bound is γ − max of <d, x> − f(d) over 0 <= d <= 1.
+        Without multipliers the bound is γ − M for the maximum M of <d, x> − f(d) over 0 <= d <= 1.
         """
         u = np.asarray(u, dtype=np.float64)
         x = np.maximum(witness.x, witness.gamma - u)
@@ -137,7 +137,7 @@ class NumericalBounds(Bounds):
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') for a d' that satisfies the constraints of f, and the distance to d / Σd.
+        """Return f(d') for a d' that satisfies the constraints of f, and ‖d' − d / Σd‖_1.
 
         By default the cone program of f gives d'. If f overrides `penalty`, d' is d, or `repair(d)`
         if f(d) is infinite.

@@ -47,7 +47,7 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut the distribution d at the caps in place, move the mass to other entries, return d."""
+    """Cut d at the caps in place, move the mass that is cut to other entries, and return d."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -71,7 +71,7 @@ class ThresholdDescription(Description):
 
 @dataclass(frozen=True)
 class Capped(ThresholdDescription, WithK, BinaryDistribution):
-    """The indicator of ‖d‖_inf <= 1/k: no example may have a weight above 1/k.
+    """The indicator of ‖d‖_inf <= 1/k: no example has a weight above 1/k.
 
     Its relaxed margin is the soft margin
 
@@ -132,7 +132,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def _rank(self) -> int:
-        """The index in increasing order, from 0, of the last margin that counts."""
+        """The index, in the sorted margins, of the last margin that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
@@ -148,7 +148,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser. Among equal margins the first gets weight first."""
+        """Return AvgMin_k(u) and its minimiser. Equal margins get weight in their order."""
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
@@ -191,7 +191,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (Eq. 6)."""
+        """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (SS09 Eq. 6)."""
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
@@ -205,7 +205,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and a bound on the l1 distance of d' from d / Σd."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
@@ -232,7 +232,7 @@ class CVaR(Capped):
     """The conditional value at risk: F(u) is the mean of the lowest share 1 − α of the margins.
 
     −F(u) is the conditional value at risk (expected shortfall) at level α of the losses −u_i, which
-    all have probability 1/m. The level is that of `cvxpy.cvar`: 0.95 means the worst 5 %.
+    all have probability 1/m. The level is defined as in `cvxpy.cvar`: 0.95 means the worst 5 %.
 
         −F(u) = min over t of t + Σ [−u_i − t]_+ / ((1 − α) m).
 

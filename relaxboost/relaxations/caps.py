@@ -1,4 +1,4 @@
-"""A cap for each example: the weighted soft margin."""
+"""A cap on the weight of each example, for which F is a weighted soft margin."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _surely_above_one(below: Vector) -> bool:
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise InputError if no distribution satisfies `caps`. `free` examples are uncapped."""
+    """Raise InputError if no distribution satisfies `caps`. `free` more examples have no cap."""
     if free or any(q >= 1 for q in caps):
         return
     # A long exact sum is slow.
@@ -192,7 +192,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of f: equal caps make it symmetric, and positive caps put 0 in the core."""
+        """The traits of f, which depend on whether the caps are equal and whether one is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
@@ -204,13 +204,13 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among equal margins the first gets weight first."""
+        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
         u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection min{c_i, x exp(−u_i/β)}, for the x with sum one."""
+        """Return the entropic projection min{c_i, x exp(−u_i/β)}, where x makes the sum one."""
         caps = self._of(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
@@ -261,7 +261,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and a bound on the l1 distance of d' from d / Σd."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         low = total[0]
         enclosure = self._of(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.

@@ -17,7 +17,7 @@ from relaxboost.relaxations.pointwise import Pointwise
 
 
 class InCvxpy(Protocol):
-    """The methods of a relaxation f that this module calls (it cannot import `base`)."""
+    """The methods of a relaxation f that this module calls. `base` imports this module."""
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f as a cvxpy expression of `d`, and the constraints that f needs."""
@@ -55,7 +55,7 @@ class CompiledProblems:
     def known(self, kind: str, at: Vector) -> Any:
         """Return the last result of `kind` if its argument was `at` up to rounding, else None.
 
-        Certificates sum the margins of a solution again, which can change their last bits.
+        Certificates sum the margins of a solution again, which can change the last bits.
         """
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
@@ -93,7 +93,7 @@ class CompiledProblems:
         return np.asarray(program.d.value)
 
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        """Return f*(θ), or the maximum of <d, θ> − f(d) over 0 <= d <= 1 only."""
+        """Return f*(θ), or, if not `everywhere`, the maximum of <d, θ> − f(d) over 0 <= d <= 1."""
         kind = "conjugate" if everywhere else "boxed conjugate"
         found: float | None = self.known(kind, theta)
         if found is not None:

@@ -44,7 +44,7 @@ _ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
 class ConeProof(NamedTuple):
-    """Multipliers of the rows of a cone form, and the point where its quadratic is linearised."""
+    """Multipliers of the rows of a cone form, and the point where the quadratic is linearised."""
 
     y: Vector
     point: Vector
@@ -196,9 +196,9 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return the result of Clarabel for F(u), or with `box` for the minimum over 0 <= d <= 1.
+        """Return Clarabel's result for F(u), or with `box` for min <u, d> + f(d) over 0 <= d <= 1.
 
-        None means that Clarabel found nothing that is usable.
+        None means that Clarabel found no usable solution.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -305,7 +305,7 @@ class ConeBounds:
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
-        """Return the threshold γ and the subgradient of f that follow from multipliers."""
+        """Return the threshold γ and the subgradient of f that the multipliers in `proof` give."""
         slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
         return float((u + slope).min(initial=math.inf)), slope
 
@@ -406,7 +406,7 @@ class ConeBounds:
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return a lower bound on the least singular value of T, with the D that T is made of.
+        """Return a lower bound on the least singular value of the T of `_ball`, and its D.
 
         Multipliers and entries of p that change an entry of q_z that is exactly zero (`is_zero`)
         are held fixed, so that the entry stays zero. Zero multipliers of inequalities (`rests`)

@@ -46,7 +46,7 @@ class ConeForm:
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows of each run of second-order cones of equal size, and the size."""
+        """Yield the rows of each run of second-order cones of equal size, and this size."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -158,7 +158,7 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 def square_map(side: int) -> Any:
     """Return the isometry from scaled upper triangles to flat symmetric matrices.
 
-    The triangles are those of a cone of matrices in a `ConeForm`, and `side` is the order of the
+    The triangles are the rows of a cone of matrices in a `ConeForm`, and `side` is the order of the
     matrices. The transpose maps flat symmetric matrices back to triangles.
     """
     from scipy import sparse

@@ -87,7 +87,7 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return rows (a, b, c) of y, raised until a <= 0 and −a exp(b/a − 1) <= c with `room`."""
+        """Return y, raised until each row (a, b, c) has `room` in the dual exponential cone."""
         # The room in a must not reach zero, where the condition on b and c jumps.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
@@ -112,7 +112,7 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The size of a move of each multiplier that changes q by about 1."""
+        """The size of a move of each multiplier that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float = 0.0) -> Any:
@@ -226,9 +226,9 @@ def least_singular_value(spread: Any) -> float:
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
     """Return the indices of rows of `terms` that are exact combinations of the others.
 
-    The rows of `spread` are those of `terms` with scaled columns, divided by `unit`. The left null
-    space of `spread` suggests combinations with small fractions, such as sums of the equations of a
-    flow. Each combination is checked in fractions.
+    `spread` is `terms` with scaled columns, and with rows divided by `unit`. The left null space of
+    `spread` suggests combinations with small fractions, such as sums of the equations of a flow.
+    Each combination is checked in fractions.
     """
     from scipy.linalg import qr
 

@@ -24,9 +24,9 @@ from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular
 from relaxboost.relaxations.cone_solver import solves
 
 _ROUNDINGS = 8.0 * UNIT
-"""The rounding by which an inequality may be broken, relative to the size of its terms."""
+"""The allowed violation of an inequality, relative to the size of its terms."""
 _EQUAL = 1e-13
-"""The rounding by which an equation may be broken, relative to one plus the size of its terms."""
+"""The allowed violation of an equation, relative to one plus the size of its terms."""
 _NO_ROOM = 1e-7
 """Less room in the cones than this counts as none, because solvers are not more accurate."""
 
@@ -51,7 +51,7 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Set which rows hold as equations, and which entries of d may be positive."""
+        """Set which rows hold as equations, and which entries of d can be positive."""
         from scipy import sparse
 
         form = self._form

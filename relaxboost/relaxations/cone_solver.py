@@ -20,8 +20,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
     If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
     tolerances without equilibration and with shorter steps. If all attempts fail, the result is
-    ``("solver_error", nan)``.
-    `TimeUp` is raised when the time limit of the run is over.
+    ``("solver_error", nan)``. `TimeUp` is raised when the time limit of the run is over.
     """
     for variable in problem.variables():
         variable.value = None  # cvxpy would start from old values, which fails for sum_largest

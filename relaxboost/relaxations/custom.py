@@ -231,7 +231,7 @@ class Custom(EvaluatedBounds, Description):
         return super().lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove, or ""."""
+        """Return a warning about the bracket that the witness and d prove, or "" if none is due."""
         if self._mirror is None:
             return super().reservation(witness, d)
         # If f* has a value near x, both bounds are evaluations of f*.
@@ -242,12 +242,8 @@ class Custom(EvaluatedBounds, Description):
     def key(self) -> str:
         """Return a text with a digest of cvxpy's cone program of f or f*.
 
-        Two functions with the same cone program have the same key, whatever their names.
-
-        Raises
-        ------
-        InputError
-            If `resolve` has not given m yet.
+        Two functions with the same cone program have the same key, whatever their names. Before
+        `resolve` gives m, the method raises InputError.
         """
         if self._m is None:
             raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")

@@ -36,9 +36,9 @@ class _Hellinger:
 class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
-    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f fails condition (iii) of
-    SS09 Thm 7, monotonicity. So the formula of this theorem for the relaxed margin is wrong for f,
-    and the package uses the general formula of `Relaxation`.
+    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f fails condition (iii) of SS09 Thm 7,
+    monotonicity. So the formula of this theorem for the relaxed margin is wrong for f, and the
+    package uses the general formula of `Relaxation`.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class PowerPenalty(DivergencePenalty, _Power):
     Parameters
     ----------
     order : int, float or Fraction
-        The order α in [0.05, 20], not within 0.001 of 1, which is the order of `KLPenalty`.
+        The order α in [0.05, 20], not within 0.001 of 1 (use `KLPenalty`).
     weight, prior
         The weight c and the prior π, as for `ChiSquarePenalty`.
 

@@ -51,7 +51,7 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set entries within a few roundings of their own caps to the caps; return their indices."""
+    """Set each entry that is a few roundings from its own cap to this cap; return the indices."""
     found = set()
     for group, cap in limits:
         # 2^-48 is 32 roundings of a double.
@@ -62,7 +62,7 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract up to max(0, excess) from the entries in the given `order`; return the amount."""
+    """Subtract up to max(0, excess) from the entries, in `order`; return the amount subtracted."""
     left = max(0, excess)
     for i in order if left else ():
         taken = min(shares[i], left)

@@ -156,7 +156,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of f: positive caps put 0 in the core of the domain."""
+        """The traits of f, which depend on whether a cap is 0."""
         units = self._units
         # f is symmetric if all examples are in one group, or if no group has two examples, all caps
         # are equal, and all or no examples are free.
@@ -200,7 +200,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among equal margins the first gets weight first."""
+        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
@@ -208,7 +208,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return value, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection: softmax within groups, that of `Caps` for their sums."""
+        """Return softmax weights within groups, scaled to the projection of the sums by `Caps`."""
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)

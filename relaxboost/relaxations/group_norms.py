@@ -101,7 +101,7 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, with all three conditions of SS09 Thm 7."""
+        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property

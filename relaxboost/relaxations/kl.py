@@ -82,7 +82,7 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Return bounds on Σ_i max y_i log(y_i / π_i) over all points y near d / Σd."""
+        """Return bounds on Σ_i max y_i log(y_i / π_i) over y within `distance` of d / Σd."""
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
             return Interval(math.inf)
@@ -224,9 +224,9 @@ class KLBall(_Entropic, DivergenceBall):
         F(u) = max over λ >= 0 of −λ r − λ log Σ π_i exp(−u_i/λ),
 
     where the term for λ = 0 is min_i u_i. The minimiser d is proportional to π exp(−u/λ), with
-    KL(d‖π) = r or, if the ball does not bind, λ = 0. The conjugate is the infimum of
-    λ r + λ Σ π (exp(θ/λ) − 1) over λ > 0. A radius r >= log(1/min π) never binds and gives the
-    hard margin. For r -> 0 the ball shrinks to the prior.
+    KL(d‖π) = r or, if the constraint is slack, λ = 0. The conjugate is the infimum of
+    λ r + λ Σ π (exp(θ/λ) − 1) over λ > 0. If r >= log(1/min π), the ball contains the simplex, and
+    F is the hard margin. For r -> 0 the ball shrinks to the prior.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ class KLBall(_Entropic, DivergenceBall):
     Raises
     ------
     InputError
-        If the radius is out of range, or if the prior does not sum to one. When a
-        game is declared: if the prior does not have m entries.
+        If the radius is out of range, or if the prior does not sum to one. When a game is
+        declared: if the prior does not have m entries.
 
     References
     ----------
@@ -338,7 +338,7 @@ class KLBall(_Entropic, DivergenceBall):
         return min(math.log(inside), self._r + top + math.log(inside))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a d' in the ball, and a bound on its l1 distance from d / Σd."""
+        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         # KL is convex and zero at π. So d / Σd moved towards π by the share (KL − r)/KL of the way
         # is in the ball, and the whole way is at most min{2, √(2 KL)} (Pinsker's inequality).
         if not self._outside_is_zero(d):

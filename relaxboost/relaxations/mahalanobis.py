@@ -6,8 +6,8 @@ Since ‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, every v in R^r proves a l
     F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty).
 
 The best v attains F(u). Unless Q is diagonal, ‖Q d‖ in general fails condition (iii) of SS09 Thm 7,
-monotonicity. Then the hinge form of F and Examples 1 and 2 are wrong, and `check_conditions` finds
-a counterexample. The bounds above do not need this condition.
+monotonicity. Then the hinge form of F and SS09's Examples 1 and 2 fail, and `check_conditions`
+finds a counterexample. The bounds above do not need this condition.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return (d, γ, v), refined from (d, γ, x) of a cone solver, if the norm is active."""
+        """Return the optimal (d, γ, v), refined from (d, γ, x), for a penalty or an active ball."""
         size = self.size(d)
         is_ball = isinstance(self, Ball)
         # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
@@ -265,7 +265,7 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex, for v of this length."""
+        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex, for v of this `length`."""
 
     def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
@@ -361,7 +361,7 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
     f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
-    a radius instead of the weight. The radius must be so large that the ball meets the simplex.
+    a radius instead of the weight. The ball must meet the simplex.
 
     References
     ----------

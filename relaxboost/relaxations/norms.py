@@ -1,7 +1,7 @@
-"""Norm balls and norm penalties (SS09, Examples 1 and 2) for all p: their base classes.
+"""The base classes of norm balls and norm penalties (SS09, Examples 1 and 2) for all p.
 
 The norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
-1/p + 1/p' = 1. The norm depends on the |d_i| alone and grows with them, so SS09 Thm 7 holds:
+1/p + 1/p' = 1. The norm depends on the |d_i| alone and grows with them, so SS09 Thm 7 gives:
 
     ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*,
     penalty of weight c: F(u) = max γ subject to ‖[γ − u]₊‖_* <= c.
@@ -54,7 +54,7 @@ def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 
 
 class WithNorm(Relaxation, Bounds, Description):
-    """The common base class of balls and penalties of a norm. Each subclass has one norm.
+    """The common base class of balls and penalties of a norm.
 
     Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
     They are not abstract, because type checkers would then reject the call `NormBall(p, r)`, which
@@ -234,7 +234,7 @@ class OfNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms, with all three conditions of SS09 Thm 7."""
+        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=self._is_polyhedral, symmetric=self.flat)
 
 

@@ -169,7 +169,7 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return an upper bound on f(d') for a d' in the simplex, and the l1 distance of d' from d.
+        """Return an upper bound on f(d') for a d' in the simplex, and ‖d' − d‖_1.
 
         Auxiliary variables of f get values that satisfy the constraints. If none are found, the
         bound is only as accurate as the solver, and `unmet` says so.
@@ -196,7 +196,7 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that satisfies the constraints of f, and an upper bound on f(d')."""
+        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -232,7 +232,7 @@ class Programs(CompiledProblems):
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return an upper bound on f(x') for an x' near x, in the simplex or not, and x'.
+        """Return an upper bound on f(x'), and x', for an x' near x, in the simplex or not.
 
         The result is None if no x' is found that satisfies the constraints of f.
         """
@@ -256,7 +256,7 @@ class Programs(CompiledProblems):
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside the domain of f, up to rounding.
 
-        The first is the mean of the others, which minimise <d, u> + f(d) + Σ d log d for some u.
+        The first is the mean of the others, which minimise <d, u> + f(d) + Σ d log d for random u.
         """
         return self._inside
 

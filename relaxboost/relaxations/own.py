@@ -76,5 +76,5 @@ def check_returns(f: Any, m: int) -> None:
 
 
 def _is_foreign(module: Any) -> bool:
-    """Return whether a module is outside relaxboost. Classes made at run time can have none."""
+    """Return whether a module is outside relaxboost. A class made at run time can have none."""
     return str(module).partition(".")[0] != "relaxboost"

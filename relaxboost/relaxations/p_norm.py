@@ -1,4 +1,4 @@
-"""The ball and the penalty of the p-norm with 1 < p < inf, and intervals that contain this norm."""
+"""The ball and the penalty of the p-norm with 1 < p < inf."""
 
 from __future__ import annotations
 

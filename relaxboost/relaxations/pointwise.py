@@ -43,7 +43,7 @@ class Pointwise:
     def explicit(self) -> bool:
         """Whether cvxpy evaluates f(d) without a solver.
 
-        Variables other than d and support functions need a solver.
+        Variables other than d, and support functions, need a solver.
         """
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 

@@ -131,7 +131,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
-        """Return intervals of the positive π_i of the prior, or one interval for a uniform π."""
+        """Return intervals that contain the positive π_i, or one interval for a uniform π."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:

@@ -96,7 +96,7 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return f(d') = 0 for a feasible d', and a bound on the l1 distance of d' from d / Σd."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         m = d.size
         spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
@@ -155,7 +155,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of `exact_form`: −[γ − u_i]₊ for d_i, and −t_l for x_l."""
+        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
@@ -202,7 +202,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     u_(1) <= u_(2) <= ... are the margins in increasing order. Their weights s_1 >= s_2 >= ... >= 0
     sum to one and are called the spectrum. `SpectralRisk(ks, weights)` is the mixture
     Σ p_l AvgMin_{k_l}(u) of soft margins. Its spectrum is s_j = φ(j) − φ(j − 1) with
-    φ(j) = Σ p_l min(1, j/k_l), and with one k the risk is that of `Capped(k)`. `from_spectrum`
+    φ(j) = Σ p_l min(1, j/k_l), and one k gives the risk of `Capped(k)`. `from_spectrum`
     takes any weights. `gini`, `exponential`, `extremile`, `power` and `mean_cvar` are spectra
     from the literature.
 
@@ -383,7 +383,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
     def resolve(self, m: int) -> SpectralRisk:
-        """Return the risk with the m weights of its spectrum for m examples.
+        """Return the risk with its spectrum evaluated for m examples.
 
         A mixture of soft margins does not depend on m and is returned unchanged."""
         spectrum = self._spectrum(m)

@@ -144,7 +144,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return a bound on f1 + f2 at a d' near d / Σd, or inf, and the l1 distance to d'."""
+        """Return an upper bound on f1(d') + f2(d') for a d' near d / Σd, and on ‖d' − d / Σd‖_1."""
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
         b, s = other.penalty_bound(d, total)
@@ -161,7 +161,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return a bound on f1 + f2 at a d' in the simplex, and its l1 distance from d / Σd."""
+        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1 for a d' in the simplex."""
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -343,7 +343,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the `points` that have bounds on both terms at a point within this l1 distance."""
+        """Return the `points` with bounds on both terms at a point within this l1 distance."""
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

@@ -85,7 +85,7 @@ class TotalVariationBall(Ball, OverPrior):
         return variation_ball_distribution(u, beta, self.center(u.size), float(self.radius))
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ midway between the least margin and b, the largest margin that keeps mass."""
+        """Return γ midway between the least margin and b, the largest margin that has weight."""
         u = as_margins(u, self)
         kept = self.relaxed_margin(u)[1] > 0.0
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
@@ -111,7 +111,7 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ, and min{u_i, b} − min u for each d_i, (min u − b)/2 for Σd; see `witness`."""
+        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
         low = min(u)
         order = sorted(range(len(u)), key=u.__getitem__, reverse=True)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))

@@ -274,7 +274,7 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the weights of the groups at λ e^onwards. Return the result of `move`."""
+        """Set the weights of the groups at λ e^onwards. Return the same numbers as `move`."""
         states = self._states
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])

@@ -1,7 +1,7 @@
 """The relaxed margins of group norms without entropy.
 
-Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. All weight is in the
-group with the largest h_g / a_g. They are proportional to [γ − u_i]_+^{1/q}, where q is the
+Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. All weights d are
+in the group with the largest h_g / a_g, and proportional to [γ − u_i]_+^{1/q}, where q is the
 exponent of the norm minus one. For a penalty c the largest h_g / a_g is c at the threshold. For a
 ball, a_g ‖d_g‖ falls through the radius as γ grows, and jumps when the group changes.
 """
@@ -102,7 +102,7 @@ class Levels:
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
     def look(self, x: float) -> Highest:
-        """Return the group that has all weight at the threshold γ = min u + e^x."""
+        """Return the group with all the weight at the threshold γ = min u + e^x."""
         s = self._distance(x)
         norm = self._norm
         return Highest(*_highest(self._v, norm.starts, self._least, norm.a, s, norm.q))

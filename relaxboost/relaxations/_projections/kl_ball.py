@@ -7,8 +7,8 @@ minimise
     <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
 over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β. For a penalty, λ is its
-weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the ball
-is slack.
+weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the
+constraint is slack.
 
 Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
 η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a

@@ -23,7 +23,7 @@ STEPS = 0
 HINGES = 1
 """The kind of entries with S(p) = Σ b_i [p − a_i]_+."""
 RAMPS = 2
-"""The kind with S(p) = Σ min(b_i, p a_i). A key is the end b_i/a_i of a ramp, or 0 if tiny."""
+"""The kind of entries with S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is tiny."""
 
 SHORTEST_RAMP = 1e-100
 """Ramps that end before this point count as constants: their slopes exceed all others."""
