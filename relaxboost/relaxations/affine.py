@@ -215,7 +215,7 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the factor c keeps."""
+        """The properties of f that the dilation keeps."""
         traits = self.f.traits
         # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)

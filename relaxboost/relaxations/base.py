@@ -40,7 +40,7 @@ _INTERFACES = {
 interface that has this method."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""The function that each operator on relaxations calls, by the name of the operator.
+"""Maps the name of an operator on relaxations to the function that the operator calls.
 
 The files `multiples`, `sums` and `affine` register their functions here, because they import this
 file and this file cannot import them."""

@@ -133,7 +133,7 @@ class BinaryEntropy(WithK):
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
-        # This is a lower bound of F(u) for every threshold γ.
+        # This is a lower bound on F(u) for every threshold γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf

@@ -432,7 +432,7 @@ class ConeBounds:
             scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ change)
             least = least_singular_value(scaled[z])
             if least == 0.0:
-                # Some entries of q_z may be zero whenever the others are, as those of all prices of
+                # Some entries of q_z can be zero whenever the others are, as for all the prices of
                 # an assignment: f is constant if the prices of both sides move against each other.
                 cost = sparse.csr_array(self._form.cost[m:, None])
                 every_term = sparse.hstack([cost, terms], format="csr")

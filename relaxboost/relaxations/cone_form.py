@@ -87,7 +87,7 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The error that no cone program proves bounds on f, with the reason."""
+    """The error for an f for which no cone program proves bounds, with the reason."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:

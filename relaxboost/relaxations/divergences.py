@@ -96,7 +96,7 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
 class HellingerBall(_Hellinger, DivergenceBall):
     """The indicator of Σ (√d − √π)² <= r, with the parameters of `ChiSquareBall`.
 
-    A radius r >= 2 − 2 √(min π) never excludes a point of the simplex.
+    If r >= 2 − 2 √(min π), the ball contains the simplex.
     """
 
     family = "relaxboost.HellingerBall"

@@ -80,7 +80,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         The group of each example, >= 0, or −1 for a free example.
     caps : dict, sequence, or one number for all
         The caps c_g >= 0, int, float or Fraction, kept exactly. A dict maps labels to caps, and a
-        sequence is indexed by labels. Without a free example Σ c_g >= 1. Caps of labels that no
+        sequence is indexed by labels. If no example is free, Σ c_g >= 1. Caps of labels that no
         example has are dropped.
 
     Raises

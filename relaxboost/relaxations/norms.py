@@ -312,7 +312,7 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     Raises
     ------
     InputError
-        As for `NormBall`, except that every penalty is finite on the simplex.
+        As for `NormBall`, but without a condition on the simplex.
 
     References
     ----------

@@ -44,7 +44,7 @@ def resolved(f: Any, m: int) -> Any:
 
 
 def check_returns(f: Any, m: int) -> None:
-    """Raise an InputError unless a user's `penalty` returns a number near its `penalty_bound`.
+    """Raise an InputError unless a user's `penalty` returns a number near the `penalty_bound`.
 
     Both are evaluated once, near `center`. `testing.check_relaxation` checks all methods.
     """
@@ -65,7 +65,7 @@ def check_returns(f: Any, m: int) -> None:
     if not hasattr(f, "penalty_bound"):
         return
     bound, distance = f.penalty_bound(d, sum_bounds(d))
-    # With a distance, the bound is that of another point. Both may be as accurate as a solver.
+    # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
         raise InputError(

@@ -24,7 +24,7 @@ from relaxboost.relaxations.linear import ZERO
 from relaxboost.relaxations.vectors import enclose_vector
 
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""The context of powers and exponentials. Its 40 digits leave 80 bits of a difference of powers
+"""The context of powers and exponentials. With 40 digits, 80 bits of a difference of powers are
 correct. Functions of decimals, unlike those of floats, have the same digits on every machine."""
 
 
@@ -140,7 +140,7 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
             raise InputError(
                 f"{_OWNER} needs weights that do not increase, and sigma[{j + 1}] = "
                 f"{float(values[j + 1]):g} exceeds sigma[{j}] = {float(values[j]):g}; the first "
-                "weight is that of the worst example: give sorted(sigma, reverse=True)"
+                "weight is for the worst example: give sorted(sigma, reverse=True)"
             )
     if tops[-1] < 0:
         raise InputError(

@@ -367,7 +367,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
-        remedy = "it is the share of the worst examples, whose mean is the CVaR"
+        remedy = "the CVaR is the mean of this share of worst examples"
         exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 

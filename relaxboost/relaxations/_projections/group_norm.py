@@ -93,7 +93,7 @@ def _bracketed(
     """Return the solution (g, log μ) from nested root searches for log μ and for g."""
     log_c, q, beta = problem
     size = math.log(u.shape[0])
-    # N lies between that of the uniform distribution and 1.
+    # N lies between the norm of the uniform distribution and 1.
     low = log_c - 1e-9
     high = log_c + q * q / (q + 1.0) * size + 1e-9
     log_mu = min(max(log_mu, low), high)
@@ -279,7 +279,7 @@ class Spreading:
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
         self._shares = capped_distribution(values, self._beta, 1.0)
-        # The derivative of log N is (1 − that of log μ)/q, and V_g has the derivative a_g N_g in λ.
+        # The derivative of log N is (1 − (log μ)')/q, and V_g has the derivative a_g N_g in λ.
         slopes = (1.0 - states[:, 4]) / self._norm.q
         norms = np.exp((self._log_c - states[:, 1]) / self._norm.q + onwards * slopes)
         parts = self._shares * self._norm.a * norms

@@ -57,7 +57,7 @@ def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, fl
 def _highest(
     v: Vector, starts: NDArray[np.int64], least: Vector, a: Vector, s: float, q: float
 ) -> tuple[int, float, float, float, float]:
-    """Return the fields of `Highest`. v is u − min u by group, and `least` the minima."""
+    """Return the fields of `Highest`. v is u − min u by group, and `least` has its minima."""
     best = -1
     found = -math.inf
     size = 0.0
@@ -66,7 +66,7 @@ def _highest(
     for g in range(starts.shape[0] - 1):
         top = s - least[g]
         n = starts[g + 1] - starts[g]
-        # Most groups are skipped, because no norm exceeds that of n entries `top`.
+        # Most groups are skipped, because no norm exceeds the norm of n entries `top`.
         if not top > 0.0 or math.log(top * n / a[g]) < found:
             continue
         s0, s1, s2 = _powers(v[starts[g] : starts[g + 1]], s, top, 1.0 / q)

@@ -57,8 +57,8 @@ def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
 class _Entries:
     """Margins u and weights κ, and the solutions t of the last pass over them.
 
-    Each of the first `alone` entries is counted once, and each of the others `weight` times. These
-    numbers are 0 and 1 unless the entries are a sample.
+    Each of the first `alone` entries is counted once, and each of the others `weight` times. Unless
+    the entries are a sample, `alone` is 0 and `weight` is 1.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class _Entries:
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i), with each entry counted. `x` has shape (m,), or (1,) for all."""
+        """Return log Σ exp(x_i) over the counted entries. `x` has shape (m,), or (1,) for all."""
         if x.size == 1:
             return float(x[0]) + math.log(self._count)
         # An entry of the sample stands for `weight` entries.
@@ -272,7 +272,7 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return t at the (g, μ) that solve the equations, to second order from the last pass."""
+        """Return t at the solution (g, μ), from the last pass, with an error of second order."""
         total, a0, a1, *_ = self.entries.sums
         # (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         along = self._log_mu_step / self.q

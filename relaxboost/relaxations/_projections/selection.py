@@ -134,7 +134,7 @@ def _median_of_three(key: Vector, n: int, state: int) -> float:
 def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
-    """Return Σ const over the keys <= p, the Σ slope of `first_reaching`, and Σ slope from p on."""
+    """Return Σ const over keys <= p, Σ slope over keys <= p or > p, and Σ slope over keys >= p."""
     # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
     slope_upto = 0.0
