@@ -66,7 +66,7 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the kind and d0 or c, in the form that certificates store."""
+        """Return the certificate's entry for the shift d0 or the factor c."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)
@@ -254,6 +254,6 @@ def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
 
 
 def _operand(f: Relaxation) -> str:
-    """Return f as text, in parentheses if a method call on this text needs them."""
+    """Return the repr of f, in parentheses if it is a product such as ``2 * g``."""
     text = repr(f)
     return f"({text})" if " * " in text and not text.startswith("(") else text

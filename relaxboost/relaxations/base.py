@@ -40,7 +40,7 @@ _INTERFACES = {
 interface that has this method."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""Maps the name of an operator on relaxations to the function that the operator calls.
+"""The map from the name of an operator on relaxations to the function that it calls.
 
 The files `multiples`, `sums` and `affine` register their functions here, because they import this
 file and this file cannot import them."""
@@ -70,9 +70,9 @@ class Traits(NamedTuple):
     symmetric: bool = False
     """f does not change when the examples are permuted."""
     zero_minimum: bool = False
-    """The minimum of f over R^m is 0: condition (i) of SS09 Thm 7."""
+    """The minimum of f over R^m is 0 (condition (i) of SS09 Thm 7)."""
     zero_in_core: bool = False
-    """The point 0 is in the core of the domain of f: condition (ii) of SS09 Thm 7."""
+    """The point 0 is in the core of the domain of f (condition (ii) of SS09 Thm 7)."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:

@@ -172,7 +172,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards, a lower bound on F(u) for every γ."""
+        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf

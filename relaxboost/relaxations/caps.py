@@ -220,7 +220,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return Witness(caps_threshold(u, self._of(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards, a lower bound on F(u) for every γ."""
+        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
         u = np.asarray(u, dtype=np.float64)
         gamma = float(witness.gamma)
         if not math.isfinite(gamma):

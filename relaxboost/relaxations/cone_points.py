@@ -230,7 +230,7 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return the constraints of a feasible x with `room` in each cone, in units of the rows."""
+        """Return constraints for a feasible x with `room` in each cone, in units of the rows."""
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0

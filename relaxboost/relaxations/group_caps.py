@@ -227,7 +227,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards, a lower bound on F(u) for all γ."""
+        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards. It is at most F(u) for every γ."""
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 

@@ -126,7 +126,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a ball. Its constraint can be slack at the optimum."""
+        """Return the optimal (d, γ, v) for a ball. The norm constraint can be slack."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -255,7 +255,7 @@ class Mahalanobis(WithNorm):
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) minus the cost of v, rounded downwards, a lower bound on F(u)."""
+        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. It is at most F(u)."""
         v = np.asarray(witness.v, dtype=np.float64)
         if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
             return -math.inf

@@ -55,7 +55,7 @@ class _OfMaxNorm(OfNorm):
 
 
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The result of ``NormBall(inf, radius)``, which compares equal to ``Capped(1/radius)``."""
+    """The ball that ``NormBall(inf, radius)`` makes. It is equal to ``Capped(1/radius)``."""
 
     family = Capped.family
 
@@ -76,7 +76,7 @@ class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """The result of ``NormBall(inf, radius, weights)``, equal to ``Caps(radius / weights)``."""
+    """The ball of ``NormBall(inf, radius, weights)``. It is equal to ``Caps(radius / weights)``."""
 
     family = Caps.family
 

@@ -117,7 +117,7 @@ class BallOfNorm(WithNorm, Ball):
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards, a lower bound on F(u) for every γ."""
+        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards. It is at most F(u) for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         dual = self.dual_of(hinge(witness.gamma, u))

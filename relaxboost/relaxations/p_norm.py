@@ -117,7 +117,7 @@ class _OfPNorm(OfNorm):
 
 @dataclass(frozen=True, repr=False)
 class PNormBall(_OfPNorm, NormBall):
-    """``NormBall(p, radius, weights)`` for 1 < p < inf."""
+    """The ball that ``NormBall(p, radius, weights)`` makes for 1 < p < inf."""
 
     family = NormBall.family
 
@@ -157,7 +157,7 @@ class PNormBall(_OfPNorm, NormBall):
 
 @dataclass(frozen=True, repr=False)
 class PNormPenalty(_OfPNorm, NormPenalty):
-    """``NormPenalty(p, weight, weights)`` for 1 < p < inf."""
+    """The penalty that ``NormPenalty(p, weight, weights)`` makes for 1 < p < inf."""
 
     family = NormPenalty.family
 

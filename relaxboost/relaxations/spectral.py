@@ -78,7 +78,7 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − f*([γ − u]₊), rounded downwards, a lower bound on F(u) for every γ."""
+        """Return γ − f*([γ − u]₊), rounded downwards. It is at most F(u) for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         u = np.sort(np.asarray(u, dtype=np.float64))

@@ -91,7 +91,7 @@ class TotalVariationBall(Ball, OverPrior):
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return <π, min{u, b}> − r (b − min u) with b = 2γ − min u, a lower bound for every b."""
+        """Return <π, min{u, b}> − r (b − min u) for b = 2γ − min u. It is at most F(u)."""
         low = float(np.min(u))
         b = 2.0 * float(witness.gamma) - low
         with np.errstate(over="ignore", invalid="ignore"):

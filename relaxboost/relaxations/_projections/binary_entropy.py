@@ -93,7 +93,7 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
 
 
 class _Equation:
-    """The equation for γ, and the x at the γ of its last evaluation."""
+    """The equation for γ, and the values x at the last γ."""
 
     def __init__(self, v: Vector, temperature: float, share: float, k: float) -> None:
         self._v = v

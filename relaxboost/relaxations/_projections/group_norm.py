@@ -1,4 +1,4 @@
-"""Distributions under norm penalties within many groups at once, which group norms need.
+"""Distributions under norm penalties, computed for many groups at once.
 
 In each group p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N be the norm of p, and
 q its exponent minus one. As in `power`, the entries solve μ p_i^q + β log p_i = g − u_i with
