@@ -35,7 +35,7 @@ from relaxboost.relaxations._projections.selection import count_between, pair_of
 _SAMPLE = 40_000
 """The number of margins that are enough for a guess of γ."""
 _NOTHING = 1e-270
-"""Smaller weights and sums have no meaning, because logits are cut."""
+"""Smaller weights and sums have no meaning, because the logits are cut."""
 
 
 def logistic_distribution(

@@ -68,7 +68,7 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 
 @njit(error_model="numpy")
 def _cut(e: Vector, c: Vector, best: float) -> None:
-    """Replace e by min{c, x e} with the sum one. The last ramp end before x is `best`."""
+    """Replace e by min{c, x e} with the sum one. `best` is the last end of a ramp before x."""
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
     free = np.empty(blocks)
