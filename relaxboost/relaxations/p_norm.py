@@ -149,7 +149,7 @@ class PNormBall(_OfPNorm, NormBall):
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + p' log(r / min a), since Rényi's entropy of order p is below Shannon's."""
+        """Return log m + p' log(r / min a). Rényi's entropy of order p is below Shannon's."""
         least = 1.0 if self.weights is None else float(min(self.weights))
         share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))

@@ -69,7 +69,7 @@ class Spectrum:
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return pairs (k, p) with integers k such that F = Σ p AvgMin_k."""
+        """Return pairs (k, p) with integers k such that the risk is Σ p AvgMin_k."""
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
         return [
@@ -318,7 +318,7 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return pairs (k, p) with p > 0 and Σ p = 1 such that F = Σ p AvgMin_k."""
+        """Return pairs (k, p) with p > 0 and Σ p = 1 such that the risk is Σ p AvgMin_k."""
         if self._rule is not None:
             return self._spectrum(m).mixture()
         total = sum(self.weights, ZERO)
