@@ -50,7 +50,7 @@ class Bounds(ABC):
         """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness from multipliers of f's cone program, or None to use `witness` instead."""
+        """Return a witness from multipliers of f's cone program, or None if `witness` is enough."""
         return None
 
     @abstractmethod
