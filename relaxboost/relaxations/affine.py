@@ -26,7 +26,7 @@ from relaxboost.relaxations.vectors import spell_parameter
 class _Changed(EvaluatedBounds, Description):
     """The common base class of `Shifted` and `Dilated`.
 
-    A shift or a dilation moves the simplex relative to the domain of f. The methods of f that
+    A shift or a dilation moves the simplex relative to the domain of f. So the methods of f that
     minimise over the simplex do not apply, and cvxpy minimises instead. Only the conjugate has a
     closed form.
     """

@@ -13,10 +13,10 @@ The condition of Fig. 2 then reads k − (i − 1) <= T_i. Every T_i lies in [1,
 exponent is a difference of two margins divided by β, so nothing overflows or underflows. The
 procedure as printed divides by zero once Z_i underflows.
 
-`by_sorting` is Fig. 2 in this form. `capped_distribution` sorts less. The walk stops at
-i <= ceil(k), since T_i >= 1, so only the ceil(k) smallest margins need an order and all others
-enter by one sum. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So for many
-margins only margins near the end of the walk need an order, and a sample shows where it ends.
+`by_sorting` is Fig. 2 in this form. `capped_distribution` sorts less. The procedure stops
+at i <= ceil(k), since T_i >= 1, so only the ceil(k) smallest margins need an order, and all others
+enter by one sum. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So only
+margins near the stop need an order, and a sample shows where the procedure stops.
 """
 
 from __future__ import annotations

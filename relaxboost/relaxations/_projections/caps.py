@@ -2,12 +2,12 @@
 
 The minimiser of <d, u> + β Σ d_i log(d_i / a_i) subject to d <= c is d_i = min(c_i, x e_i), where
 e_i = a_i exp(−(u_i − γ)/β) for any reference γ. The factor x solves Σ min(c_i, x e_i) = 1. Let
-b_i = c_i / e_i, in increasing order. The first r entries are at their caps for the first r with
+b_i = c_i / e_i, in increasing order, and let r be the smallest number with
 
     R_r = 1 − Σ_{i <= r} c_i <= b_{r+1} Σ_{i > r} e_i.
 
-This is Fig. 2 of Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i. Then
-x = R_r / Σ_{i > r} e_i.
+Then the first r entries are at their caps, and x = R_r / Σ_{i > r} e_i. This is Fig. 2 of
+Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i.
 
 The reference γ is the margin at which the caps are filled for β = 0, which means
 Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and

@@ -3,8 +3,8 @@
 S(p) = Σ_{key <= p} const + p Σ slope is the sum of `selection.first_reaching`, for three kinds of
 entries. Two vectors a and b determine key, const and slope of each entry. These three are never
 stored for all entries, because writing a million numbers costs more than computing them. A sample
-shows between which keys S most likely reaches the target. Exact sums at these keys decide whether
-it does, and only the entries between them are stored and searched.
+shows between which keys S most likely reaches the target. Exact sums at these keys
+verify this, and only the entries between the keys are stored and searched.
 """
 
 from __future__ import annotations
