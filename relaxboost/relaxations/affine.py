@@ -24,9 +24,9 @@ from relaxboost.relaxations.vectors import spell_parameter
 
 
 class _Changed(EvaluatedBounds, Description):
-    """The common base of `Shifted` and `Dilated`.
+    """The common base class of `Shifted` and `Dilated`.
 
-    A shift or a dilation moves the simplex relative to the domain of f. The methods of f that
+    A shift or a dilation moves the simplex relative to the domain of f. So the methods of f that
     minimise over the simplex do not apply, and cvxpy minimises instead. Only the conjugate has a
     closed form.
     """
@@ -38,13 +38,13 @@ class _Changed(EvaluatedBounds, Description):
         return (self.f,)
 
     def resolve(self, m: int) -> Relaxation:
-        """Return the same change of the argument of ``f.resolve(m)``.
+        """Return ``f.resolve(m)`` with the same shift or dilation.
 
         Raises
         ------
         InputError
             If the changed relaxation is infinite on the whole simplex, if d0 has another length
-            than m, or if no multipliers of the cone program prove a lower bound.
+            than m, or if no multipliers of the cone program prove a lower bound on F.
         """
         bound = self._bind(m)
         bound.center(m)
@@ -53,20 +53,20 @@ class _Changed(EvaluatedBounds, Description):
 
     @abstractmethod
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program `form` of f after the change of its argument."""
+        """Return `form`, the linear program of f, after the shift or dilation."""
 
     def exact_form(self, m: int) -> ExactForm | None:
         form = description_of(self.f).exact_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of f in doubles after the change of its argument."""
+        """Return the linear program of f in doubles after the shift or dilation."""
         form = description_of(self.f).linear_form(m) if self.traits.polyhedral else None
         return None if form is None else self._changed(form.exactly(), m).doubles()
 
     @abstractmethod
     def _described(self, m: int) -> dict[str, Any]:
-        """Return the change of the argument as an entry of a certificate, without f."""
+        """Return the certificate's entry for the shift d0 or the factor c."""
 
     def describe(self, m: int) -> dict[str, Any] | None:
         whole = super().describe(m)
@@ -163,11 +163,11 @@ class Shifted(_Changed):
         return {"kind": "shifted", "by": vector(self.exact_shift(m))}
 
     def exact_shift(self, m: int) -> list[Fraction]:
-        """Return the shift d0 of m examples in fractions."""
+        """Return the shift d0 as m fractions."""
         return [Fraction(x) for x in (self.d0 if isinstance(self.d0, tuple) else [self.d0] * m)]
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f(d + d0) with the variable d. It requires d + d0 >= 0."""
+        """Return the linear program of f(d + d0) in the variable d, with d + d0 >= 0."""
         d0 = self.exact_shift(m)
         cost = sum((c * s for c, s in zip(form.cost, d0, strict=False)), ZERO)
         moved = [sum((x * d0[j] for j, x in row.items() if j < m), ZERO) for row in form.rows]
@@ -215,7 +215,7 @@ class Dilated(_Changed):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f that the factor c keeps."""
+        """The properties of f that the dilation keeps."""
         traits = self.f.traits
         # f may be strongly convex only on the simplex, and its linear program holds for c d >= 0.
         return traits._replace(smooth=False, polyhedral=traits.polyhedral and self.c > 0)
@@ -239,7 +239,7 @@ class Dilated(_Changed):
         return {"kind": "dilated", "factor": number(self.c)}
 
     def _changed(self, form: ExactForm, m: int) -> ExactForm:
-        """Return the linear program of f at c d in terms of d, for c > 0."""
+        """Return the linear program of the function d -> f(c d), for c > 0."""
         c: Fraction = self.c
         return form._replace(
             cost=[c * x for x in form.cost[:m]] + form.cost[m:],
@@ -254,6 +254,6 @@ def _less(bounds: list[Bound], by: list[Fraction]) -> list[Bound]:
 
 
 def _operand(f: Relaxation) -> str:
-    """Return the text of f, in parentheses if a method call after it needs them."""
+    """Return the repr of f, in parentheses if it is a product such as ``2 * g``."""
     text = repr(f)
     return f"({text})" if " * " in text and not text.startswith("(") else text

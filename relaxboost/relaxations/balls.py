@@ -1,4 +1,4 @@
-"""The base of the indicators of convex sets {d: G(d) <= r}: feasibility, repair and bounds."""
+"""The base class of indicators of convex sets {d: G(d) <= r}, with repair and bounds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from relaxboost.relaxations.base import Relaxation, box_around, onto_simplex
 from relaxboost.relaxations.bounds import Bounds
 
 SLACK = Fraction(1, 10**12)
-"""The relative tolerance of a radius. `penalty_bound` has no tolerance."""
+"""A radius that is too small by this relative amount counts as rounded."""
 
 
 class Ball(Relaxation, Bounds):
     """The indicator of {d: G(d) <= bound} for a convex gauge G.
 
-    A subclass gives `gauge` in interval arithmetic, the exact `bound`, and `center(m)`, the point
+    A subclass defines `gauge` in interval arithmetic, the exact `bound`, and `center(m)`, the point
     of the simplex with the smallest gauge.
     """
 
@@ -30,7 +30,7 @@ class Ball(Relaxation, Bounds):
 
     @abstractmethod
     def gauge(self, d: Interval) -> Interval:
-        """Return an interval that contains the gauge G(d) of all d of the interval `d`."""
+        """Return an interval that contains G(d) for all points d of the interval vector `d`."""
 
     @property
     def bound(self) -> Fraction:
@@ -42,7 +42,7 @@ class Ball(Relaxation, Bounds):
         return float(self.gauge(Interval(np.asarray(d, dtype=np.float64))).middle)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 inside the ball, up to a relative 1e-12, else inf."""
+        """Return 0 if G(d) exceeds `bound` by at most a relative 1e-12, else inf."""
         bound = float(self.bound)
         # The gauge of a tiny ball has an absolute error, so a bound below 1e-3 counts as 1e-3.
         return 0.0 if self.size(d) <= bound + 1e-12 * max(bound, 1e-3) else math.inf
@@ -65,7 +65,7 @@ class Ball(Relaxation, Bounds):
         return inside if share == 1.0 else d + share * (inside - d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd moves towards the center until it is in the ball."""
+        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         point = Interval(d) / Interval(*total)
         excess = (self.gauge(point) - Interval(self.bound)).up
         if excess <= 0.0:
@@ -88,16 +88,10 @@ def fit(owner: Ball, radius: Fraction, least: float, name: str = "radius") -> Fr
     """Return the radius, enlarged if it is within a relative 1e-12 of the least possible radius.
 
     A user who writes 1 / sqrt(m) means the smallest ball that meets the simplex, however the
-    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12.
-
-    Raises
-    ------
-    InputError
-        If the ball misses the simplex.
+    quotient is rounded. The radius of this ball is then `least` times 1 + 1e-12. For a ball that
+    misses the simplex the function raises InputError.
     """
     floor = Fraction(least)
     if radius >= floor * (1 - SLACK):
         return max(radius, floor * (1 + SLACK))
-    raise InputError(
-        f"{owner!r} misses the simplex: the smallest {name} that meets it here is {least:.12g}"
-    )
+    raise InputError(f"{owner!r} misses the simplex: the {name} must be at least {least:.12g}")

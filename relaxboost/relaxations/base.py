@@ -40,7 +40,7 @@ _INTERFACES = {
 interface that has this method."""
 
 _MAKERS: dict[str, Callable[[Any, Any], Relaxation]] = {}
-"""The function that each operator on relaxations calls, by the name of the operator.
+"""The map from the name of an operator on relaxations to the function that it calls.
 
 The files `multiples`, `sums` and `affine` register their functions here, because they import this
 file and this file cannot import them."""
@@ -70,9 +70,9 @@ class Traits(NamedTuple):
     symmetric: bool = False
     """f does not change when the examples are permuted."""
     zero_minimum: bool = False
-    """The minimum of f over R^m is 0: condition (i) of SS09 Thm 7."""
+    """The minimum of f over R^m is 0 (condition (i) of SS09 Thm 7)."""
     zero_in_core: bool = False
-    """The point 0 is in the core of the domain of f: condition (ii) of SS09 Thm 7."""
+    """The point 0 is in the core of the domain of f (condition (ii) of SS09 Thm 7)."""
 
 
 def as_margins(u: Any, owner: Relaxation) -> Vector:
@@ -107,12 +107,8 @@ def as_margins(u: Any, owner: Relaxation) -> Vector:
 def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
     """Return the non-negative part of `d`, scaled to sum to one.
 
-    A part that sums to one up to rounding is returned without change.
-
-    Raises
-    ------
-    InputError
-        If `d` has an entry that is not finite, or no positive entry.
+    A part that sums to one up to rounding is returned without change. If `d` has an entry that is
+    not finite, or no positive entry, the function raises InputError.
     """
     d = np.array(d, dtype=np.float64)
     if not np.isfinite(d).all():
@@ -130,7 +126,7 @@ def onto_simplex(d: NDArray[Any], owner: str) -> Vector:
 
 
 def box_around(d: Vector, total: tuple[float, float], distance: float) -> Interval:
-    """Enclose the entries of all points of the simplex within the l1 `distance` of d / Σd."""
+    """Return intervals that contain all points of the simplex within `distance` of d / Σd."""
     box = Interval(d) / Interval(*total) + Interval(-distance, distance)
     return Interval(np.maximum(box.lower, 0.0), np.minimum(box.upper, 1.0))
 
@@ -139,9 +135,9 @@ class Relaxation(ABC):
     """A closed convex function f: R^m -> (−inf, inf] of weights d over m examples.
 
     The relaxed margin of margins u is F(u) = min of <d, u> + f(d) over d in the simplex. By duality
-    F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under conditions (i)–(iii) of SS09
-    Thm 7 the best x is [γ − u]_+. The game adds the constraint that d is in the simplex; f must not
-    contain this constraint.
+    F(u) is the supremum of γ − f*(x) over γ and x >= γ − u. Under the three conditions of
+    SS09 Thm 7 (see `Traits`) the best x is [γ − u]_+. The game adds the constraint that d is in
+    the simplex; f must not contain this constraint.
 
     A subclass defines `cvxpy_penalty`. The other methods follow from it through cvxpy, slowly and
     to the accuracy of a solver; a subclass overrides them if it has closed forms. A subclass should
@@ -158,7 +154,7 @@ class Relaxation(ABC):
     """
 
     per_example: ClassVar[str] = ""
-    """The name of the parameter with an entry for each example, or "". Its value may be None."""
+    """The name of the parameter with an entry for each example, or "" if there is none."""
 
     # With None, NumPy leaves the product of a NumPy number and f to `__rmul__`.
     __array_ufunc__ = None
@@ -240,7 +236,7 @@ class Relaxation(ABC):
         return support_of_epigraph(self.cvxpy_penalty, x, x.shape[0])
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − f*(x) and its constraints. The maximum over `gamma` and x >= γ − u is F(u)."""
+        """Return γ − f*(x) and constraints, with x >= γ − u. The maximum over γ and x is F(u)."""
         x = cp.Variable(u.shape[0], name="x")
         value, constraints = self.cvxpy_conjugate(x)
         return gamma - value, [x >= gamma - u, *constraints]
@@ -284,14 +280,14 @@ class Relaxation(ABC):
         return resolved(self, m)
 
     def center(self, m: int) -> Vector:
-        """Return a point of the simplex at which f is finite. By default it is uniform."""
+        """Return a point of the simplex at which f is finite, by default the uniform one."""
         return np.full(m, 1.0 / m)
 
     def curvature(self, m: int) -> float:
         """Return the modulus of strong convexity of f on the simplex in the l1 norm, or 0.
 
-        If it is positive, the gradient of F is Lipschitz in the sup norm with constant 1/modulus,
-        without the entropy term that other relaxations need for this (SS09 Lemma 18).
+        If the modulus is positive, the gradient of F is Lipschitz in the sup norm with constant
+        1/modulus, without the entropy term that other relaxations need for this (SS09 Lemma 18).
         """
         return 0.0
 
@@ -342,7 +338,7 @@ class Relaxation(ABC):
 
 
 class BinaryDistribution(ABC):
-    """A relaxation f for the option ``smoothing="binary-entropy"`` of boosters."""
+    """A relaxation that supports the option ``smoothing="binary-entropy"`` of boosters."""
 
     def binary_distribution(self, u: Vector, beta: float) -> Vector:
         """Return the d in the simplex that minimises <d, u> + f(d) + β Σ h(d_i).
@@ -365,7 +361,7 @@ def projector(f: Relaxation, beta: float) -> Callable[[Vector], Vector]:
 
 
 def needs_solver(f: Relaxation) -> bool:
-    """Return whether f, or g for f = c * g, leaves `distribution` to a cone solver."""
+    """Return whether `distribution` of f, or of g if f = c * g, calls a cone solver."""
     return f._needs_solver
 
 

@@ -84,7 +84,7 @@ class BinaryEntropy(WithK):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f. Conditions (ii) and (iii) of SS09 Thm 7 fail."""
+        """The properties of f. It is not monotone, and 0 is not in the core of its domain."""
         return Traits(smooth=True, symmetric=True, zero_minimum=True)
 
     @property
@@ -127,13 +127,13 @@ class BinaryEntropy(WithK):
         return logistic_distribution(u, temperature, k, max(self._c / temperature, 1e-300))[0]
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ with Σ σ((γ − u_i)/c) = k. For k = m no γ is a root, and γ is large."""
+        """Return γ with Σ σ((γ − u_i)/c) = k. If k = m, there is no such γ, and γ is large."""
         u = as_margins(u, self)
         return Witness(logistic_distribution(u, self._c, self.resolve(u.size).double_k)[1])
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − (c/k) Σ log((1 + exp((γ − u)/c))/2), rounded downwards."""
-        # This is a lower bound of F(u) for every threshold γ.
+        # This is a lower bound on F(u) for every threshold γ.
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -179,7 +179,7 @@ class BinaryEntropy(WithK):
         return Capped(self.exact_k).repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return an upper bound of f(d') for a point d' near d / Σd, and their l1 distance.
+        """Return upper bounds on f(d') and on ‖d' − d / Σd‖_1 for a feasible d'.
 
         The point is d' = (1 − t) d/Σd + t/m. The share t >= 0 of the uniform distribution is the
         least for which every entry of d' is at most 1/k.
@@ -205,7 +205,7 @@ class BinaryEntropy(WithK):
             return self._largest(x) if x.max().up <= 1.0 else math.inf
 
     def _largest(self, x: Interval) -> float:
-        """Return an upper bound of f(x/k) for all x in these intervals, cut to [0, 1]."""
+        """Return an upper bound on f(x/k) for all points x of these intervals, cut to [0, 1]."""
         # Each term is convex, so it is largest at an end of its interval.
         ends = [_terms(np.clip(end, 0.0, 1.0)) for end in (x.lower, x.upper)]
         value = Interval(np.maximum(ends[0].upper, ends[1].upper)).sum()

@@ -37,7 +37,7 @@ class Bounds(ABC):
     """The methods that prove bounds on f and on its relaxed margin F, with outward rounding.
 
     A family that derives from `Relaxation` and from this class defines `witness`, `lower_bound` and
-    `penalty_bound`. The bounds of other relaxations are those of `NumericalBounds`.
+    `penalty_bound`. `NumericalBounds` gives the bounds of other relaxations.
     """
 
     @property
@@ -50,12 +50,12 @@ class Bounds(ABC):
         """Return a witness for which `lower_bound` is the relaxed margin F(u) up to rounding."""
 
     def near_witness(self, u: Vector, proof: ConeProof) -> Any:
-        """Return a witness from multipliers of f's cone program, or None if `witness` is fast."""
+        """Return a witness from multipliers of f's cone program, or None if `witness` is enough."""
         return None
 
     @abstractmethod
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound of F(u) by a formula that is valid for *every* witness."""
+        """Return a lower bound on F(u) by a formula that is valid for *every* witness."""
 
     @abstractmethod
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
@@ -67,7 +67,7 @@ class Bounds(ABC):
         """
 
     def penalty_near(self, d: Vector, total: tuple[float, float], distance: float) -> float:
-        """Return an upper bound of f at every point of the simplex within `distance` of d / Σd.
+        """Return an upper bound on f at every point of the simplex within `distance` of d / Σd.
 
         The distance is in the l1 norm, and `total` contains Σd. By default the bound follows from
         `lipschitz`. The result inf means that no bound is known.
@@ -83,7 +83,7 @@ class Bounds(ABC):
         return math.inf
 
     def entropy_range(self, m: int) -> float:
-        """Return a bound of max h − min h over the points of the simplex where f is finite.
+        """Return an upper bound on max h − min h over the points of the simplex where f is finite.
 
         h(d) = Σ d_i log d_i is the negative entropy.
         """
@@ -116,13 +116,13 @@ class NumericalBounds(Bounds):
         return DualWitness(gamma, x, programs.known("proof", u))
 
     def near_witness(self, u: Vector, proof: ConeProof) -> DualWitness | None:
-        """Return a witness from multipliers of f's cone program, moved into their cones."""
+        """Return a witness made of multipliers of f's cone program, moved into the dual cones."""
         return numerical.programs(self._f, len(u)).near_witness(u, proof)
 
     def lower_bound(self, u: Vector, witness: DualWitness) -> float:
-        """Return the lower bound of F(u) that the multipliers in the witness prove.
+        """Return the lower bound on F(u) that the multipliers in the witness prove.
 
-        Without multipliers the bound is γ − sup of <d, x> − f(d) over 0 <= d <= 1, which is finite.
+        Without multipliers the bound is γ − M for the maximum M of <d, x> − f(d) over 0 <= d <= 1.
         """
         u = np.asarray(u, dtype=np.float64)
         x = np.maximum(witness.x, witness.gamma - u)
@@ -137,9 +137,10 @@ class NumericalBounds(Bounds):
             return -math.inf
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the value of f at a point that breaks no constraint of f, and its distance from d.
+        """Return f(d') for a d' that satisfies the constraints of f, and ‖d' − d / Σd‖_1.
 
-        If f overrides `penalty`, the point is d, or `repair(d)` if f is infinite at d.
+        By default the cone program of f gives d'. If f overrides `penalty`, d' is d, or `repair(d)`
+        if f(d) is infinite.
         """
         f = self._f
         # Only the cone program shows by how much cvxpy's value of f breaks constraints.
@@ -153,7 +154,7 @@ class NumericalBounds(Bounds):
         return f.penalty(repaired), apart + 8.0 * UNIT
 
     def evaluated_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `penalty_bound` as evaluated by the cone program of f."""
+        """Return the `penalty_bound` that the cone program of f gives."""
         return numerical.programs(self._f, d.size).above(d / (0.5 * (total[0] + total[1])))
 
     def reservation(self, witness: Any, d: Vector) -> str:
@@ -164,7 +165,7 @@ class NumericalBounds(Bounds):
 
 
 class EvaluatedBounds(Relaxation, Bounds):
-    """A relaxation whose bounds are numerical and come from its cone program."""
+    """The base class of relaxations whose numerical bounds come from a cone program."""
 
     is_proved = False
 
@@ -197,7 +198,7 @@ def level_of(f: Relaxation) -> Level:
     """Return the level of proof of the floating-point bounds of f.
 
     The level is numerical if the bounds are not proved, exact if the `Description` of f is exact,
-    and enclosed otherwise. A certificate from `exact_form` may have a stronger level.
+    and enclosed otherwise. A certificate from `exact_form` can have a stronger level.
     """
     if not bounds_of(f).is_proved:
         return "numerical"

@@ -47,7 +47,7 @@ def _worst_tail(u: Vector, k: float, gamma: float) -> tuple[float, Vector]:
 
 
 def cut(d: Vector, caps: Vector | float) -> Vector:
-    """Cut the distribution d at the caps, in place, and return it."""
+    """Cut d at the caps in place, move the mass that is cut to other entries, and return d."""
     if (d <= caps).all():
         return d
     np.minimum(d, caps, out=d)
@@ -62,7 +62,7 @@ def cut(d: Vector, caps: Vector | float) -> Vector:
 
 
 class ThresholdDescription(Description):
-    """The description of a family whose best threshold γ is one of the margins."""
+    """The description of a relaxation whose best threshold γ is one of the margins."""
 
     def describe_witness(self, found: Witness, u: Sequence[Fraction]) -> dict[str, Any]:
         """Return the margin nearest to the witness γ, in the form that certificates store."""
@@ -71,7 +71,7 @@ class ThresholdDescription(Description):
 
 @dataclass(frozen=True)
 class Capped(ThresholdDescription, WithK, BinaryDistribution):
-    """The indicator of ‖d‖_inf <= 1/k: no example may have a weight above 1/k.
+    """The indicator of ‖d‖_inf <= 1/k: no example has a weight above 1/k.
 
     Its relaxed margin is the soft margin
 
@@ -91,13 +91,13 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
     fraction : int, float or Fraction, optional
         An alternative to k: a game with m examples sets k = fraction · m. A float means the
         decimal that it prints as: 0.1 is one tenth, and m = 569 gives 56.9 exactly. A k within a
-        relative distance of 1e-12 of an integer is this integer, so 1/3 and m = 3 give 1.
+        relative distance of 1e-12 of an integer is rounded to it, so 1/3 and m = 3 give 1.
 
     Raises
     ------
     InputError
-        If both or none of the two are given, if k < 1, or if fraction is outside (0, 1]. A game
-        raises it if k > m.
+        If k and fraction are both given or both missing, if k < 1, or if fraction is outside
+        (0, 1]. A game raises it if k > m.
 
     References
     ----------
@@ -132,7 +132,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
 
     @cached_property
     def _rank(self) -> int:
-        """The index in increasing order, from 0, of the last margin that counts."""
+        """The index, in the sorted margins, of the last margin that counts."""
         return math.ceil(self.exact_k) - 1
 
     def penalty(self, d: Vector) -> float:
@@ -148,7 +148,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return math.fsum(np.abs(theta).tolist()) * self.cap
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return AvgMin_k(u) and its minimiser. Among ties the lowest index gets weight first."""
+        """Return AvgMin_k(u) and its minimiser. Equal margins get weight in their order."""
         gamma = self.witness(u).gamma
         return _worst_tail(np.asarray(u, dtype=np.float64), self.double_k, gamma)
 
@@ -172,7 +172,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return Witness(float(np.partition(u, self._rank)[self._rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
+        """Return γ − (1/k) Σ [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
         gamma = witness.gamma
         if not math.isfinite(gamma):
             return -math.inf
@@ -191,7 +191,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cp.norm1(x) * self.cap, []
 
     def cvxpy_relaxed_margin(self, u: Any, gamma: Any) -> tuple[Any, list[Any]]:
-        """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (Eq. 6)."""
+        """Return γ − Σ x / k subject to x >= γ − u, x >= 0 (SS09 Eq. 6)."""
         x = cp.Variable(u.shape[0], name="x", nonneg=True)
         return gamma - cp.sum(x) * self.cap, [x >= gamma - u]
 
@@ -205,7 +205,7 @@ class Capped(ThresholdDescription, WithK, BinaryDistribution):
         return cut(onto_simplex(d, repr(self)), self.cap)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the cap is moved."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         low, _ = total
         threshold = float_down(Fraction(low) / self.exact_k)
         excess = np.maximum(d - threshold, 0.0)
@@ -232,7 +232,7 @@ class CVaR(Capped):
     """The conditional value at risk: F(u) is the mean of the lowest share 1 − α of the margins.
 
     −F(u) is the conditional value at risk (expected shortfall) at level α of the losses −u_i, which
-    all have probability 1/m. The level is that of `cvxpy.cvar`: 0.95 means the worst 5 %.
+    all have probability 1/m. The level is defined as in `cvxpy.cvar`: 0.95 means the worst 5 %.
 
         −F(u) = min over t of t + Σ [−u_i − t]_+ / ((1 − α) m).
 
@@ -262,8 +262,8 @@ class CVaR(Capped):
         level = exact("CVaR", "alpha", alpha)
         if not 0 <= level < 1:
             raise InputError(
-                f"CVaR(alpha={spell(level)}) needs 0 <= alpha < 1, for the share 1 - alpha of the "
-                "margins counts; the mean of the k lowest of them is Capped(k)"
+                f"CVaR(alpha={spell(level)}) needs 0 <= alpha < 1, since F(u) is the mean of the "
+                "lowest share 1 - alpha of the margins; for the k lowest margins use Capped(k)"
             )
         share = 1 - (Fraction(repr(alpha)) if isinstance(alpha, float) else level)
         # α = 0.6 gives the share 0.4, which prints as short as α.

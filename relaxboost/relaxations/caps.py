@@ -1,4 +1,4 @@
-"""A cap for each example: the weighted soft margin."""
+"""A cap on the weight of each example, for which F is a weighted soft margin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Doubles(NamedTuple):
 
 
 def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
-    """Return `caps` as doubles. The enclosure of a cap that is no double is two doubles wide."""
+    """Return `caps` as doubles. Each cap that is no double has an enclosure two doubles wide."""
     # A cap above 1 has no effect, and a huge cap might be no double.
     near = np.array([float(min(q, Fraction(10**300))) for q in caps])
     # A comparison of integers is faster than one of fractions.
@@ -53,12 +53,12 @@ def caps_as_doubles(caps: Sequence[Fraction]) -> Doubles:
 
 
 def _surely_above_one(below: Vector) -> bool:
-    """Return whether the numbers, which are at least 0, sum to more than one for certain."""
+    """Return whether the sum of the numbers in `below`, all >= 0, is proved to exceed one."""
     return sum_bounds(np.minimum(below, 2.0))[0] > 1.0
 
 
 def check_room(owner: str, caps: Sequence[Fraction], free: int = 0) -> None:
-    """Raise an InputError if no distribution satisfies `caps`. `free` examples have no cap."""
+    """Raise InputError if no distribution satisfies `caps`. `free` more examples have no cap."""
     if free or any(q >= 1 for q in caps):
         return
     # A long exact sum is slow.
@@ -84,7 +84,7 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps from the smallest margin."""
+    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps in the order of the margins."""
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0
@@ -118,9 +118,9 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
     """The indicator of |d_i| <= c_i: the weight of example i is at most c_i.
 
     F(u) = max over γ of γ − Σ c_i [γ − u_i]_+, and f*(θ) = Σ c_i |θ_i|. The minimiser d fills the
-    caps from the smallest margin upwards until the weights sum to one, and among equal margins the
-    lowest index first. The last margin that gets weight is γ. With all caps 1/k the game is that of
-    `Capped(k)`, and with all caps at least 1 that of the hard margin.
+    caps from the smallest margin upwards until the weights sum to one. Equal margins are filled in
+    the order of the examples. The last margin that gets weight is γ. If all caps are 1/k, F is that
+    of `Capped(k)`. If all caps are at least 1, F is the hard margin.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of caps: symmetric if all are equal, and condition (ii) holds if none is 0."""
+        """The traits of f, which depend on whether the caps are equal and whether one is 0."""
         each = self.caps if isinstance(self.caps, tuple) else (self.caps,)
         return CAP_TRAITS._replace(symmetric=len(set(each)) == 1, zero_in_core=min(each) > 0)
 
@@ -204,23 +204,23 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return math.fsum((np.abs(theta) * self._of(len(theta)).near).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
         u = as_margins(u, self)
         value, d = _fill(u, self._of(u.size).near, self.witness(u).gamma)
         return float(value), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection min{c_i, x exp(−u_i/β)}, with the x that normalises it."""
+        """Return the entropic projection min{c_i, x exp(−u_i/β)}, where x makes the sum one."""
         caps = self._of(u.size)
         return caps.near.copy() if caps.single else caps_distribution(u, beta, caps.near)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest margin γ such that the caps of the margins up to γ sum to one."""
+        """Return the smallest margin γ such that the caps of margins up to γ sum to at least 1."""
         u = as_margins(u, self)
         return Witness(caps_threshold(u, self._of(u.size).near))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. Every γ gives a lower bound."""
+        """Return γ − Σ c_i [γ − u_i]_+, rounded downwards. It is at most F(u) for every γ."""
         u = np.asarray(u, dtype=np.float64)
         gamma = float(witness.gamma)
         if not math.isfinite(gamma):
@@ -249,7 +249,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return {"kind": "caps", "caps": vector(self.resolve(m).caps)}
 
     def center(self, m: int) -> Vector:
-        """Return the d of largest entropy within the caps, which is min{c_i, x} for some x."""
+        """Return the d of largest entropy within the caps: d_i = min{c_i, x} for some x."""
         return self.distribution(np.zeros(m), 1.0)
 
     def entropy_range(self, m: int) -> float:
@@ -261,7 +261,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
         return cut(d, self._of(d.size).near)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd is feasible after its mass above the caps is moved."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         low = total[0]
         enclosure = self._of(len(d)).enclosure
         # All other entries are below their caps even after the roundings of the product.
@@ -279,7 +279,7 @@ class Caps(Relaxation, Bounds, ThresholdDescription):
 
 
 def negentropy_range(caps: Vector, center: Vector) -> float:
-    """Return the range of h(d) = Σ d log d over d <= caps, where h is least at `center`."""
+    """Return max h − min h for h(d) = Σ d log d over d <= caps; h is least at `center`."""
     # The d that fills the largest caps first has the largest h. No feasible d has larger partial
     # sums of its sorted entries, and h is Schur-convex.
     caps = np.sort(np.minimum(caps, 1.0))[::-1]

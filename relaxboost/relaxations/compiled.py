@@ -17,7 +17,7 @@ from relaxboost.relaxations.pointwise import Pointwise
 
 
 class InCvxpy(Protocol):
-    """The methods of a relaxation f that this room needs; `base` imports this module."""
+    """The methods of a relaxation f that this module calls. `base` imports this module."""
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
         """Return f as a cvxpy expression of `d`, and the constraints that f needs."""
@@ -53,9 +53,9 @@ class CompiledProblems:
         self._last: dict[str, tuple[Vector, Any]] = {}
 
     def known(self, kind: str, at: Vector) -> Any:
-        """Return the last result of a kind if its argument was the same up to rounding, else None.
+        """Return the last result of `kind` if its argument was `at` up to rounding, else None.
 
-        Solutions are certified at margins that are summed again, which need no second solve.
+        Certificates sum the margins of a solution again, which can change the last bits.
         """
         before, result = self._last.get(kind, (None, None))
         if before is None or before.shape != at.shape:
@@ -64,12 +64,12 @@ class CompiledProblems:
         return result if apart <= 1e-14 * float(np.abs(at).max(initial=0.0)) else None
 
     def keep(self, kind: str, at: Vector, result: Any) -> Any:
-        """Return the result, and remember it until the next result of its kind."""
+        """Store `result` until the next result of the same kind, and return `result`."""
         self._last[kind] = at.copy(), result
         return result
 
     def solved_margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
-        """Return F(u), the minimiser d, γ and x = γ − u + s as Clarabel finds them, unproved.
+        """Return F(u), the minimiser d, γ and x = γ − u + s as Clarabel finds them.
 
         F(u) = γ − f*(x), where s >= 0 are the multipliers of d >= 0.
         """
@@ -93,7 +93,7 @@ class CompiledProblems:
         return np.asarray(program.d.value)
 
     def conjugate(self, theta: Vector, everywhere: bool = True) -> float:
-        """Return f*(θ), the supremum of <d, θ> − f(d) over all d, or over 0 <= d <= 1 only."""
+        """Return f*(θ), or, if not `everywhere`, the maximum of <d, θ> − f(d) over 0 <= d <= 1."""
         kind = "conjugate" if everywhere else "boxed conjugate"
         found: float | None = self.known(kind, theta)
         if found is not None:

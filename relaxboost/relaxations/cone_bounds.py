@@ -4,12 +4,12 @@ F(u) is the minimum over distributions d and auxiliary variables z of <u, d> + c
 constant with x = (d, z), subject to rows @ x + s = right with slacks s in cones. For multipliers y
 in the dual cones and any point p, let q = cost + (u, 0) + P p + rowsᵀ y. Then
 
-    F(u) >= min over i of the entries q_i of d − <right, y> − p·P p/2 + <q_z, z> + constant,
+    F(u) >= min over i <= m of q_i − <right, y> − p·P p/2 + <q_z, z> + constant,
 
-since x·P x/2 >= p·P x − p·P p/2. Nothing bounds z, so that the part q_z must be zero exactly, and
-in doubles it is zero up to rounding only. `ConeBounds` therefore proves that some multipliers with
-q_z = 0 are near y and in the dual cones, and subtracts how much they may change the bound. Bounds
-that no such multipliers are found for are −inf.
+since x·P x/2 >= p·P x − p·P p/2. Since z has no bounds, the part q_z of q must be exactly zero,
+but in doubles it is zero only up to rounding. `ConeBounds` therefore proves that the dual cones
+contain multipliers near y with q_z = 0, and subtracts the largest change of the bound from y to
+these multipliers. If no such multipliers are found, the bound is −inf.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _TIGHT = {
 }  # fmt: skip
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress", "MaxIterations", "NumericalError")
 _LOOSE = 1e-7
-"""The relative gap between the optimum of a solver and a bound above which the bound is loose."""
+"""A lower bound is loose if its relative gap to the optimum of the solver is larger."""
 _ROOMS = (1e-15, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
-"""How far multipliers are moved inside the dual cones, relative to the largest term of q."""
+"""The tried moves of multipliers inside the dual cones, relative to the largest term of q."""
 
 
 class ConeProof(NamedTuple):
-    """Multipliers of the rows of a cone form, and the point where its quadratic is linearised."""
+    """Multipliers of the rows of a cone form, and the point where the quadratic is linearised."""
 
     y: Vector
     point: Vector
@@ -54,13 +54,13 @@ class ConeAnswer(NamedTuple):
     """The result of a solver for F(u), with the lower bound that its multipliers prove."""
 
     below: float
-    """The lower bound on F(u), −inf if none is proved."""
+    """The lower bound on F(u), or −inf if no bound is proved."""
     d: Vector
-    """The minimiser."""
+    """The minimiser d that the solver found."""
     gamma: float
     """The threshold γ = min over i of u_i + slope_i."""
     slope: Vector
-    """The subgradient of f that the multipliers stand for."""
+    """The subgradient of f that follows from the multipliers."""
     proof: ConeProof
     loose: bool
     """Whether the lower bound is well below the optimum that the solver found."""
@@ -74,32 +74,32 @@ class _Found(NamedTuple):
     value: float
     is_solved: bool
     is_near: bool
-    """Whether Clarabel met its reduced tolerances at least."""
+    """Whether Clarabel met at least its reduced tolerances."""
 
 
 class _Ball(NamedTuple):
-    """Multipliers y with a ball around them, in which some multipliers have q_z = 0 exactly."""
+    """Multipliers y, and a ball around y that contains multipliers with q_z = 0 exactly."""
 
     y: Vector
     slope: Vector
-    """The largest change of each entry of q that belongs to d, over the ball."""
+    """The largest change of each of the first m entries of q over the ball."""
     value: float
-    """The largest change of −<right, y> − p·P p/2, over the ball."""
+    """The largest change of −<right, y> − p·P p/2 over the ball."""
 
 
 class _Independent(NamedTuple):
-    """How independent the rows of T are; see `ConeBounds._ball`."""
+    """A bound on the least singular value of the matrix T of `ConeBounds._ball`."""
 
     unit: Vector
-    """The lengths of the rows of T; inf for an entry of q_z that is zero if the others are."""
+    """The length of each row of T, or inf for a row that the bound leaves out."""
     least: float
-    """A lower bound on the singular values of T with rows of unit length; not positive if none."""
+    """A lower bound on the singular values of T with rows scaled to unit length."""
     moves: Vector
-    """The diagonal of D."""
+    """The diagonal of the matrix D of `ConeBounds._ball`."""
 
 
 class _Sides(NamedTuple):
-    """The constraints of d: rows @ d = right in the first `equal` rows, <= in the others."""
+    """The constraints rows @ d = right for the first `equal` rows, rows @ d <= right for others."""
 
     rows: Any
     right: Vector
@@ -128,14 +128,14 @@ def _fixed(d: Vector) -> _Sides:
 
 
 class ConeBounds:
-    """The cone program of one f, solved and bounded from below.
+    """The cone program of one relaxation f, and lower bounds on F(u) from its multipliers.
 
     Parameters
     ----------
     form : ConeForm
     m : int
-        The number of variables of the cone program that are entries of d. They come first. If m is
-        0, no variable has bounds other than the rows.
+        The first m variables of the cone program are the entries of d. If m is 0, no variable has
+        bounds other than the rows.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -157,9 +157,10 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows proves nothing
     def below(self, u: Vector, proof: ConeProof, *, box: bool = False) -> float:
-        """Return a lower bound on F(u), or with `box` on the minimum over 0 <= d <= 1 instead.
+        """Return a lower bound on F(u), or, with `box`, on min <u, d> + f(d) over 0 <= d <= 1.
 
-        The bound is valid for every proof, and is −inf if the proof is not good enough.
+        The bound is valid for every `proof`, but it is −inf if no multipliers with q_z = 0 are
+        found near those in `proof`.
         """
         form = self._form
         m = self._m
@@ -195,9 +196,9 @@ class ConeBounds:
         return q, size
 
     def solve(self, u: Vector, *, box: bool = False) -> ConeAnswer | None:
-        """Return the result of Clarabel for F(u), or with `box` for the minimum over 0 <= d <= 1.
+        """Return Clarabel's result for F(u), or with `box` for min <u, d> + f(d) over 0 <= d <= 1.
 
-        None means that Clarabel found nothing that is usable.
+        None means that Clarabel found no usable solution.
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
@@ -214,7 +215,7 @@ class ConeBounds:
         return best
 
     def _answer(self, u: Vector, found: _Found, box: bool) -> ConeAnswer:
-        """Return the result of a solver, with its multipliers repaired."""
+        """Return the result `found` with repaired multipliers, and the bound that they prove."""
         proof = self.feasible(u, ConeProof(found.y, found.x), box=box)
         gamma, slope = self.tangent(u, proof)
         below = self.below(u, proof, box=box)
@@ -223,7 +224,7 @@ class ConeBounds:
         return ConeAnswer(below, d, gamma, slope, proof, not is_near)
 
     def _ask(self, u: Vector, sides: _Sides, size: float) -> _Found | None:
-        """Return what Clarabel finds for d within `sides`, None if nothing is usable.
+        """Return the solution of Clarabel for d within `sides`, or None if it is not usable.
 
         Clarabel gets d in units of `size`, and huge costs in larger units, so that numbers are
         about one.
@@ -284,14 +285,14 @@ class ConeBounds:
         return _Found(x, y, value, status == "Solved", status in _USABLE[:2])
 
     def at(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and (d, z) as Clarabel finds them; None if Clarabel finds f infinite."""
+        """Return f(d) and (d, z), or None if Clarabel finds no accurate solution."""
         found = self._ask(np.zeros(d.size), _fixed(d), 1.0)
         if found is None or not (found.is_near and math.isfinite(found.value)):
             return None
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones; `zero` and `half` rows are added to the first two kinds."""
+        """Return Clarabel's cones, with `zero` more equations and `half` more inequalities."""
         import clarabel
 
         form = self._form
@@ -304,15 +305,15 @@ class ConeBounds:
         ]
 
     def tangent(self, u: Vector, proof: ConeProof) -> tuple[float, Vector]:
-        """Return the threshold γ and the subgradient of f that multipliers stand for."""
+        """Return the threshold γ and the subgradient of f that the multipliers in `proof` give."""
         slope = self._reduced(np.zeros(self._m), proof.y, proof.point)[0][: self._m]
         return float((u + slope).min(initial=math.inf)), slope
 
     def feasible(self, u: Vector, proof: ConeProof, *, box: bool = False) -> ConeProof:
-        """Return multipliers near those given, with the highest bound at u that was found.
+        """Return multipliers near those of `proof`, with the best lower bound on F(u) found.
 
-        Each trial moves multipliers further inside the dual cones, then Newton steps to q_z = 0.
-        More room costs more of the bound, and too little room is lost in the steps.
+        Each trial moves the multipliers further inside the dual cones, and then takes Newton steps
+        to q_z = 0. Longer moves lower the bound; after short moves the steps can leave the cones.
         """
         if self._merge is not None:
             # Multipliers of equations that are dependent up to rounding only may be near no others
@@ -341,7 +342,7 @@ class ConeBounds:
         return merged_equations(self._form.rows[: self._form.zero])
 
     def _repaired(self, proof: ConeProof, room: Vector) -> ConeProof:
-        """Return multipliers with q_z = 0 up to rounding, if Newton steps find them."""
+        """Return the multipliers after at most six Newton steps towards q_z = 0."""
         from scipy import sparse
 
         m = self._m
@@ -372,12 +373,12 @@ class ConeBounds:
 
     @np.errstate(over="ignore", invalid="ignore")  # numbers that overflow prove nothing
     def _ball(self, proof: ConeProof) -> _Ball | None:
-        """Return a ball that contains multipliers with q_z = 0 exactly, None if none is proved.
+        """Return a ball that is proved to contain multipliers with q_z = 0 exactly, or None.
 
-        The multipliers y + D x with the point p + e have q_z = 0 if T (x, e) = −q_z, where T is
-        the part of (rowsᵀ D, P) that belongs to z. If the least singular value σ of T is positive,
-        some (x, e) of length at most |q_z| / σ solves these equations. The multipliers y must have
-        room for each x of this length in the dual cones.
+        Let D be a diagonal scaling of the multipliers, and let T be the rows of (rowsᵀ D, P) for z.
+        The multipliers y + D x with the point p + e have q_z = 0 if T (x, e) = −q_z. If the least
+        singular value σ of T is positive, some (x, e) of length at most |q_z| / σ solves these
+        equations. For each x of this length, y + D x must be in the dual cones.
         """
         y = self._cones.raised(proof.y, np.zeros(proof.y.size))
         left = self._left(y, proof.point)
@@ -400,15 +401,16 @@ class ConeBounds:
         return _Ball(y, radius * self._steep, radius * value)
 
     def _left(self, y: Vector, point: Vector) -> Vector:
-        """Return bounds on the entries of |q_z|, with the rounding of their terms."""
+        """Return upper bounds on the entries of |q_z|, which include rounding errors."""
         q, size = (part[self._m :] for part in self._reduced(np.zeros(self._m), y, point))
         return np.asarray(np.abs(q) + self._roundings[self._m :] * size)
 
     def _independent(self, is_zero: Any, rests: Any) -> _Independent:
-        """Return how independent the rows of T are, if entries of q_z and multipliers are zero.
+        """Return a lower bound on the least singular value of the T of `_ball`, and its D.
 
-        A zero entry of q_z stays zero if nothing moves that changes it. An inequality whose
-        multiplier is zero does not move: it may have no room.
+        Multipliers and entries of p that change an entry of q_z that is exactly zero (`is_zero`)
+        are held fixed, so that the entry stays zero. Zero multipliers of inequalities (`rests`)
+        are held fixed, since they must not become negative. Fixed variables have no column in T.
         """
         from scipy import sparse
 
@@ -430,7 +432,7 @@ class ConeBounds:
             scaled = sparse.csr_array(sparse.diags_array(1.0 / unit) @ change)
             least = least_singular_value(scaled[z])
             if least == 0.0:
-                # Some entries of q_z may be zero whenever the others are, as those of all prices of
+                # Some entries of q_z can be zero whenever the others are, as for all the prices of
                 # an assignment: f is constant if the prices of both sides move against each other.
                 cost = sparse.csr_array(self._form.cost[m:, None])
                 every_term = sparse.hstack([cost, terms], format="csr")

@@ -41,12 +41,12 @@ class ConeForm:
 
     @property
     def multiplications(self) -> int:
-        """The number of multiplications for RᵀR or R Rᵀ, where R = `rows`; of the cheaper one."""
+        """The number of multiplications for the cheaper of RᵀR and R Rᵀ, where R = `rows`."""
         counts = np.diff(self.rows.indptr).astype(np.int64), np.bincount(self.rows.indices)
         return min(int(count @ count) for count in counts)
 
     def second_order(self) -> Iterator[tuple[slice, int]]:
-        """Yield the rows of all adjacent second-order cones of equal size, and the size."""
+        """Yield the rows of each run of second-order cones of equal size, and this size."""
         first = self.zero + self.half
         for size, equal in groupby(self.second):
             number = len(list(equal))
@@ -67,9 +67,9 @@ class ConeForm:
         return slice(self.right.size - 3 * self.exponential, self.right.size)
 
     def linear(self, m: int) -> LinearForm | None:
-        """Return this program without its constant as a linear program, None if it is not linear.
+        """Return this program without its constant, as a linear program if it is linear, else None.
 
-        The rows stay the same, so that the multipliers stay the same.
+        Both programs have the same rows, and so the same multipliers.
         """
         if self.second or self.matrix or self.exponential or self.quadratic.nnz:
             return None
@@ -87,7 +87,7 @@ class ConeForm:
 
 
 class NoConeForm(InputError):
-    """The reason why no bounds of f are proved by a cone program."""
+    """The error for an f for which no cone program proves bounds, with the reason."""
 
 
 def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeForm:
@@ -96,8 +96,7 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
     Raises
     ------
     NoConeForm
-        If the program has power cones, or if cvxpy rounds an exponent, so that the program is that
-        of another f.
+        If the program has power cones, or if cvxpy rounds an exponent, which changes f.
     """
     from scipy import sparse
 
@@ -132,7 +131,7 @@ def cone_form(penalty: Callable[[Any], tuple[Any, list[Any]]], m: int) -> ConeFo
 
 
 def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
-    """Raise an error that names the atom if an exponent is rounded or kept in a power cone."""
+    """Raise an error if cvxpy rounds an exponent (the error names the atom) or uses power cones."""
     remedy = (
         ", or write a class that derives from Relaxation and Bounds, with its own witness, "
         "lower_bound and penalty_bound"
@@ -145,8 +144,7 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
         if used is not None and float(used) != float(atom.p.value):
             raise NoConeForm(
                 f"cvxpy rounds the exponent {float(atom.p.value):.10g} of {type(atom).__name__} to "
-                f"{used}, and bounds would be those of another f; give the fraction {used} as the "
-                f"exponent{remedy}"
+                f"{used}, which changes f; give the fraction {used} as the exponent{remedy}"
             )
     if has_power_cones:
         raise NoConeForm(
@@ -160,7 +158,7 @@ def _refuse_powers(problem: Any, has_power_cones: bool) -> None:
 def square_map(side: int) -> Any:
     """Return the isometry from scaled upper triangles to flat symmetric matrices.
 
-    The triangles are those of a cone of matrices in a `ConeForm`, and `side` is the order of the
+    The triangles are the rows of a cone of matrices in a `ConeForm`, and `side` is the order of the
     matrices. The transpose maps flat symmetric matrices back to triangles.
     """
     from scipy import sparse

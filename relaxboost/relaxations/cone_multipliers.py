@@ -1,4 +1,4 @@
-"""Multipliers of cone programs: moves into the dual cones, and the equations they must meet."""
+"""Moves of multipliers into the dual cones of a cone program, and equations for multipliers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TINY = 1e-290
 _LONG = 20.0
 """The average length of columns beyond which the product S Sᵀ of a sparse S is dense."""
 _DENSE = 1000
-"""The largest order of matrices that are stored as dense arrays here."""
+"""The largest order of a matrix that this module stores as a dense array."""
 
 
 class DualCones:
@@ -29,7 +29,7 @@ class DualCones:
     ----------
     form : ConeForm
     m : int
-        The number of variables of the cone program that are entries of d. They come first.
+        The first m variables of the cone program are the entries of d.
     """
 
     def __init__(self, form: ConeForm, m: int) -> None:
@@ -50,8 +50,8 @@ class DualCones:
     def room(self, point: Vector) -> Vector:
         """Return for each multiplier the move into the dual cones that lowers a bound by about 1.
 
-        A bound pays for a raised multiplier with the slack of the row, which is taken at the point.
-        In a cone of several rows only the multiplier that may always be raised gets room.
+        A raised multiplier lowers the bound by the move times the slack of its row at `point`. In
+        a cone of several rows, only the multiplier that can always be raised gets room.
         """
         form = self._form
         most = 1.0 / np.maximum(self._unit, np.abs(form.right - form.rows @ point))
@@ -66,7 +66,7 @@ class DualCones:
         return room
 
     def raised(self, y: Vector, room: Vector) -> Vector:
-        """Return y raised until every y' with |y' − y| <= room, entry by entry, is in the cones."""
+        """Return a raised y such that each y' with |y' − y| <= room is in the dual cones."""
         form = self._form
         y = y.copy()
         half = slice(form.zero, form.zero + form.half)
@@ -87,7 +87,7 @@ class DualCones:
         return y
 
     def _above(self, y: NDArray[np.float64], room: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return multipliers of exponential cones: (a, b, c) with a <= 0, −a exp(b/a − 1) <= c."""
+        """Return y, raised until each row (a, b, c) has `room` in the dual exponential cone."""
         # The room in a must not reach zero, where the condition on b and c jumps.
         a = np.minimum(y[:, 0], -np.where(room[:, 0] > 0.0, 2.0 * room[:, 0] + _TINY, 0.0))
         flat = a > -_TINY
@@ -112,14 +112,14 @@ class DualCones:
 
     @property
     def moves(self) -> Vector:
-        """The size of a move of each multiplier that changes q by about 1."""
+        """The size of a move of each multiplier that changes the reduced costs q by about 1."""
         return 1.0 / self._unit
 
     def metric(self, y: Vector, wanted: float = 0.0) -> Any:
-        """Return a matrix R such that y + R x stays in the dual cones for short x, or nearly so.
+        """Return a matrix R such that y + R x stays (almost) in the dual cones for short x.
 
         R Rᵀ is about the inverse Hessian of the barrier of the cones. Multipliers of equations are
-        free, and may move by the size of all multipliers or by `wanted`.
+        free, and R scales them by the largest multiplier or `wanted`, if this is larger.
         """
         from scipy import sparse
 
@@ -158,7 +158,7 @@ class DualCones:
 def shortest(spread: Any, q: Vector) -> Vector:
     """Return the shortest x with spread @ x = q up to rounding; `spread` is a csc array.
 
-    A ridge keeps the pivots of dependent rows from zero. It must exceed the rounding of the system.
+    A ridge that exceeds the rounding of the system keeps the pivots of dependent rows from zero.
     """
     from scipy import sparse
     from scipy.sparse.linalg import splu
@@ -179,8 +179,8 @@ def shortest(spread: Any, q: Vector) -> Vector:
 def least_singular_value(spread: Any) -> float:
     """Return a lower bound on the least singular value of a matrix with rows of unit length.
 
-    The bound holds in exact arithmetic, and 0 means that none is proved. If L Lᵀ is a factor of
-    S = spread @ spread.T − λ I up to an error of norm e, then no eigenvalue of spread @ spread.T is
+    The bound is rigorous. The result 0 means that no positive bound is proved. If L Lᵀ is equal to
+    spread @ spread.T − λ I up to an error of norm e, then no eigenvalue of spread @ spread.T is
     below λ − e (Rump 2006, "Verification of positive definiteness").
     """
     from scipy import sparse
@@ -224,11 +224,11 @@ def least_singular_value(spread: Any) -> float:
 
 
 def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
-    """Return the indices of rows of `terms` that are combinations of the others exactly.
+    """Return the indices of rows of `terms` that are exact combinations of the others.
 
-    The rows of `spread` are those of `terms` with scaled columns, divided by `unit`. Its null space
-    suggests combinations with small fractions, such as sums of the equations of a flow. Each
-    combination is checked in fractions.
+    `spread` is `terms` with scaled columns, and with rows divided by `unit`. The left null space of
+    `spread` suggests combinations with small fractions, such as sums of the equations of a flow.
+    Each combination is checked in fractions.
     """
     from scipy.linalg import qr
 
@@ -257,10 +257,10 @@ def implied_rows(spread: Any, terms: Any, unit: Vector) -> NDArray[np.int64]:
 
 
 def merged_equations(rows: Any) -> NDArray[np.float64] | None:
-    """Return a matrix that moves multipliers of equations to independent ones of the equations.
+    """Return a matrix that moves the multipliers of dependent equations to independent equations.
 
-    The other multipliers become zero, which relaxes their equations, so that a lower bound stays
-    valid. None means that all equations are independent, or that there are too many to find out.
+    The multipliers of the dependent equations become zero, so that a lower bound stays valid. None
+    means that all equations are independent, or that there are too many to check.
     """
     from scipy import sparse
     from scipy.linalg import qr
@@ -281,7 +281,7 @@ def merged_equations(rows: Any) -> NDArray[np.float64] | None:
 
 
 def _positive(triangle: Vector, side: int, room: float) -> Vector:
-    """Return a triangle near the one given whose matrix has no eigenvalue below `room`."""
+    """Return a triangle near `triangle` whose matrix has no eigenvalue below `room`."""
     of = square_map(side)
     values = np.linalg.eigvalsh((of @ triangle).reshape(side, side))
     least = 16.0 * side * UNIT * np.abs(values).max(initial=0.0) + room
@@ -290,10 +290,10 @@ def _positive(triangle: Vector, side: int, room: float) -> Vector:
 
 
 def _congruences(triangle: Vector, side: int) -> Any:
-    """Return the triangles of L E Lᵀ for symmetric E, along which a matrix L Lᵀ stays positive.
+    """Return the triangles of L E Lᵀ, where L Lᵀ is the matrix of `triangle` and E is symmetric.
 
-    E runs through a basis. For matrices of an order above 12 the basis would be too large, and E is
-    the identity only.
+    E runs through a basis, and L (I + tE) Lᵀ is semidefinite for small t. For matrices of an order
+    above 12 the basis would be too large, and E is the identity only.
     """
     from scipy import sparse
 

@@ -1,11 +1,11 @@
-"""Upper bounds on f at points that its cone program allows.
+"""Upper bounds on f at feasible points of its cone program.
 
 f(d) is the minimum over z of cost·x + x·P x/2 + constant with x = (d, z), subject to
 rows @ x + s = right with slacks s in cones. If the slacks of a point (d, z) lie in the cones, then
 f(d) is at most the objective at this point. The point that a solver returns breaks rows by the
 tolerance of the solver. `ConePoints` moves the point onto the equations, and then towards a point
 with room in all cones until no row is broken. Inequalities that leave each other no room, such as
-d_1 <= 0 in the simplex, hold as equations.
+d_1 <= 0 in the simplex, become equations.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from relaxboost.relaxations.cone_multipliers import implied_rows, least_singular
 from relaxboost.relaxations.cone_solver import solves
 
 _ROUNDINGS = 8.0 * UNIT
-"""The rounding by which an inequality may be broken, relative to the size of its terms."""
+"""The allowed violation of an inequality, relative to the size of its terms."""
 _EQUAL = 1e-13
-"""The rounding by which an equation may be broken, relative to one plus the size of its terms."""
+"""The allowed violation of an equation, relative to one plus the size of its terms."""
 _NO_ROOM = 1e-7
-"""The room in cones below which a solver cannot tell room from none."""
+"""Less room in the cones than this counts as none, because solvers are not more accurate."""
 
 
 class ConePoints:
@@ -38,7 +38,7 @@ class ConePoints:
     ----------
     form : ConeForm
     m : int
-        The number of variables of the cone program that are entries of d. They come first.
+        The first m variables of the cone program are the entries of d.
     simplex : bool
         Whether d must lie in the simplex.
     """
@@ -51,7 +51,7 @@ class ConePoints:
         self._tie(np.arange(form.right.size) < form.zero, np.ones(m, dtype=np.bool_))
 
     def _tie(self, is_equation: Any, is_free: Any) -> None:
-        """Set which rows hold as equations, and which entries of d may be positive."""
+        """Set which rows hold as equations, and which entries of d can be positive."""
         from scipy import sparse
 
         form = self._form
@@ -80,9 +80,9 @@ class ConePoints:
         return least_singular_value(scaled[kept]) == 0.0
 
     def near(self, point: Vector, *, move: bool = True) -> tuple[Vector, float] | None:
-        """Return a d near that of `point` and an upper bound on f(d), None if no d is found.
+        """Return a feasible d near the d of `point` and an upper bound on f(d), or None.
 
-        Without `move` the point is moved onto the equations only, and not towards `inside`.
+        Without `move` the point is moved only onto the equations, and not towards `inside`.
         """
         if point.shape != self._form.cost.shape or not np.isfinite(point).all():
             return None
@@ -98,7 +98,7 @@ class ConePoints:
         return x[: self._m], math.fsum(terms) + _ROUNDINGS * float(np.abs(terms).sum())
 
     def _towards(self, x: Vector, inside: Vector) -> Vector:
-        """Return x moved towards a point with room, by about the least share that is enough."""
+        """Return x, moved towards `inside` by about the least share that makes it feasible."""
         if self._holds(x):
             return x
         share = 1e-16
@@ -117,7 +117,7 @@ class ConePoints:
         return self._onto(x + share * (inside - x))
 
     def _onto(self, x: Vector) -> Vector:
-        """Return x moved onto the equations, with d in the simplex first."""
+        """Return x with d moved into the simplex, and then with x moved onto the equations."""
         d = x[: self._m]
         if self._simplex:
             d = np.where(self._is_free, np.maximum(d, 0.0), 0.0)
@@ -125,7 +125,7 @@ class ConePoints:
         return self._corrected(np.append(d, x[self._m :]), self._equations, self._equal)
 
     def onto_domain(self, d: Vector) -> Vector:
-        """Return d moved onto the equations that contain no other variable than d."""
+        """Return d moved onto the equations that contain only entries of d."""
         is_alone = np.diff(self._equations[:, self._m :].tocsr().indptr) == 0
         x = np.append(d, np.zeros(self._form.cost.size - self._m))
         return self._corrected(x, self._equations[is_alone], self._equal[is_alone])[: self._m]
@@ -133,7 +133,7 @@ class ConePoints:
     def _corrected(self, x: Vector, rows: Any, right: Vector) -> Vector:
         """Return x moved to where rows @ x = right, each entry in proportion to its size.
 
-        So an entry of d that is zero stays zero, and small entries stay positive.
+        Thus an entry of d that is zero stays zero, and small entries stay positive.
         """
         from scipy import sparse
         from scipy.sparse.linalg import splu
@@ -189,7 +189,7 @@ class ConePoints:
 
     @cached_property
     def inside(self) -> Vector | None:
-        """A point with room in all cones at which f is low, None if no such point is found."""
+        """A feasible point with low f, with room in all cones if possible, or None."""
         found, has_room = self._with_most_room()
         if has_room:
             return found
@@ -205,7 +205,7 @@ class ConePoints:
         return found if again is None else again
 
     def _with_most_room(self) -> tuple[Vector | None, bool]:
-        """Return a point whose slacks lie in the cones, and whether the point has room in them."""
+        """Return a feasible point or None, and whether the point has room in all cones."""
         form = self._form
         x = cp.Variable(form.cost.size)
         room = cp.Variable()
@@ -230,7 +230,7 @@ class ConePoints:
         return inside, False
 
     def _limits(self, x: Any, room: Any) -> list[Any]:
-        """Return the constraints on x with this room in each cone, in units of the rows."""
+        """Return constraints for a feasible x with `room` in each cone, in units of the rows."""
         form = self._form
         unit = np.maximum(abs(form.rows).max(axis=1).toarray().ravel(), np.abs(form.right))
         unit[unit == 0.0] = 1.0
@@ -253,9 +253,9 @@ class ConePoints:
         return limits
 
     def _tight(self) -> tuple[Any, Any] | None:
-        """Return the arguments of `_tie` with which inequalities without room hold as equations.
+        """Return the arguments of `_tie` that turn inequalities without room into equations.
 
-        None means that all inequalities have room, or that no solver finds out.
+        None means that all inequalities have room, or that the solver fails.
         """
         form = self._form
         x = cp.Variable(form.cost.size)

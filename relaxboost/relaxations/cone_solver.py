@@ -1,4 +1,4 @@
-"""Clarabel through cvxpy, as accurate as Clarabel can be."""
+"""Calls of Clarabel through cvxpy with tight tolerances."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ SOLVED = ("optimal", "optimal_inaccurate")
 
 
 def solve_problem(problem: Any) -> tuple[str, float]:
-    """Solve with Clarabel, and return the status in the words of cvxpy and the optimal value.
+    """Solve `problem` with Clarabel, and return the status of cvxpy and the optimal value.
 
     If Clarabel fails with tight tolerances, the default tolerances are tried, and then tight
     tolerances without equilibration and with shorter steps. If all attempts fail, the result is
-    ``("solver_error", nan)``.
-    `TimeUp` is raised when the time limit of the run is over.
+    ``("solver_error", nan)``. `TimeUp` is raised when the time limit of the run is over.
     """
     for variable in problem.variables():
         variable.value = None  # cvxpy would start from old values, which fails for sum_largest
@@ -51,7 +50,7 @@ def solve_problem(problem: Any) -> tuple[str, float]:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of Clarabel, which is no Exception in Python.
+    """Return whether an error is a panic of Clarabel, whose class does not derive from Exception.
 
     Clarabel panics if it finds no eigenvalues of a matrix, for example.
     """

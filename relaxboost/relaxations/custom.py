@@ -34,10 +34,10 @@ class Custom(EvaluatedBounds, Description):
     not count as certified. Multipliers of cvxpy's cone program of f prove the lower bound; if they
     prove nothing, the bound is −inf and the message of the solution gives the reason. The upper
     bound is the value at a point that satisfies the constraints of f up to 1e-13. If no such point
-    is found, the point breaks them by 1e-9, and the message says so. The message also names
-    equations of f that follow from others up to rounding, since exact arithmetic may allow no point
-    then. A subclass of `Relaxation` with closed
-    forms has better brackets and is faster.
+    is found, the point breaks them by at most 1e-9, and the message says so. The message also names
+    equations of f that follow from others up to rounding, since such equations can contradict each
+    other in exact arithmetic. A subclass of `Relaxation` with closed forms has better brackets and
+    is faster.
 
     If f (or f*) is piecewise linear with linear constraints by cvxpy's rules, then f is polyhedral.
     `exact_value` and exact certificates then use the linear program in cvxpy's doubles.
@@ -47,13 +47,13 @@ class Custom(EvaluatedBounds, Description):
     f : callable, optional
         A function that takes a cvxpy variable d of shape (m,) and returns f(d) as a scalar
         expression, or a pair (expression, list of constraints). f(d) is the minimum over all
-        auxiliary variables in them. The function is called once for each m, and must define f on
+        other variables in the result. The function is called once for each m, and must define f on
         all of R^m, because the game adds the simplex.
     conjugate : callable, optional
-        The same function for the conjugate f*, instead of f.
+        A function of the same kind that returns the conjugate f* instead of f.
     traits : Traits, optional
-        Properties of f that you know. Only `check_conditions` tests them. Whether f is
-        polyhedral follows from cvxpy instead.
+        Properties of f that you know. Only `check_conditions` tests them. cvxpy determines
+        whether f is polyhedral.
     name : str, optional
         The name in messages and reports.
 
@@ -120,7 +120,7 @@ class Custom(EvaluatedBounds, Description):
 
     @property
     def traits(self) -> Traits:
-        """The traits that the user declared. Whether f is polyhedral follows from cvxpy."""
+        """The traits that the user declared. cvxpy determines whether f is polyhedral."""
         # cvxpy needs m for this, and before m is known nothing needs the answer.
         if self._m is None:
             return self._traits
@@ -145,7 +145,7 @@ class Custom(EvaluatedBounds, Description):
         return self._m
 
     def resolve(self, m: int) -> Custom:
-        """Return this relaxation bound to m examples, after the checks in the class docstring."""
+        """Return this relaxation for m examples, after the checks that `Custom` documents."""
         bound = self._bind(m)
         if m not in bound._feasible:
             try:
@@ -190,7 +190,7 @@ class Custom(EvaluatedBounds, Description):
         return self._checked(d.shape[0]).at(d)
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the user's f*, or the support function of the epigraph of f."""
+        """Return the user's f*, or the support function of the epigraph of the user's f."""
         if self._mirror is not None:
             return self._mirror.cvxpy_penalty(x)
         return super().cvxpy_conjugate(x)
@@ -219,7 +219,7 @@ class Custom(EvaluatedBounds, Description):
         return value, 0.0
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound of the relaxed margin F(u), which the witness proves."""
+        """Return a lower bound on the relaxed margin F(u) that the witness proves."""
         # If f* is given, then min (u + x) − f*(x) is a bound for every x, without any multipliers.
         if self._mirror is not None:
             x = np.maximum(witness.x, witness.gamma - u)
@@ -231,7 +231,7 @@ class Custom(EvaluatedBounds, Description):
         return super().lower_bound(u, witness)
 
     def reservation(self, witness: Any, d: Vector) -> str:
-        """Return a warning about the bracket that the witness and d prove, or ""."""
+        """Return a warning about the bracket that the witness and d prove, or "" if none is due."""
         if self._mirror is None:
             return super().reservation(witness, d)
         # If f* has a value near x, both bounds are evaluations of f*.
@@ -242,12 +242,8 @@ class Custom(EvaluatedBounds, Description):
     def key(self) -> str:
         """Return a text with a digest of cvxpy's cone program of f or f*.
 
-        Two functions with the same cone program have the same key, whatever their names.
-
-        Raises
-        ------
-        InputError
-            Before `resolve` has given m.
+        Two functions with the same cone program have the same key, whatever their names. Before
+        `resolve` gives m, the method raises InputError.
         """
         if self._m is None:
             raise InputError(f"{self!r} has no key before a game gives m; use resolve(m) first")

@@ -1,4 +1,4 @@
-"""Checks of a user's cvxpy function by cvxpy's rules, and its cone program and linear program."""
+"""Checks that a user's function is convex by cvxpy's rules, and its cone and linear programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CURVATURES = {"CONVEX": "convex", "CONCAVE": "concave", "AFFINE": "affine", "CO
 _SHAPED = ("symmetric", "PSD", "NSD", "diag", "sparsity")
 """Attributes that make entries of a cvxpy variable depend on each other."""
 _OPPOSITE = {"convex": "concave", "concave": "convex", "affine": "affine"}
-"""The curvature that a decreasing argument of a cvxpy atom needs, for that of the atom."""
+"""For the curvature of a cvxpy atom: the curvature of an argument in which the atom decreases."""
 
 
 class Parts(NamedTuple):
@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     constraints: tuple[Any, ...]
 
     def at(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return value and constraints with `x` in place of the variable.
+        """Return the value and the constraints with `x` in place of the variable.
 
         `x` is a variable or affine expression of the same shape.
         """
@@ -46,8 +46,8 @@ def parts(function: Any, m: int, owner: str) -> Parts:
     ------
     InputError
         If the call fails, if the result is not a scalar expression, alone or with a list of
-        constraints, if cvxpy's rules do not show that they are convex, or if they contain integer
-        variables or parameters.
+        constraints, if cvxpy's rules do not show that the result is convex, or if it contains
+        integer variables or parameters.
     """
     variable = cp.Variable(m, name="d")
     try:
@@ -102,10 +102,10 @@ def _checked_value(value: Any, owner: str) -> Any:
 
 
 def plain(value: Any, constraints: list[Any]) -> tuple[Any, list[Any]]:
-    """Return both without symmetric, definite, diagonal and sparse variables.
+    """Rewrite `value` and `constraints` without symmetric, definite, diagonal or sparse variables.
 
-    The entries of such a variable depend on each other. cvxpy solves for another variable in its
-    place, so a copy of the variable would be wrong.
+    The entries of such a variable depend on each other, and cvxpy solves for another variable in
+    its place. A copy of the original variable would be wrong.
     """
     problem = cp.Problem(cp.Minimize(value), constraints)
     if not any(v.attributes.get(kind) for v in problem.variables() for kind in _SHAPED):
@@ -133,7 +133,7 @@ def _check(constraint: Any, owner: str) -> None:
 
 
 def difference(constraint: Any) -> Any:
-    """Return the expression that the constraint bounds by zero, or the argument of a cone."""
+    """Return the difference of the two sides of `constraint`, or the argument of its cone."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -167,7 +167,7 @@ def complaint(expression: Any, need: str) -> str:
 
 
 def _offender(term: Any, need: str) -> tuple[Any, str] | None:
-    """Return the smallest term that breaks cvxpy's rules and the curvature that it needs."""
+    """Return the smallest term that breaks cvxpy's rules, and the curvature that it must have."""
     if {"convex": term.is_convex, "concave": term.is_concave, "affine": term.is_affine}[need]():
         return None
     atom = {

@@ -24,8 +24,7 @@ class Description:
 
     @property
     def is_exact(self) -> bool:
-        """Whether certificates of f use rational arithmetic, which they do by default if f is
-        polyhedral."""
+        """Whether certificates of f use rational arithmetic, by default if f is polyhedral."""
         assert isinstance(self, Relaxation)
         return self.traits.polyhedral
 
@@ -53,7 +52,7 @@ class Description:
         return numerical.solver_form(self, m)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry for f in a certificate (FORMAT.md), or None. By default `exact_form`."""
+        """Return the entry for f in a certificate (FORMAT.md), by default `exact_form`, or None."""
         form = self.exact_form(m)
         return None if form is None else form.describe(m)
 
@@ -66,29 +65,29 @@ class Description:
         return {"gamma": number(found.gamma), "floor": "0"}
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]] | None:
-        """Return γ and a multiplier y_r for each row of `exact_form` that prove F(u).
+        """Return γ and a multiplier y_r for each row of `exact_form`; they prove the value F(u).
 
-        Each weight d_i without an upper bound has ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ``, and
-        each auxiliary variable z_j without one has ``cost_j − Σ_r y_r rows[r][j] >= 0``. If a
-        variable has an upper bound, the proof subtracts a violation times this bound. If only
+        Each weight d_i satisfies ``u_i + cost_i − Σ_r y_r rows[r][i] >= γ``, and each auxiliary
+        variable z_j satisfies ``cost_j − Σ_r y_r rows[r][j] >= 0``. A variable with an upper bound
+        can violate its inequality: the proof subtracts the violation times this bound. If only
         `row_lower` bounds row r, then y_r >= 0, and if only `row_upper` does, then y_r <= 0. None
         means that a linear program must be solved for the multipliers.
         """
         return None
 
     def exact_auxiliaries(self, d: Sequence[Fraction]) -> list[Fraction] | None:
-        """Return auxiliary variables z of `exact_form` with cost f(d), or None to solve for z."""
+        """Return the z at which the cost of `exact_form` is f(d), or None to solve for z."""
         return None
 
     def exact_caps(self, m: int) -> list[Groups]:
-        """Return groups of examples, and the caps of their total weights in the domain of f."""
+        """Return groups of examples, and the caps that f puts on the total weight of each group."""
         return []
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return a point of the simplex in fractions near `d`, which satisfies simple constraints.
+        """Return a point of the simplex in fractions near `d` that satisfies `exact_caps`.
 
-        By default the point is d / Σd up to roundings and satisfies `exact_caps`. If f is still
-        infinite at the point, certificates move the point towards `center(m)`.
+        By default the point is d / Σd up to roundings. If f is still infinite at the point,
+        certificates move the point towards `center(m)`.
         """
         return within_caps(d, self.exact_caps(len(d)))
 

@@ -1,4 +1,4 @@
-"""The power divergences with a name: χ², Hellinger, and those with the order as a parameter."""
+"""The χ² and Hellinger divergences, and the power divergences with a parameter for the order."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class _Hellinger:
 class ChiSquarePenalty(_ChiSquare, DivergencePenalty):
     """The penalty f(d) = c Σ (d − π)² / π on R^m, for a weight c and a prior distribution π.
 
-    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f satisfies conditions (i) and (ii) of SS09
-    Thm 7, but not (iii). So the formula of this theorem for the relaxed margin is wrong for f, and
-    the package uses the general formula of `Relaxation`.
+    The conjugate is f*(θ) = Σ π θ (1 + θ / (4c)). f fails condition (iii) of SS09 Thm 7,
+    monotonicity. So the formula of this theorem for the relaxed margin is wrong for f, and the
+    package uses the general formula of `Relaxation`.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
 
     With the uniform prior, a game has the same value as with ``NormBall(2, sqrt((1 + r) / m))``,
     since Σ (d − 1/m)² m = m ‖d‖² − 1 on the simplex. Outside the simplex the two balls differ, and
-    only the norm ball satisfies condition (iii) of SS09 Thm 7.
+    only the norm ball is monotone (condition (iii) of SS09 Thm 7).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ChiSquareBall(_ChiSquare, DivergenceBall):
 class HellingerPenalty(_Hellinger, DivergencePenalty):
     """The penalty f(d) = c Σ (√d − √π)² on R^m_+, with the parameters of `ChiSquarePenalty`.
 
-    The minimisers of f plus margins have positive entries only. The conjugate is
+    The minimiser of <d, u> + f(d) has only positive entries. The conjugate is
     f*(θ) = Σ π θ / (1 − θ/c), or infinite if an entry of θ is at least c.
     """
 
@@ -96,7 +96,7 @@ class HellingerPenalty(_Hellinger, DivergencePenalty):
 class HellingerBall(_Hellinger, DivergenceBall):
     """The indicator of Σ (√d − √π)² <= r, with the parameters of `ChiSquareBall`.
 
-    A radius r >= 2 − 2 √(min π) never excludes a point of the simplex.
+    If r >= 2 − 2 √(min π), the ball contains the simplex.
     """
 
     family = "relaxboost.HellingerBall"
@@ -104,7 +104,7 @@ class HellingerBall(_Hellinger, DivergenceBall):
 
 @dataclass(frozen=True, repr=False)
 class _Power(PowerDivergence):
-    """The power divergence with its order as a parameter."""
+    """The power divergence Σ π φ(d/π), whose order α is a parameter."""
 
     order: Any
 
@@ -133,7 +133,7 @@ class PowerPenalty(DivergencePenalty, _Power):
     Parameters
     ----------
     order : int, float or Fraction
-        The order α in [0.05, 20], not within 0.001 of 1, which is the order of `KLPenalty`.
+        The order α in [0.05, 20], not within 0.001 of 1 (use `KLPenalty`).
     weight, prior
         The weight c and the prior π, as for `ChiSquarePenalty`.
 

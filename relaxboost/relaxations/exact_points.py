@@ -1,4 +1,4 @@
-"""Distributions in fractions near distributions in doubles, which satisfy caps exactly."""
+"""This module rounds distributions in doubles to fractions that satisfy caps exactly."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Groups = tuple[list[list[int]], list[Fraction]]
 """Groups of examples, and the cap of each group."""
 
 _Limit = tuple[list[int], int]
-"""A group of examples, and the cap of their total weight in units of the denominator."""
+"""A group of examples, and the cap of their total weight times the common denominator."""
 
 
 def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
     """Return a point of the simplex in fractions near `d` / Σd that satisfies the caps exactly.
 
-    If d / Σd exceeds the caps by roundings only, the point differs from it by roundings only. If
-    groups overlap and their caps conflict, the point may exceed one of the caps.
+    If d / Σd exceeds the caps only by roundings, the point differs from d / Σd only by roundings.
+    If groups overlap and their caps conflict, the point can exceed one of the caps.
     """
     unit = 1 << 96
     common = math.lcm(*(c.denominator for _, caps in groups for c in caps)) if groups else 1
@@ -51,7 +51,7 @@ def within_caps(d: Sequence[float], groups: Sequence[Groups]) -> list[Fraction]:
 
 
 def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
-    """Set each entry to its own cap if it is a few roundings away; return their indices."""
+    """Set each entry that is a few roundings from its own cap to this cap; return the indices."""
     found = set()
     for group, cap in limits:
         # 2^-48 is 32 roundings of a double.
@@ -62,7 +62,7 @@ def _snap_to_caps(shares: list[int], limits: Sequence[_Limit]) -> set[int]:
 
 
 def _take(shares: list[int], order: list[int], excess: int) -> int:
-    """Subtract a positive `excess` from the entries in this order; return the amount subtracted."""
+    """Subtract up to max(0, excess) from the entries, in `order`; return the amount subtracted."""
     left = max(0, excess)
     for i in order if left else ():
         taken = min(shares[i], left)
@@ -74,7 +74,7 @@ def _take(shares: list[int], order: list[int], excess: int) -> int:
 
 
 def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
-    """Cut each group to its cap, from its largest entry on; return the total amount cut."""
+    """Reduce each group to its cap, largest entries first; return the total reduction."""
     taken = 0
     for group, cap in limits:
         order = sorted(group, key=shares.__getitem__, reverse=True)
@@ -83,7 +83,7 @@ def _cut_to_caps(shares: list[int], limits: Sequence[_Limit]) -> int:
 
 
 def _rooms(shares: list[int], limits: Sequence[_Limit]) -> tuple[list[int], list[list[int]]]:
-    """Return the room of each group below its cap, and the indices of the groups of each entry."""
+    """Return the cap minus the sum of each group, and for each entry the indices of its groups."""
     room: list[int] = []
     groups_of: list[list[int]] = [[] for _ in shares]
     for group, cap in limits:

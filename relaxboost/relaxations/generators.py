@@ -2,7 +2,7 @@
 
 At margins u, the minimiser of <d, u> + c Σ π φ(d/π) over the simplex is d = π t(γ − u). Here t(x)
 solves c φ'(t) = x, and γ is the threshold at which Σd = 1. One table of φ gives t(x) for all
-examples. An error of the table has an effect of second order on F(u) and f*.
+examples. Errors of t(x) change F(u) and f* only to second order.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class _Divergence:
         return np.asarray(pi / pi.sum())
 
     def value_and_slope(self, t: Vector) -> tuple[Vector, Vector]:
-        """Return the generator φ and a subgradient of φ at each entry of t."""
+        """Return the value and a subgradient of the generator φ at each entry of t."""
         point = cp.Variable(t.size)
         made = self.generator(point)
         point.value = t
@@ -140,12 +140,12 @@ class _Divergence:
 
 
 class _FDivergence(Custom):
-    """A `Custom` for a divergence. A smooth generator is evaluated by a table, not by a solver."""
+    """A `Custom` for a divergence. If the generator is smooth, a table replaces the solver."""
 
     family = Custom.family
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return `Bounds.penalty_bound`, with the roundings of the terms of f added."""
+        """Return the `penalty_bound` of `Custom`, with the roundings of the terms of f added."""
         # Near the prior the terms are tiny differences of φ's terms, and their roundings count.
         value, distance = super().penalty_bound(d, total)
         f = self._f
@@ -175,9 +175,9 @@ class _FDivergence(Custom):
 
 
 class _Table(Programs):
-    """A replacement of the solvers of `Programs` by a table of c φ' at many t.
+    """A table of the slopes c φ'(t) at many t, which replaces the solvers of `Programs`.
 
-    c is the weight and φ the generator of a divergence.
+    The divergence has the weight c and the generator φ.
     """
 
     def __init__(self, relaxation: Custom, m: int, f: _Divergence) -> None:
@@ -189,7 +189,7 @@ class _Table(Programs):
         t = np.geomspace(_LEAST, 2.0 / self._pi.min(), size + (m == size))
         self._t = 0.5 * (t[1:] + t[:-1])
         self.smooth = False
-        """Whether φ is smooth on (0, ∞), and the same function of each entry of t."""
+        """Whether φ is smooth on (0, ∞) and does not depend on the example."""
         point = cp.Variable(t.size)
         try:
             value = f.generator(point)
@@ -217,11 +217,11 @@ class _Table(Programs):
         self._slope = float(f.size) * np.minimum.accumulate(slope[::-1])[::-1]
 
     def _weights(self, x: Vector, slope: Vector) -> Vector:
-        """Return d = π t for the t at which the table `slope` has the value x."""
+        """Return d = min{π t, 1} for the t at which the table `slope` has the value x."""
         return np.minimum(self._pi * np.interp(x, slope, self._t), 1.0)
 
     def _least(self, u: Vector, slope: Vector) -> tuple[Vector, float]:
-        """Return the minimiser over the simplex for the table `slope`, and the threshold γ."""
+        """Return the d = π t(γ − u) of the table `slope` with Σd = 1, and the threshold γ."""
         from scipy.optimize import brentq
 
         def excess(gamma: float) -> float:
@@ -269,10 +269,10 @@ class _Table(Programs):
         return float(d @ theta) - self._relaxation.penalty(d)
 
     def conjugate_above(self, theta: Vector) -> float:
-        """Return an upper bound of sup <d, θ> − f(d) over 0 <= d <= 1, from tangents of φ.
+        """Return an upper bound on max <d, θ> − f(d) over 0 <= d <= 1, from tangents of φ.
 
-        For each example the goal is s t − φ(t) with s = θ/c. It is concave in t = d/π. So it is
-        below the larger of a tangent left of its maximiser, which rises, and one right of it.
+        Each example contributes s t − φ(t) with s = θ/c, which is concave in t = d/π. Its maximum
+        is at most the value at which a rising and a falling tangent meet.
         """
         f = self._f
         pi = self._pi
@@ -318,10 +318,10 @@ class _Table(Programs):
 
 
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
-    """Return the upper bound of a concave function between two tangents whose points are given.
+    """Return the upper bound on a concave function that a rising and a falling tangent prove.
 
-    Each tangent has a value, a slope and a rounding, which is 0 if there is no tangent. Their
-    points are `width` apart, and the larger tangent at the point where they meet is the bound.
+    Each tangent has a value, a slope and a rounding error, which is 0 if there is no tangent. The
+    points of contact are `width` apart. The bound is the height at which the tangents meet.
     """
     left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)

@@ -1,4 +1,4 @@
-"""A cap for each group of examples."""
+"""A cap on the total weight of each group of examples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ONE = Fraction(1)
 
 
 class _Units(NamedTuple):
-    """The units: the groups, and each free example as a group with one member and cap 1."""
+    """The units are the groups, and each free example as a group of one example with cap 1."""
 
     of: Index
     """The index of the unit of each example. Units are in the order of their first examples."""
@@ -52,7 +52,7 @@ class _Units(NamedTuple):
 
 @njit()
 def _smallest(u: Vector, unit: Index, first: Index) -> Index:
-    """Return for each unit the first example with its smallest margin."""
+    """Return for each unit the first example with the smallest margin in the unit."""
     best = first.copy()
     for i in range(u.shape[0]):
         if u[i] < u[best[unit[i]]]:
@@ -70,9 +70,9 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     where an example in no group (a free example) counts as a group with cap 1. This cap has no
     effect, because no weight exceeds 1. f*(θ) = Σ_g c_g max_{i in g} |θ_i|, or infinity if θ is not
-    zero on the free examples. By the chain rule of the entropy, the weights within a group are
-    proportional to exp(−u_i/β), and the weights of the groups are the distribution of `Caps` at the
-    margins −β log Σ_{i in g} exp(−u_i/β).
+    zero on the free examples. By the chain rule of the entropy, the weights of
+    `distribution(u, beta)` within a group are proportional to exp(−u_i/β), and the sums of the
+    groups are the distribution of `Caps` at the margins −β log Σ_{i in g} exp(−u_i/β).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         The group of each example, >= 0, or −1 for a free example.
     caps : dict, sequence, or one number for all
         The caps c_g >= 0, int, float or Fraction, kept exactly. A dict maps labels to caps, and a
-        sequence is indexed by labels. Without a free example Σ c_g >= 1. Caps of labels that no
+        sequence is indexed by labels. If no example is free, Σ c_g >= 1. Caps of labels that no
         example has are dropped.
 
     Raises
@@ -156,7 +156,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
 
     @property
     def traits(self) -> Traits:
-        """The traits of group caps: condition (ii) holds if no cap is 0."""
+        """The traits of f, which depend on whether a cap is 0."""
         units = self._units
         # f is symmetric if all examples are in one group, or if no group has two examples, all caps
         # are equal, and all or no examples are free.
@@ -194,13 +194,13 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return units.caps.conjugate(np.asarray(largest))
 
     def _least(self, u: Vector) -> tuple[_Units, Vector, Index]:
-        """Return the units, the least margin of each unit, and the example that has it."""
+        """Return the units, and for each unit the least margin and the first example with it."""
         units = self._for(u.size)
         best = _smallest(u, units.of, units.first)
         return units, u[best], best
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Equal margins get weight in the order of the examples."""
         units, least, best = self._least(as_margins(u, self))
         value, weights = units.caps.relaxed_margin(least)
         d = np.zeros(len(u))
@@ -208,7 +208,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return value, d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the entropic projection: softmax in the groups, that of `Caps` between them."""
+        """Return softmax weights within groups, scaled to the projection of the sums by `Caps`."""
         units, least, _ = self._least(u)
         with np.errstate(over="ignore", under="ignore"):
             d = np.exp((least[units.of] - u) / beta)
@@ -222,12 +222,12 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return np.minimum(d * (between / sums)[units.of], 1.0)
 
     def witness(self, u: Vector) -> Witness:
-        """Return the smallest γ at which the caps of the units with min u <= γ sum to one."""
+        """Return the smallest γ such that the caps of units with min u <= γ sum to at least 1."""
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.witness(least)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards. Every γ gives a lower bound."""
+        """Return γ − Σ c_g [γ − min_g u]_+, rounded downwards. It is at most F(u) for every γ."""
         units, least, _ = self._least(as_margins(u, self))
         return units.caps.lower_bound(least, witness)
 
@@ -244,7 +244,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return caps @ t, [cp.abs(x) <= matrix.T @ t]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the program d >= 0 with a row for each group, whose sum is at most the cap."""
+        """Return the linear program d >= 0 with one row for each group, which caps the sum."""
         # The rows are in the order of the groups' first examples.
         rows: dict[int, Row] = {}
         for i, label in enumerate(self.groups):
@@ -265,7 +265,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return [(list(members.values()), [c for _, c in self.caps])]
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the caps, and the index of the group of each example, or −1."""
+        """Return the entry for certificates; free examples have the label −1."""
         place = {label: j for j, (label, _) in enumerate(self.caps)}
         labels = [place.get(label, -1) for label in self.groups]
         return {"kind": "caps", "groups": labels, "caps": vector([c for _, c in self.caps])}
@@ -280,7 +280,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return negentropy_range(self._for(m).caps._doubles.near, self.center(m))
 
     def repair(self, d: Vector) -> Vector:
-        """Return `d` clipped, normalised, and with the groups scaled to sums within the caps."""
+        """Return `d` clipped, normalised, and with each group scaled to satisfy its cap."""
         d = onto_simplex(d, repr(self))
         units = self._for(d.size)
         sums = _sums(units.of, d)
@@ -293,7 +293,7 @@ class GroupCaps(Relaxation, Bounds, ThresholdDescription):
         return d * (units.caps.repair(sums) / np.where(empty, units.sizes, sums))[units.of]
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return the bound of `Caps` for the sums over groups, rounded upwards."""
+        """Return `Caps.penalty_bound` for the sums over groups, which are rounded upwards."""
         units, sums = self._group_sums(d)
         return units.caps.penalty_bound(sums, total)
 

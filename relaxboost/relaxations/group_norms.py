@@ -1,14 +1,14 @@
 """Group norms: Σ_g a_g ‖d_g‖_p over disjoint groups of examples, as a penalty and as a ball.
 
 The chain rule of the entropy separates the groups. With d_g = s_g p_g, where s is a distribution
-over the groups and p_g one within the group g,
+over the groups and p_g a distribution within the group g,
 
     <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d = Σ s_g [<p_g, u_g> + λ a_g ‖p_g‖ + β Σ p_g log p_g]
                                            + β Σ s_g log s_g,
 
-So p_g is the distribution of a norm penalty within its group. If V_g is the least value of the
-bracket, s is the softmax of −V/β. The penalty has λ = c, and the ball has the λ at which
-Σ a_g ‖d_g‖ = r.
+So p_g is the minimiser for a norm penalty on the group g alone. If V_g is the least value of the
+bracket, s is the softmax of −V/β. For the penalty, λ = c. For the ball, λ is the multiplier at
+which Σ a_g ‖d_g‖ = r.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from relaxboost.relaxations.vectors import (
 
 
 class GroupNorm(WithNorm):
-    """The base of the penalty and the ball: the groups and the norm Σ_g a_g ‖d_g‖_p."""
+    """The base class of the penalty and the ball of the norm Σ_g a_g ‖d_g‖_p."""
 
     per_example: ClassVar[str] = "groups"
 
@@ -101,7 +101,7 @@ class GroupNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms: conditions (i)–(iii) of SS09 Thm 7 hold."""
+        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=False, symmetric=max(self.groups) == 0)
 
     @property
@@ -118,7 +118,7 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Enclosures of the factors a_g."""
+        """Intervals that contain the factors a_g."""
         count = max(self.groups) + 1
         return Interval(np.ones(count)) if self.factors is None else enclose_vector(self.factors)
 
@@ -144,14 +144,14 @@ class GroupNorm(WithNorm):
 
     @cached_property
     def _flattest(self) -> tuple[int, Interval]:
-        """The group that contains the d of least norm in the simplex, and this norm."""
+        """The index of the group with the d of least norm in the simplex, and this norm."""
         sizes = Interval(np.array([float(len(group)) for group in self.members]))
         norms = self.enclosed / sizes.power(1 - 1 / self.p)
         return int(np.argmin(norms.lower)), norms.min()
 
     @cached_property
     def _norm(self) -> Grouping:
-        """The norm, as the kernels take it."""
+        """The norm in the form that the compiled kernels expect."""
         ends = np.cumsum([len(group) for group in self.members])
         starts = np.append(0, ends).astype(np.int64)
         return Grouping(np.concatenate(self.members), starts, self._a, float(self.p - 1))
@@ -256,7 +256,7 @@ class GroupNormBall(GroupNorm, BallOfNorm):
         return d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d."""
+        """Return the threshold γ and the minimiser d of F(u)."""
         r = float(self.radius)
         levels = Levels(u, self._norm)
         # The ball contains a distribution over the smallest margins alone.

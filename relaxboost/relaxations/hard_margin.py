@@ -28,9 +28,9 @@ CAP_TRAITS = Traits(
 class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
     """The hard margin F(u) = min_i u_i, for which f = 0 on all of R^m.
 
-    The value of the game is the largest l1 margin. By Thm 4 it is also the largest γ such that for
-    every distribution some hypothesis has an edge of at least γ. The conjugate f* is 0 at the
-    origin and infinite elsewhere.
+    The value of the game is the largest l1 margin. By SS09 Thm 4 the value is also the largest γ
+    such that for every distribution some hypothesis has an edge of at least γ. The conjugate f* is
+    0 at the origin and infinite elsewhere.
 
     References
     ----------
@@ -50,7 +50,7 @@ class HardMargin(Relaxation, Bounds, Description, BinaryDistribution):
         return np.inf if np.any(theta) else 0.0
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return min_i u_i and the unit vector of the first index that attains it."""
+        """Return min_i u_i and the unit vector of the first example that attains it."""
         u = as_margins(u, self)
         i = int(np.argmin(u))
         d = np.zeros(u.size)

@@ -17,7 +17,7 @@ from relaxboost.relaxations.exact_points import Groups
 
 
 class WithK(Relaxation, Bounds, Description):
-    """The base of relaxations with a parameter k, or `fraction` = k/m before m is known."""
+    """The base class of relaxations with a parameter k, or `fraction` = k/m before m is known."""
 
     k: Any
     fraction: Any
@@ -29,7 +29,7 @@ class WithK(Relaxation, Bounds, Description):
 
     @property
     def exact_k(self) -> Fraction:
-        """The exact k; raises InputError if only `fraction` is given and m is not known yet."""
+        """The exact k, or an InputError if only `fraction` is given and m is not known yet."""
         if self.k is None:
             raise InputError(f"{self!r} has no k before a game gives m; use resolve(m) first")
         k: Fraction = self.k
@@ -58,7 +58,7 @@ def check_k(owner: str, k: Any, fraction: Any) -> tuple[Fraction | None, Any]:
     if k is not None:
         k = exact(owner, "k", k)
         if k < 1:
-            raise InputError(f"{owner}(k={spell(k)}) needs k >= 1: no d_i exceeds 1/k")
+            raise InputError(f"{owner}(k={spell(k)}) needs k >= 1, since no weight d_i exceeds 1/k")
         return k, None
     share = exact(owner, "fraction", fraction)
     if not 0 < share <= 1:

@@ -1,9 +1,9 @@
 """The relative entropy to a prior distribution π, as a penalty and as a ball.
 
 Both use the generalised relative entropy D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with
-0 log 0 = 0. On the simplex it is KL(d‖π). Its minimum is D(π‖π) = 0, so condition (i) of SS09
-Thm 7 holds. Condition (ii) fails, because negative d are not in the domain, and (iii) fails,
-because D(t π‖π) > 0 for t < 1.
+0 log 0 = 0. On the simplex D is KL(d‖π). The minimum is D(π‖π) = 0. The point 0 is not in the
+core of the domain, which contains no negative d, and D is not monotone, since D(t π‖π) > 0 for
+t < 1. So conditions (ii) and (iii) of SS09 Thm 7 fail.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from relaxboost.relaxations.priors import OverPrior
 
 
 class _Entropic(PowerDivergence):
-    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+. Entries of the prior π may be 0."""
+    """The divergence D(d) = Σ (d log(d/π) − d + π) on R^m_+. Entries of the prior π can be 0."""
 
     alpha = Fraction(1)
     repair = OverPrior.repair
 
     def divergence(self, d: Vector) -> float:
-        """Return Σ (d log(d/π) − d + π), or inf outside its domain."""
+        """Return Σ (d log(d/π) − d + π), or inf if d is outside the domain."""
         d = np.asarray(d, dtype=np.float64)
         if not (d >= 0.0).all() or not self._outside_is_zero(d):
             return math.inf
@@ -55,7 +55,7 @@ class _Entropic(PowerDivergence):
         return (y * (y / self._pi(d.lower.size)).log()).sum()
 
     def _divergence_bounds(self, d: Vector, total: tuple[float, float]) -> Interval:
-        """Enclose KL(d/Σd ‖ π) for a d with d_i = 0 wherever π_i = 0. `total` contains Σd."""
+        """Return bounds on KL(d/Σd ‖ π) if d_i = 0 wherever π_i = 0. `total` contains Σd."""
         x = self._inside(d)
         pi = self._pi(d.size)
         y = Interval(x) / Interval(*total)
@@ -82,7 +82,7 @@ class _Entropic(PowerDivergence):
     def _largest_divergence(
         self, d: Vector, total: tuple[float, float], distance: float
     ) -> Interval:
-        """Enclose the sum over i of the largest y_i log(y_i / π_i) for points y near d / Σd."""
+        """Return bounds on Σ_i max y_i log(y_i / π_i) over y within `distance` of d / Σd."""
         # A prior with zeros excludes points at any distance.
         if self._zeros is not None:
             return Interval(math.inf)
@@ -95,7 +95,7 @@ class _Entropic(PowerDivergence):
         return Interval(np.maximum(np.where(at_zero, 0.0, ends[0].upper), ends[1].upper)).sum()
 
     def _log_partition(self, u: Vector, gamma: float, temperature: Interval) -> Interval:
-        """Enclose log Σ π exp((γ − u)/T) for margins u, a threshold γ and a temperature T."""
+        """Return bounds on log Σ π exp((γ − u)/T) for a threshold γ and a temperature T."""
         u = self._inside(u)
         x = (Interval(gamma) - u) / temperature
         pi = self._pi(u.size)
@@ -224,9 +224,9 @@ class KLBall(_Entropic, DivergenceBall):
         F(u) = max over λ >= 0 of −λ r − λ log Σ π_i exp(−u_i/λ),
 
     where the term for λ = 0 is min_i u_i. The minimiser d is proportional to π exp(−u/λ), with
-    KL(d‖π) = r or, if the ball does not bind, λ = 0. The conjugate is the infimum of
-    λ r + λ Σ π (exp(θ/λ) − 1) over λ > 0. A radius r >= log(1/min π) never binds and gives the
-    hard margin. For r -> 0 the ball shrinks to the prior.
+    KL(d‖π) = r or, if the constraint is slack, λ = 0. The conjugate is the infimum of
+    λ r + λ Σ π (exp(θ/λ) − 1) over λ > 0. If r >= log(1/min π), the ball contains the simplex, and
+    F is the hard margin. For r -> 0 the ball shrinks to the prior.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ class KLBall(_Entropic, DivergenceBall):
     Raises
     ------
     InputError
-        If the radius is not positive or out of range, or if the prior does not sum to one. When a
-        game is declared: if the prior does not have m entries.
+        If the radius is out of range, or if the prior does not sum to one. When a game is
+        declared: if the prior does not have m entries.
 
     References
     ----------
@@ -259,7 +259,7 @@ class KLBall(_Entropic, DivergenceBall):
         return 0.0 if self.divergence(d) <= allowed else math.inf
 
     def conjugate(self, theta: Vector) -> float:
-        """Return the conjugate, the least λ r + λ Σ π (exp(θ/λ) − 1), by bisection in log 1/λ."""
+        """Return f*(θ) = min over λ of λ r + λ Σ π (exp(θ/λ) − 1), by bisection in log 1/λ."""
         theta = np.asarray(theta, dtype=np.float64)
         pi = self._inside(self.center(theta.size))
         theta = self._inside(theta)
@@ -331,14 +331,14 @@ class KLBall(_Entropic, DivergenceBall):
         return gamma - self._r * scale, [mean <= scale, *constraints]
 
     def entropy_range(self, m: int) -> float:
-        """Return min{log m', r + log max π + log m'} for the number m' of positive π_i."""
+        """Return log m' + min{0, r + log max π}, where m' is the number of positive π_i."""
         # Σ d log d = KL(d‖π) + Σ d log π <= r + log max π, and it is never below −log m'.
         inside = self._positive(m)
         top = -math.log(m) if self._log_prior is None else float(self._log_prior.max())
         return min(math.log(inside), self._r + top + math.log(inside))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return 0, and an upper bound of the distance from d / Σd to the ball."""
+        """Return f(d') = 0 for a d' in the ball, and an upper bound on ‖d' − d / Σd‖_1."""
         # KL is convex and zero at π. So d / Σd moved towards π by the share (KL − r)/KL of the way
         # is in the ball, and the whole way is at most min{2, √(2 KL)} (Pinsker's inequality).
         if not self._outside_is_zero(d):

@@ -1,7 +1,7 @@
 """A polyhedral relaxation f as a linear program: in doubles for solvers, in fractions for proofs.
 
-d are the weights of the m examples, z are auxiliary variables of the program, and (d, z) is the
-vector of all variables.
+The vector d has the weights of the m examples, z has the auxiliary variables of the program, and
+(d, z) is the vector of all variables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from relaxboost._core.digits import bounds, number, vector
 from relaxboost._core.errors import InputError
 
 Bound = Fraction | None
-"""A bound of a variable or a row, or None if there is no bound."""
+"""A bound on a variable or a row, or None if there is no bound."""
 Row = dict[int, Fraction]
 """The non-zero coefficients of a row, by index into the variables (d, z)."""
 
@@ -69,8 +69,8 @@ class ExactForm(NamedTuple):
     """A polyhedral f on d >= 0 as a linear program in fractions.
 
     f(d) is `constant` plus the minimum of cost·(d, z) over z, subject to
-    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A bound that is
-    None does not exist. The numbers are the parameters of the user, without rounding.
+    ``lower <= (d, z) <= upper`` and ``row_lower <= rows @ (d, z) <= row_upper``. A missing bound is
+    None. The numbers are the parameters of the user, without rounding.
     """
 
     cost: list[Fraction]
@@ -152,7 +152,7 @@ class ExactForm(NamedTuple):
         }
 
     def plus(self, other: ExactForm, m: int) -> ExactForm:
-        """Return the program of the sum of both functions of d in R^m."""
+        """Return the linear program of the sum of this f and `other`, as functions of d in R^m."""
         # Both programs share d. The z of `other` move behind those of this program.
         gap = len(self.cost) - m
         moved = [{j if j < m else j + gap: x for j, x in row.items()} for row in other.rows]
@@ -186,7 +186,7 @@ def _near(numbers: Sequence[Bound], none: float) -> Vector:
 
 
 def _double(x: Bound, none: float, largest: float = 1e300) -> float:
-    """Return the nearest double, at most `largest` in size for safe sums, and `none` for None."""
+    """Return the double nearest to x, cut to ±`largest` for safe sums, or `none` for None."""
     if x is None:
         return none
     try:
@@ -199,7 +199,7 @@ def _double(x: Bound, none: float, largest: float = 1e300) -> float:
 def _tighter(
     choose: Callable[..., Fraction], one: list[Bound], other: list[Bound], m: int
 ) -> list[Bound]:
-    """Return the tighter bounds of d in R^m, max or min by `choose`, and then those of both z."""
+    """Return the tighter bounds on d in R^m (`choose` is max or min), then the bounds on both z."""
     pairs = zip(one[:m], other[:m], strict=True)
     both: list[Bound] = [q if p is None else p if q is None else choose(p, q) for p, q in pairs]
     return both + one[m:] + other[m:]

@@ -5,9 +5,9 @@ Since ‖Q d‖ = max over ‖v‖ <= 1 of <Qᵀv, d>, every v in R^r proves a l
     F(u) >= min_i (u + Qᵀv)_i − radius ‖v‖           (ball),
     F(u) >= min_i (u + Qᵀv)_i  if ‖v‖ <= weight       (penalty).
 
-The best v attains F(u). Unless Q is diagonal, condition (iii) of SS09 Thm 7 fails in general, and
-with it the hinge form and Examples 1 and 2. `check_conditions` finds a counterexample. The bounds
-do not need the condition.
+The best v attains F(u). Unless Q is diagonal, ‖Q d‖ in general fails condition (iii) of SS09 Thm 7,
+monotonicity. Then the hinge form of F and SS09's Examples 1 and 2 fail, and `check_conditions`
+finds a counterexample. The bounds above do not need this condition.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.relaxations.norms import BallOfNorm, PenaltyOfNorm, WithNorm
 
 MAX_SCALE = 1e4
-"""A cone solver gets f or Q in another unit if its size is above this number or below its inverse.
+"""f or Q is rescaled for a cone solver if its size is above this number or below the inverse.
 """
 
 
@@ -52,7 +52,7 @@ class EllipsoidWitness(NamedTuple):
 
 
 class Mahalanobis(WithNorm):
-    """The base of the ball and the penalty of the norm ‖Q d‖_2 for a matrix Q."""
+    """The base class of the ball and the penalty of the norm ‖Q d‖_2 for a matrix Q."""
 
     per_example: ClassVar[str] = "a row of Q"
 
@@ -110,11 +110,11 @@ class Mahalanobis(WithNorm):
 
     @property
     def _norm(self) -> mahalanobis.NormLimit:
-        """The norm and its bound, as the kernels take them."""
+        """The norm and its radius or weight, in the form that the compiled kernels expect."""
         return mahalanobis.NormLimit(self.matrix, self.limit, isinstance(self, Ball))
 
     def _sharp(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return d, γ and v that are optimal for margins u: u + Qᵀv >= γ, with = where d > 0."""
+        """Return d, γ and v that are optimal at u: u + Qᵀv >= γ, with equality where d > 0."""
         # `relaxed_margin` and `witness` need the same solution, so it is kept.
         u = as_margins(u, self)
         programs = numerical.programs(self, u.size)
@@ -126,7 +126,7 @@ class Mahalanobis(WithNorm):
         return found
 
     def _sharpest_in_ball(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) for a ball, whose constraint may not bind."""
+        """Return the optimal (d, γ, v) for a ball. The norm constraint can be slack."""
         none = np.zeros(self.matrix.shape[0])
         # All d of the ball have the same value.
         if u.min() == u.max():
@@ -147,12 +147,12 @@ class Mahalanobis(WithNorm):
     def _sharpened(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the optimal (d, γ, v) from the (d, γ, x) of a cone solver, if the norm binds."""
+        """Return the optimal (d, γ, v), refined from (d, γ, x), for a penalty or an active ball."""
         size = self.size(d)
         is_ball = isinstance(self, Ball)
         # At the kink of the norm, Q d = 0, the multiplier λ is unbounded.
         if size > 1e-9 * self._largest:
-            # The force x = γ − u + slack of the minimiser is λ QᵀQ d.
+            # At the minimiser d, x = γ − u + slack is λ QᵀQ d.
             multiplier = max(0.0, float(d @ x)) / size**2 if is_ball else self.limit / size
             sharp = mahalanobis.sharpen(self._norm, u, d, gamma, multiplier)
             if sharp is not None:
@@ -165,19 +165,19 @@ class Mahalanobis(WithNorm):
         return d, gamma, v
 
     def _roughly(self, u: Vector) -> tuple[Vector, float, Vector]:
-        """Return the minimiser d, γ and the force x = γ − u + slack that a cone solver finds."""
+        """Return the minimiser d, γ and x = γ − u + slack as a cone solver finds them."""
         unit, scale = self._unit
         _, d, gamma, x = numerical.programs(unit, u.size).margin(u / scale)
         return onto_simplex(d, type(self).__name__), gamma * scale, x * scale
 
     def _is_inside(self, d: Vector) -> bool:
-        """Return whether d is inside the ball, so that the constraint does not bind."""
+        """Return whether d is inside the ball, so that the constraint is slack."""
         return self.size(d) < self.limit * (1.0 - 1e-7)
 
     def _separate_ties(
         self, u: Vector, d: Vector, gamma: float, x: Vector
     ) -> tuple[Vector, float, Vector]:
-        """Return the solution (d, γ, x) for margins divided by the excess <d, u> − min u."""
+        """Solve again for margins in units of <d, u> − min u, and return (d, γ, x)."""
         # A cone solver cannot separate margins whose differences are far below 1.
         least = float(u.min())
         unit = float(d @ u) - least
@@ -189,14 +189,14 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """The relaxation divided by a unit, such that a cone solver can scale it, and the unit."""
+        """The relaxation divided by a unit that suits a cone solver, and this unit."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
         return MahalanobisPenalty(self.Q, self.limit / scale), scale
 
     def _shortest(self, x: Vector) -> Vector:
-        """Return the shortest v with Qᵀ v = x, in the sense of least squares if there is none."""
+        """Return the shortest v with Qᵀ v = x, or the shortest that minimises ‖Qᵀ v − x‖."""
         Q = self.matrix
         # A square system that is well conditioned is solved to rounding.
         if Q.shape[0] == Q.shape[1]:
@@ -217,7 +217,7 @@ class Mahalanobis(WithNorm):
         return float(d @ np.asarray(u)) + self.penalty(d), d
 
     def _distribution(self, u: Vector, beta: float) -> Vector:
-        """Return the minimiser with the entropy, from a cone solver and Newton's method."""
+        """Return the minimiser of <d, u> + f(d) + β Σ d log d: cone solver, then Newton steps."""
         unit, scale = self._unit
         d = numerical.programs(unit, u.size).distribution(u / scale, beta / scale)
         d = self.repair(d)
@@ -232,7 +232,7 @@ class Mahalanobis(WithNorm):
         return d if sharp is None else self.repair(sharp)
 
     def witness(self, u: Vector) -> EllipsoidWitness:
-        """Return the v that attains F(u). If Q d is not 0 at the minimiser d, v = λ Q d."""
+        """Return the v that proves F(u). It is λ Q d if Q d is not 0 at the minimiser d."""
         _, gamma, v = self._sharp(u)
         return EllipsoidWitness(gamma, v)
 
@@ -255,7 +255,7 @@ class Mahalanobis(WithNorm):
         return v
 
     def lower_bound(self, u: Vector, witness: EllipsoidWitness) -> float:
-        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. Every v gives a bound."""
+        """Return min (u + Qᵀv) minus the cost of v, rounded downwards. It is at most F(u)."""
         v = np.asarray(witness.v, dtype=np.float64)
         if v.shape != (len(self.matrix),) or not np.isfinite(v).all():
             return -math.inf
@@ -265,7 +265,7 @@ class Mahalanobis(WithNorm):
 
     @abstractmethod
     def _cost(self, length: Interval) -> Interval:
-        """Return a bound on the largest <Qᵀv, d> − f(d) on the simplex, for v of this length."""
+        """Return an upper bound on max <Qᵀv, d> − f(d) over the simplex, for v of this `length`."""
 
     def dual_size(self, theta: Vector) -> float:
         """Return the least ‖v‖ with Qᵀ v = θ, or inf if no v satisfies this."""
@@ -277,7 +277,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _scaled(self) -> tuple[Matrix, float]:
-        """Q and 1, or Q / s and its size s if a cone solver cannot scale Q."""
+        """Q and 1, or Q / s and s if the size s of Q is beyond `MAX_SCALE`."""
         size = self._largest
         if size == 0.0 or 1.0 / MAX_SCALE <= size <= MAX_SCALE:
             return self.matrix, 1.0
@@ -294,7 +294,7 @@ class Mahalanobis(WithNorm):
 
 
 def _product(matrix: Matrix, x: Interval) -> Interval:
-    """Enclose the product of a matrix and a vector."""
+    """Return an interval vector that contains the product of a matrix and a vector."""
     middle = 0.5 * (x.lower + x.upper)
     width = np.nextafter(np.maximum(x.upper - middle, middle - x.lower), np.inf)
     value = matrix @ middle
@@ -321,7 +321,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Example 2, which is false for most of these norms.
+    Shalev-Shwartz & Singer (2009), Example 2, whose formula is wrong for most of these norms.
     """
 
     family = "relaxboost.MahalanobisPenalty"
@@ -361,11 +361,11 @@ class MahalanobisBall(Mahalanobis, BallOfNorm):
     """The indicator of ‖Q d‖_2 <= radius.
 
     f*(θ) = radius · min ‖v‖ over Qᵀ v = θ. The parameters are those of `MahalanobisPenalty`, with
-    a radius instead of the weight. The radius must be so large that the ball meets the simplex.
+    a radius instead of the weight. The ball must meet the simplex.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Example 1, which is false for most of these norms.
+    Shalev-Shwartz & Singer (2009), Example 1, whose formula is wrong for most of these norms.
     """
 
     family = "relaxboost.MahalanobisBall"

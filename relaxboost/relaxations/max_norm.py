@@ -1,4 +1,4 @@
-"""The norms with p = inf: balls, which are caps, and a penalty on the largest weight."""
+"""The norm max_i a_i |d_i|: balls, which are caps, and a penalty on the largest weight."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _OfMaxNorm(OfNorm):
 
 
 class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """``NormBall(inf, radius)``, which is ``Capped(1/radius)`` and equal to it."""
+    """The ball that ``NormBall(inf, radius)`` makes. It is equal to ``Capped(1/radius)``."""
 
     family = Capped.family
 
@@ -76,7 +76,7 @@ class CappedBall(Capped, _OfMaxNorm, NormBall):  # type: ignore[misc]
 
 
 class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
-    """``NormBall(inf, radius, weights)``, which is ``Caps(radius / weights)`` and equal to it."""
+    """The ball of ``NormBall(inf, radius, weights)``. It is equal to ``Caps(radius / weights)``."""
 
     family = Caps.family
 
@@ -87,8 +87,8 @@ class CapsBall(Caps, _OfMaxNorm, NormBall):  # type: ignore[misc]
         # A float that is meant to be the least radius may be rounded down.
         if r < least * (1 - SLACK):
             raise InputError(
-                f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the smallest radius "
-                f"that meets it here is {float(least):.12g}"
+                f"{show_norm('NormBall', math.inf, r, a)} misses the simplex: the radius "
+                f"must be at least {float(least):.12g}"
             )
         super().__init__([max(r, least) / each for each in a])
         _remember(self, max(r, least), a)
@@ -137,7 +137,7 @@ class MaxPenalty(_OfMaxNorm, NormPenalty):
         return {"gamma": number(self._level(u)), "floor": "0"}
 
     def _level(self, u: Sequence[Fraction]) -> Fraction:
-        """Return F(u) in fractions, which is the γ with Σ [γ − u_i]_+ / a_i = c."""
+        """Return F(u) as a fraction: the γ with Σ [γ − u_i]_+ / a_i = c."""
         slope = ZERO
         weighted = ZERO
         level = ZERO

@@ -52,7 +52,7 @@ def times(f: Relaxation, c: object) -> Relaxation:
 
 
 class _BoundsOfMultiple(Relaxation, Bounds):
-    """The bounds of c * f, which follow from those of f."""
+    """The bounds on c * f, which follow from the bounds on f."""
 
     f: Relaxation
     c: Any
@@ -62,7 +62,7 @@ class _BoundsOfMultiple(Relaxation, Bounds):
         return bounds_of(self.f).is_proved
 
     def _inner(self, u: Vector) -> Vector:
-        """Return the margins u/c of f, rounded down."""
+        """Return u/c, the margins for f, rounded downwards."""
         # Relaxed margins are non-decreasing, so bounds at smaller margins are valid too.
         with np.errstate(over="ignore"):
             return (Interval(as_margins(u, self)) / Interval(self.c)).lower
@@ -100,7 +100,7 @@ class _BoundsOfMultiple(Relaxation, Bounds):
 
 
 class _DescriptionOfMultiple(Description):
-    """The description of c * f, which follows from that of f."""
+    """The description of c * f, which follows from the description of f."""
 
     f: Relaxation
     c: Any
@@ -113,12 +113,12 @@ class _DescriptionOfMultiple(Description):
         return form._replace(cost=[c * x for x in form.cost], constant=c * form.constant)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the linear program of f in doubles, with its costs times c."""
+        """Return the linear program of f in doubles, with the costs multiplied by c."""
         form = description_of(self.f).linear_form(m)
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry of a certificate: c and that of f, or a linear program for c * f."""
+        """Return the certificate's entry for c * f: c and the entry for f, or a linear program."""
         of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":
             return super().describe(m)
@@ -132,7 +132,7 @@ class _DescriptionOfMultiple(Description):
 class Scaled(_BoundsOfMultiple, _DescriptionOfMultiple):
     """The multiple c f of a relaxation f by a number c > 0, written ``c * f``.
 
-    The conjugate is c f*(θ/c), and the relaxed margin at margins u is c times that of f at u/c.
+    The conjugate is c f*(θ/c), and F(u) is c times the relaxed margin of f at the margins u/c.
     So the multiple has the closed forms and the level of proof of f.
 
     Parameters

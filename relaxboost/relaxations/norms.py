@@ -1,7 +1,7 @@
-"""Norm balls and norm penalties (SS09, Examples 1 and 2) for all p: their common base.
+"""The base classes of norm balls and norm penalties (SS09, Examples 1 and 2) for all p.
 
 The norm ‖d‖ = (Σ (a_i |d_i|)^p)^{1/p} has the dual norm ‖θ‖_* = (Σ (|θ_i| / a_i)^{p'})^{1/p'} with
-1/p + 1/p' = 1. The norm depends on the |d_i| alone and grows with them, so SS09 Thm 7 holds:
+1/p + 1/p' = 1. The norm depends on the |d_i| alone and grows with them, so SS09 Thm 7 gives:
 
     ball of radius r:    F(u) = max over γ of γ − r ‖[γ − u]₊‖_*,
     penalty of weight c: F(u) = max γ subject to ‖[γ − u]₊‖_* <= c.
@@ -42,7 +42,7 @@ Weights = tuple[Fraction, ...] | None
 
 
 def hinge(gamma: float, u: Vector) -> Interval:
-    """Return an enclosure of [γ − u]₊ for margins u."""
+    """Return an interval vector that contains [γ − u]₊."""
     return (Interval(gamma) - Interval(np.asarray(u, dtype=np.float64))).positive()
 
 
@@ -54,7 +54,7 @@ def show_norm(kind: str, p: Any, size: Fraction, weights: Weights) -> str:
 
 
 class WithNorm(Relaxation, Bounds, Description):
-    """The common base of balls and penalties of a norm. Each subclass is for one norm.
+    """The common base class of balls and penalties of a norm.
 
     Six methods raise NotImplementedError, and each subclass overrides the methods that it needs.
     They are not abstract, because type checkers would then reject the call `NormBall(p, r)`, which
@@ -71,11 +71,11 @@ class WithNorm(Relaxation, Bounds, Description):
         return size
 
     def gauge(self, d: Interval) -> Interval:
-        """Return an enclosure of ‖d‖."""
+        """Return an interval that contains ‖d‖."""
         raise NotImplementedError("gauge")
 
     def dual_of(self, x: Interval) -> Interval:
-        """Return an enclosure of the dual norm ‖x‖_*."""
+        """Return an interval that contains the dual norm ‖x‖_*."""
         raise NotImplementedError("dual_of")
 
     def size(self, d: Vector) -> float:
@@ -117,7 +117,7 @@ class BallOfNorm(WithNorm, Ball):
         return float(self.radius) * self.dual_size(theta)
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards. Every γ gives a lower bound."""
+        """Return γ − r ‖[γ − u]₊‖_*, rounded downwards. It is at most F(u) for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         dual = self.dual_of(hinge(witness.gamma, u))
@@ -150,7 +150,7 @@ class PenaltyOfNorm(WithNorm):
         return Witness(self.relaxed_margin(u)[0])
 
     def lower_bound(self, u: Vector, witness: Any) -> float:
-        """Return a lower bound on F(u), rounded downwards. Every threshold γ gives a bound."""
+        """Return the lower bound on F(u) that the threshold γ proves, rounded downwards."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         # With x = [γ − u]₊, F(u) is at least the minimum over d of γ + c ‖d‖ − <d, x>, which is at
@@ -161,9 +161,9 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(witness.gamma) + worth).down
 
     def describe_witness(self, found: Any, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the largest threshold γ that satisfies ‖[γ − u]₊‖_* <= c for certain.
+        """Return the largest threshold γ that is proved to satisfy ‖[γ − u]₊‖_* <= c.
 
-        It lies between the lower bound that `found` proves and the γ of `found`.
+        This γ is between the lower bound that `found` proves and the γ of `found`.
         """
         margins = np.array([float(x) for x in u])
         weight = Interval(self.weight).down
@@ -186,12 +186,12 @@ class PenaltyOfNorm(WithNorm):
         return (Interval(self.weight) * self.gauge(Interval(d) / Interval(*total))).up, 0.0
 
     def lipschitz(self, m: int) -> float:
-        """Return c max a, because no ‖d‖ exceeds max a times the l1 norm of d."""
+        """Return the Lipschitz constant c max a, because ‖d‖ <= (max a) ‖d‖_1."""
         return (Interval(self.weight) * self.enclosed.max()).up
 
 
 class OfNorm(WithNorm):
-    """The base of `NormBall` and `NormPenalty`: the exponent p and the weights a of the norm."""
+    """The base class of `NormBall` and `NormPenalty`, with the exponent p and the weights a."""
 
     kind: ClassVar[str]
     """The name of the class that users call, "NormBall" or "NormPenalty"."""
@@ -215,7 +215,7 @@ class OfNorm(WithNorm):
 
     @cached_property
     def enclosed(self) -> Interval:
-        """Enclosures of the weights a, in a vector of length m or 1."""
+        """Intervals that contain the weights a, in a vector of length m or 1."""
         return Interval(np.ones(1)) if self.weights is None else enclose_vector(self.weights)
 
     @cached_property
@@ -234,7 +234,7 @@ class OfNorm(WithNorm):
 
     @property
     def traits(self) -> Traits:
-        """The traits of norms: conditions (i)–(iii) of SS09 Thm 7 hold."""
+        """The traits of norms, which meet all three conditions of SS09 Thm 7."""
         return CAP_TRAITS._replace(polyhedral=self._is_polyhedral, symmetric=self.flat)
 
 
@@ -265,7 +265,7 @@ class NormBall(OfNorm, BallOfNorm):
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Sec. 6, Appendix B row 1, and Example 1, which is false for some
+    Shalev-Shwartz & Singer (2009), Sec. 6, Appendix B row 1, and Example 1, which is wrong for some
     other norms (see `check_conditions`).
     """
 
@@ -280,7 +280,7 @@ class NormBall(OfNorm, BallOfNorm):
     weights: Any = None
 
     def witness(self, u: Vector) -> Any:
-        """Return the γ that a cone solver finds. The subclasses have closed forms."""
+        """Return the threshold γ that a cone solver finds. Subclasses have closed forms."""
         return NumericalBounds(self).witness(u)
 
     def __new__(cls, p: Any = 2, radius: Any = 1, weights: Any = None) -> Any:
@@ -312,11 +312,11 @@ class NormPenalty(OfNorm, PenaltyOfNorm):
     Raises
     ------
     InputError
-        As for `NormBall`, except that every penalty is finite on the simplex.
+        As for `NormBall`, but without a condition on the simplex.
 
     References
     ----------
-    Shalev-Shwartz & Singer (2009), Example 2 with w in the l1 ball, which is false for some other
+    Shalev-Shwartz & Singer (2009), Example 2 with w in the l1 ball, which is wrong for some other
     norms.
     """
 

@@ -1,7 +1,7 @@
-"""The defaults of `Relaxation`: F, distributions, f* and bounds, computed from f by solvers.
+"""The default methods of `Relaxation`, which compute F, distributions, f* and bounds by solvers.
 
-Everything here is slow, and as accurate as Clarabel. Bounds are proved by the cone program that
-cvxpy makes of f: lower bounds by multipliers, upper bounds by points of the program.
+These methods are slow, and as accurate as Clarabel. The multipliers of the cone program that cvxpy
+makes of f prove lower bounds on F(u), and feasible points of this program prove upper bounds.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ UNPROVED = (
 )
 """The message for a lower bound on F(u) of −inf if the equations of f are independent."""
 UNMET = (
-    "no point was found inside the constraints of this f: the upper bound holds if breaking "
-    "them by 1e-9 costs nothing"
+    "no point was found that satisfies the constraints of this f: the upper bound holds if "
+    "breaking them by 1e-9 costs nothing"
 )
-"""The message for an upper bound at a point that may break constraints of f by 1e-9."""
+"""The message for an upper bound at a point that can break constraints of f by 1e-9."""
 DEPENDENT = "some equations of this f follow from others up to rounding; remove them"
-"""The reason why bounds are not proved if equations are dependent in doubles, but not exactly."""
+"""The reason for a missing proof if equations are dependent in doubles, but not exactly."""
 ROUNDED = f"the upper bound holds if breaking equations by 1e-13 costs nothing: {DEPENDENT}"
 """The message for an upper bound if equations are dependent in doubles, but not exactly."""
 
@@ -53,7 +53,7 @@ class DualWitness(NamedTuple):
 
 
 class Programs(CompiledProblems):
-    """The values and the bounds of one relaxation for one m, by solvers; see `programs`.
+    """The cone programs that give the values and the bounds of one relaxation for one m.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class Programs(CompiledProblems):
     def __init__(self, relaxation: InCvxpy, m: int) -> None:
         super().__init__(relaxation, m)
         self.center: Vector | None = None
-        """The center of the relaxation, stored by the relaxation since a solver may find it."""
+        """The center of a sum of relaxations, which `Sum` stores here."""
 
     def margin(self, u: Vector) -> tuple[float, Vector, float, Vector]:
         """Return F(u), the minimiser d, and (γ, x) with F(u) = γ − f*(x) and x >= γ − u.
 
-        If multipliers prove no bound on F(u), γ is −inf, and the others are as Clarabel says.
+        If multipliers prove no bound on F(u), γ is −inf, and the other results are unproved.
         """
         found: tuple[float, Vector, float, Vector] | None = self.known("margin", u)
         if found is not None:
@@ -129,7 +129,9 @@ class Programs(CompiledProblems):
         return ConePoints(self.form, self._m, simplex=False)
 
     def near_witness(self, u: Vector, given: ConeProof) -> DualWitness | None:
-        """Return the witness that given multipliers make after repair; None without a cone form."""
+        """Repair the multipliers `given`, and return the witness that proves a bound on F(u).
+
+        The result is None if f has no cone program."""
         if self._cones is None:
             return None
         proof = self.known("multipliers", given.y)
@@ -138,10 +140,10 @@ class Programs(CompiledProblems):
         return DualWitness(*self._cones.tangent(u, proof), proof)
 
     def near_point(self, given: ConeProof) -> tuple[Vector, float] | None:
-        """Return a d near the point of a proof and an upper bound on f(d), without a solver.
+        """Return a d near the point of the proof `given`, and an upper bound on f(d).
 
-        `above` then remembers this d. The result is None if f is evaluated without a solver anyway,
-        or if the point breaks a constraint.
+        The method calls no solver, and stores d for `above`. The result is None if cvxpy evaluates
+        f without a solver anyway, or if the point breaks a constraint.
         """
         if self.form is None or self._pointwise.explicit:
             return None
@@ -151,7 +153,7 @@ class Programs(CompiledProblems):
         return found
 
     def below(self, u: Vector, proof: ConeProof) -> float:
-        """Return the lower bound on F(u) that a proof gives."""
+        """Return the lower bound on F(u) that the multipliers in `proof` prove."""
         return -math.inf if self._cones is None else self._cones.below(u, proof)
 
     def conjugate_above(self, theta: Vector) -> float:
@@ -167,10 +169,10 @@ class Programs(CompiledProblems):
         return math.inf if found is None else -found.below
 
     def above(self, d: Vector) -> tuple[float, float]:
-        """Return (value, distance) with f(d') <= value at a d' of the simplex that far from d.
+        """Return an upper bound on f(d') for a d' in the simplex, and ‖d' − d‖_1.
 
-        With variables of its own, f is evaluated at values of these that break no constraint. If no
-        such point is found, the value is as accurate as the solver, and `unmet` says so.
+        Auxiliary variables of f get values that satisfy the constraints. If none are found, the
+        bound is only as accurate as the solver, and `unmet` says so.
         """
         settled = self.known("point", d)
         solved = self.known("penalty", d)
@@ -194,7 +196,7 @@ class Programs(CompiledProblems):
         return value, apart + 8.0 * UNIT if apart else 0.0
 
     def _allowed(self, d: Vector) -> tuple[Vector, float] | None:
-        """Return a d' near d that breaks no constraint of f, and an upper bound on f(d')."""
+        """Return a d' near d that satisfies the constraints of f, and a bound on f(d'), or None."""
         f = self._pointwise
         if f.explicit and f.is_allowed(d):
             return d, f.above(d)
@@ -215,7 +217,7 @@ class Programs(CompiledProblems):
         return (found[0], f.above(found[0])) if found is not None and f.explicit else found
 
     def _solved_point(self, d: Vector) -> tuple[float, Vector] | None:
-        """Return f(d) and (d, z) as Clarabel finds them; None if Clarabel finds f infinite."""
+        """Return f(d) and (d, z), or None if Clarabel finds no accurate solution."""
         found: tuple[float, Vector] | None = self.known("penalty", d)
         if found is None and self._cones is not None:
             found = self._cones.at(d)
@@ -224,15 +226,15 @@ class Programs(CompiledProblems):
         return found
 
     def unmet(self, d: Vector) -> str:
-        """Return the caveat of the bound `above` at d, "" if no constraint is broken."""
+        """Return the condition under which the bound `above` at d holds, or "" if it is proved."""
         if self.known("unmet", d) is None:
             self.above(d)
         return self.known("unmet", d) or ""
 
     def near(self, x: Vector) -> tuple[float, Vector] | None:
-        """Return (value, x') with f(x') <= value at an x' near x, which may leave the simplex.
+        """Return an upper bound on f(x'), and x', for an x' near x, in the simplex or not.
 
-        The result is None if no point is found that breaks no constraint of f.
+        The result is None if no x' is found that satisfies the constraints of f.
         """
         f = self._pointwise
         if f.explicit and f.is_allowed(x):
@@ -244,7 +246,7 @@ class Programs(CompiledProblems):
         return f.above(found[0]) if f.explicit else found[1], found[0]
 
     def penalty(self, d: Vector) -> float:
-        """Return f(d), inf if d breaks a constraint by more than 1e-9 or an atom is undefined."""
+        """Return f(d), or inf if d breaks a constraint by over 1e-9 or an atom is undefined."""
         if self._pointwise.explicit:
             return self._pointwise.at(d)
         self.require_form()
@@ -254,7 +256,7 @@ class Programs(CompiledProblems):
     def inside(self) -> list[Vector]:
         """Return points of the simplex inside the domain of f, up to rounding.
 
-        The first is the mean of the others, which minimise <d, u> + f(d) + Σ d log d for some u.
+        The first is the mean of the others, which minimise <d, u> + f(d) + Σ d log d for random u.
         """
         return self._inside
 
@@ -294,7 +296,7 @@ def programs(relaxation: InCvxpy, m: int) -> Programs:
 
 
 def is_inside(relaxation: InCvxpy, d: Vector) -> bool:
-    """Return whether f is finite at d; the last d of `near_point` needs no solver."""
+    """Return whether f is finite at d. No solver is called for the last d of `near_point`."""
     made = vars(relaxation).get("_programs", {}).get(d.size)
     is_known = made is not None and made.known("point", d) is not None
     return is_known or math.isfinite(relaxation.penalty(d))
@@ -310,8 +312,8 @@ def check(relaxation: Any, m: int) -> None:
     """Raise an InputError unless the bounds that f needs can be proved.
 
     If the bounds of f are not proved, `cvxpy_penalty` must return a convex function and
-    constraints. If f has no `lower_bound` of its own either, these must make a cone program that
-    proves bounds.
+    constraints. If f has no `lower_bound` either, multipliers of its cone program must prove a
+    lower bound on F(0).
     """
     from relaxboost.relaxations import dcp
 

@@ -1,4 +1,4 @@
-"""Checks of relaxations whose class a user wrote. A game makes them when it is declared."""
+"""Checks of relaxations of user-defined classes. The declaration of a game runs these checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relaxboost._core.rounding import sum_bounds
 
 
 def is_own(f: Any) -> bool:
-    """Return whether the class of f, or of an operand of f, is not one of relaxboost."""
+    """Return whether the class of f, or of an operand of f, is user-defined."""
     return has_own_class(f) or any(is_own(part) for part in f._operands)
 
 
 def has_own_class(f: Any) -> bool:
-    """Return whether the class of f is not one of relaxboost, so that no family's rule applies."""
+    """Return whether the class of f is user-defined, so that the rules of families do not apply."""
     return _is_foreign(type(f).__module__)
 
 
@@ -35,8 +35,8 @@ def resolved(f: Any, m: int) -> Any:
     inherits = has_own_class(f) and not _is_foreign(type(f).resolve.__module__)
     if inherits and type(found) is not type(f):
         raise InputError(
-            f"{type(f).__name__}: for m = {m} examples the `resolve` that it inherits returns a "
-            f"{type(found).__name__}, and the game would be played with that f; give "
+            f"{type(f).__name__}: for m = {m} examples the inherited `resolve` returns a "
+            f"{type(found).__name__}, which would replace f in the game; give "
             f"{type(f).__name__} a `resolve(m)` that returns a {type(f).__name__}"
         )
     check_returns(found, m)
@@ -44,7 +44,7 @@ def resolved(f: Any, m: int) -> Any:
 
 
 def check_returns(f: Any, m: int) -> None:
-    """Raise an InputError unless a user's `penalty` returns a number near its `penalty_bound`.
+    """Raise an InputError unless a user's `penalty` returns a number near the `penalty_bound`.
 
     Both are evaluated once, near `center`. `testing.check_relaxation` checks all methods.
     """
@@ -65,17 +65,16 @@ def check_returns(f: Any, m: int) -> None:
     if not hasattr(f, "penalty_bound"):
         return
     bound, distance = f.penalty_bound(d, sum_bounds(d))
-    # With a distance, the bound is that of another point. Both may be as accurate as a solver.
+    # With a distance, the bound is on f at another point. Both can be as accurate as a solver.
     is_comparable = math.isfinite(value) and math.isfinite(bound) and distance == 0.0
     if is_comparable and abs(value - bound) > 1e-6 * (1.0 + abs(value)):
         raise InputError(
             f"{type(f).__name__}.penalty: for m = {m} examples it is {value:.6g} near the center, "
-            f"where the `penalty_bound` that it inherits is {bound:.6g}, so that brackets would be "
-            "of another f; give it a `penalty_bound` and a `lower_bound` of its own, or derive it "
-            "from Relaxation"
+            f"but the inherited `penalty_bound` is {bound:.6g}, so that brackets would be wrong; "
+            "define `penalty_bound` and `lower_bound` in the class, or derive it from Relaxation"
         )
 
 
 def _is_foreign(module: Any) -> bool:
-    """Return whether a module is not one of relaxboost; classes made at run time may have none."""
+    """Return whether a module is outside relaxboost. A class made at run time can have none."""
     return str(module).partition(".")[0] != "relaxboost"

@@ -1,4 +1,4 @@
-"""The ball and the penalty of the p-norm with 1 < p < inf, and enclosures of this norm."""
+"""The ball and the penalty of the p-norm with 1 < p < inf."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from relaxboost.relaxations.norms import NormBall, NormPenalty, OfNorm, Weights,
 
 
 def power_norm(size: Interval, p: Fraction) -> Interval:
-    """Return (Σ size^p)^{1/p}, scaled so that no power overflows or underflows."""
+    """Return an interval that contains (Σ size^p)^{1/p}, without overflow or underflow."""
     largest = float(size.upper.max())
     if not largest < math.inf:
         return Interval(0.0, math.inf)
@@ -38,9 +38,9 @@ def power_norm(size: Interval, p: Fraction) -> Interval:
 
 
 def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: bool = True) -> None:
-    """Raise an InputError if no double holds the powers of order p or p' of numbers near 1.
+    """Raise an InputError if doubles cannot hold powers of order p or p' of the weights.
 
-    `ends` is True if `kind` also has the cases p = 1 and p = inf, for the remedy.
+    `ends` is True if `kind` also has the cases p = 1 and p = inf, which the message then suggests.
     """
     if exponent == 1 or exponent == math.inf:
         return
@@ -63,7 +63,7 @@ def check_range(kind: str, exponent: Fraction | float, weights: Weights, ends: b
 
 
 class _OfPNorm(OfNorm):
-    """The base of the ball and the penalty: the p-norm and its dual norm."""
+    """The base class of the ball and the penalty of the p-norm for 1 < p < inf."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,7 +81,7 @@ class _OfPNorm(OfNorm):
 
     @property
     def q(self) -> float:
-        """The exponent p − 1 of the derivative of d^p, as the kernels take it."""
+        """The exponent p − 1 of the derivative of d^p, as a double."""
         return float(self.p - 1)
 
     def gauge(self, d: Interval) -> Interval:
@@ -117,7 +117,7 @@ class _OfPNorm(OfNorm):
 
 @dataclass(frozen=True, repr=False)
 class PNormBall(_OfPNorm, NormBall):
-    """``NormBall(p, radius, weights)`` for 1 < p < inf."""
+    """The ball that ``NormBall(p, radius, weights)`` makes for 1 < p < inf."""
 
     family = NormBall.family
 
@@ -134,7 +134,7 @@ class PNormBall(_OfPNorm, NormBall):
         return gamma - float(self.radius) * float(self.dual_of(hinge(gamma, u)).middle), d
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d of the relaxed margin."""
+        """Return the threshold γ and the minimiser d of F(u)."""
         u = as_margins(u, self)
         bound = float(self.p) * math.log(self.radius)
         gamma, _, d = power_margin.power_ball_margin(u, self.kappa, self.q, bound)
@@ -149,7 +149,7 @@ class PNormBall(_OfPNorm, NormBall):
         return Witness(self._minimise(u)[0])
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + p' log(r / min a), since Rényi's entropy of order p is below Shannon's."""
+        """Return log m + p' log(r / min a). Rényi's entropy of order p is below Shannon's."""
         least = 1.0 if self.weights is None else float(min(self.weights))
         share = float(self.dual) * math.log(float(self.radius) / least)
         return math.log(m) + min(0.0, max(share, -math.log(m)))
@@ -157,7 +157,7 @@ class PNormBall(_OfPNorm, NormBall):
 
 @dataclass(frozen=True, repr=False)
 class PNormPenalty(_OfPNorm, NormPenalty):
-    """``NormPenalty(p, weight, weights)`` for 1 < p < inf."""
+    """The penalty that ``NormPenalty(p, weight, weights)`` makes for 1 < p < inf."""
 
     family = NormPenalty.family
 

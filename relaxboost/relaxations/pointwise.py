@@ -43,7 +43,7 @@ class Pointwise:
     def explicit(self) -> bool:
         """Whether cvxpy evaluates f(d) without a solver.
 
-        Other variables than d, and support functions, need one.
+        Variables other than d, and support functions, need a solver.
         """
         from cvxpy.atoms.suppfunc import SuppFuncAtom
 
@@ -57,7 +57,7 @@ class Pointwise:
         return [c for part in parts for c in part.domain]
 
     def at(self, d: Vector) -> float:
-        """Return f(d), inf if d breaks a constraint by more than 1e-9 or an atom is undefined.
+        """Return f(d), or inf if d breaks a constraint by over 1e-9 or an atom is undefined.
 
         cvxpy evaluates 1/x at negative x too, where the convex function is infinite.
         """
@@ -83,7 +83,7 @@ class Pointwise:
         return most if most == math.inf else most + 4.0 * (most - min(found))
 
     def is_allowed(self, d: Vector) -> bool:
-        """Return whether d breaks no constraint of f, without any tolerance."""
+        """Return whether d satisfies the constraints of f, without any tolerance."""
         self.d.value = d
         return not any(np.any(np.asarray(c.violation()) > 0.0) for c in self.constraints)
 
@@ -94,9 +94,9 @@ class Pointwise:
 
 
 def _outside(constraint: Any) -> Any:
-    """Return by how much d is outside the domain of an atom.
+    """Return by how much the current d violates `constraint`, a domain condition of an atom.
 
-    An equality may be broken by a rounding of 1e-13: a matrix made of d is symmetric only up to
+    An equality can be violated by a rounding of 1e-13: a matrix made of d is symmetric only up to
     rounding.
     """
     if not isinstance(constraint, cp.constraints.Equality):

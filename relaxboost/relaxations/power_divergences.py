@@ -2,8 +2,8 @@
 
 The divergence of weights d is D(d) = s Σ π_i φ(d_i / π_i) with a scale s and the generator
 φ(t) = (t^α − α t + α − 1) / (α (α − 1)) of order α (Cressie & Read 1984). Since φ >= 0 and
-φ(1) = 0, the minimum is D(π) = 0 and condition (i) of SS09 Thm 7 holds. Condition (iii) fails,
-because D(t π) > 0 for t < 1. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), so the
+φ(1) = 0, the minimum is D(π) = 0. Since D(t π) > 0 for t < 1, D fails condition (iii) of SS09
+Thm 7, monotonicity. On the simplex D(d) = s (Σ π^{1−α} d^α − 1) / (α (α − 1)), so the
 functions of `_projections.power` minimise it.
 """
 
@@ -33,14 +33,14 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 
 class BallWitness(NamedTuple):
-    """The threshold γ and the multiplier λ >= 0 of D(d) <= r that prove a lower bound of F(u)."""
+    """The threshold γ and the multiplier λ >= 0 of D(d) <= r that prove a lower bound on F(u)."""
 
     gamma: float
     multiplier: float
 
 
 class PowerDivergence(OverPrior):
-    """The common base of the penalty and the ball of a power divergence D."""
+    """The common base class of the penalty and the ball of a power divergence D."""
 
     size_name: ClassVar[str]
     """The name of the parameter for the size: "weight" of a penalty or "radius" of a ball."""
@@ -102,7 +102,7 @@ class PowerDivergence(OverPrior):
         return powers
 
     def divergence(self, d: Vector) -> float:
-        """Return the divergence D(d) in doubles, or inf outside its domain."""
+        """Return the divergence D(d) in doubles, or inf if d is outside the domain of D."""
         d = np.asarray(d, dtype=np.float64)
         pi = self.center(d.size)
         if self.alpha == 2:
@@ -114,7 +114,7 @@ class PowerDivergence(OverPrior):
         return max(0.0, float((pi * terms).sum()) / float(self._curve))
 
     def enclosed_divergence(self, d: Interval) -> Interval:
-        """Enclose the divergence D(d) of a point d of the simplex."""
+        """Return an interval that contains the divergence D(d) of a point d of the simplex."""
         pi = self._pi(d.lower.size)
         if self.alpha == 2:
             return ((d - pi).square() / pi).sum() * Interval(self.scale / 2)
@@ -132,7 +132,7 @@ class PowerDivergence(OverPrior):
         return Interval(max(whole.down, near.down, 0.0), min(whole.up, near.up))
 
     def enclosed_conjugate(self, x: Interval, c: Interval) -> Interval:
-        """Enclose c Σ π φ*(x / c) for c > 0, with the supremum in φ* over t >= 0 only."""
+        """Return bounds on c Σ π φ*(x / c) for c > 0, with the supremum in φ* over t >= 0 only."""
         s = x / c
         if self.alpha == 2:  # (1 + s)² − 1, the square of zero below s = −1
             s = Interval(np.maximum(s.lower, -1.0), np.maximum(s.upper, -1.0))
@@ -162,7 +162,7 @@ class PowerDivergence(OverPrior):
             return c * float(self.center(s.size) @ grown) / a
 
     def _floor(self, c: Fraction) -> dict[str, str]:
-        """Return the entry `floor` of a certificate: the vertex of the parabola c φ*(x/c)."""
+        """Return the entry `floor` of a certificate: the vertex of c φ*(x/c) for α = 2."""
         # Below the vertex the conjugate decreases. For other orders it never does.
         return {"floor": number(-c * self.scale)} if self.alpha == 2 else {}
 
@@ -196,7 +196,7 @@ class DivergencePenalty(PowerDivergence):
 
     @property
     def traits(self) -> Traits:
-        """The properties of f, which depend on the order α: f is strongly convex for α <= 2."""
+        """The properties of f. It is strongly convex for orders α <= 2."""
         return Traits(
             smooth=self.alpha <= 2,
             symmetric=self.prior is None,
@@ -205,7 +205,7 @@ class DivergencePenalty(PowerDivergence):
         )
 
     def curvature(self, m: int) -> float:
-        """Return c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2."""
+        """Return the modulus c s for 1 <= α <= 2, c s (min π)^{1−α} for α < 1, and 0 for α > 2."""
         # The Hessian is c s diag(π^{1−α} d^{α−2}), so the modulus is c s / max Σ π^{α−1} d^{2−α}.
         # By Hölder's inequality the sum is at most 1 for α >= 1. For α < 1 a vertex attains it.
         if self.alpha > 2:
@@ -220,7 +220,7 @@ class DivergencePenalty(PowerDivergence):
         return self._conjugate(theta, self._strength)
 
     def _minimise(self, u: Vector) -> tuple[float, Vector]:
-        """Return the threshold γ and the minimiser d at the margins u."""
+        """Return the threshold γ and the minimiser d of F(u)."""
         kappa = self._kappa(u.size)
         q = self._q
         mu = self._strength / abs(q)
@@ -243,7 +243,7 @@ class DivergencePenalty(PowerDivergence):
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
         """Return γ − c s Σ π φ*((γ − u)/(c s)), rounded downwards."""
-        # This is a lower bound of F(u) for every threshold γ.
+        # This is a lower bound on F(u) for every threshold γ.
         if not math.isfinite(witness.gamma):
             return -math.inf
         gamma = Interval(witness.gamma)
@@ -301,19 +301,19 @@ class DivergenceBall(Ball, PowerDivergence):
 
     @property
     def traits(self) -> Traits:
-        """The properties of the indicator f. Its minimum is 0."""
+        """The properties of f, the indicator of the ball."""
         # D(0) = s/2 for α = 2. Other balls contain no negative entries, so 0 is not in their core.
         core = self.alpha == 2 and 2 * self.radius > self.scale
         return Traits(symmetric=self.prior is None, zero_minimum=True, zero_in_core=core)
 
     @property
     def _bound(self) -> float:
-        """The logarithm of the bound of Σ π^{1−α} d^α for the order α, or −inf without a bound."""
+        """The logarithm of the bound on Σ π^{1−α} d^α in the ball, or −inf without a bound."""
         share = self.radius * self._curve
         return math.log1p(float(share)) if share > -1 else -math.inf
 
     def _minimise(self, u: Vector) -> tuple[BallWitness, Vector]:
-        """Return the witness and the minimiser d at the margins u."""
+        """Return the witness of F(u) and the minimiser d."""
         kappa = self._kappa(u.size)
         q = self._q
         g, mu, d = power_margin.power_ball_margin(u, kappa, q, self._bound)
@@ -335,7 +335,7 @@ class DivergenceBall(Ball, PowerDivergence):
 
     def lower_bound(self, u: Vector, witness: BallWitness) -> float:
         """Return γ − λ r − λ s Σ π φ*((γ − u)/(λ s)), rounded downwards."""
-        # This is a lower bound of F(u) for every γ and λ >= 0.
+        # This is a lower bound on F(u) for every γ and λ >= 0.
         gamma, multiplier = witness
         if not (math.isfinite(gamma) and 0.0 <= multiplier < math.inf):
             return -math.inf
@@ -348,7 +348,7 @@ class DivergenceBall(Ball, PowerDivergence):
             return (Interval(gamma) - Interval(multiplier) * Interval(self.radius) - conjugate).down
 
     def describe_witness(self, found: BallWitness, u: Sequence[Fraction]) -> dict[str, Any]:
-        """Return the threshold, the multiplier and the least x as an entry of a certificate."""
+        """Return the threshold γ, the multiplier and `floor` as an entry of a certificate."""
         # Without a multiplier the smallest exact margin is the best threshold.
         if not found.multiplier:
             prior = self.prior or [1] * len(u)
@@ -362,7 +362,7 @@ class DivergenceBall(Ball, PowerDivergence):
         return 0.0, [inside, *self._cvxpy_domain(d)]
 
     def cvxpy_conjugate(self, x: Any) -> tuple[Any, list[Any]]:
-        """Return the conjugate f* as a cvxpy expression, which is a Euclidean norm for χ²."""
+        """Return the conjugate f* as a cvxpy expression, with a Euclidean norm for χ²."""
         if self.alpha != 2:
             return super().cvxpy_conjugate(x)
         pi = self.center(x.shape[0])

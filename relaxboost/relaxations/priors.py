@@ -131,7 +131,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval([float_down(q) for q in quotients], [float_up(q) for q in quotients])
 
     def _pi(self, m: int) -> Interval:
-        """Return intervals of the positive π_i of the prior, or one interval for a uniform π."""
+        """Return intervals that contain the positive π_i, or one interval for a uniform π."""
         return Interval(Fraction(1, m)) if self.prior is None else self._enclosed_prior
 
     def _enclosed(self, m: int) -> Interval:
@@ -140,7 +140,7 @@ class OverPrior(Relaxation, Bounds, Description):
         return Interval(self._spread_out(pi.lower), self._spread_out(pi.upper))
 
     def _exact(self, m: int) -> list[Fraction]:
-        """Return the prior π of all examples, zeros included, in fractions."""
+        """Return the prior π of all examples, zeros included, as fractions."""
         given = [Fraction(p) for p in self.prior or [1] * m]
         total = sum(given, Fraction(0))
         return [p / total for p in given]

@@ -1,4 +1,4 @@
-"""The spectra of `SpectralRisk`: weights of the sorted margins, as integers over a denominator."""
+"""The spectra of `SpectralRisk`: weights of the sorted margins with a common denominator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from relaxboost.relaxations.linear import ZERO
 from relaxboost.relaxations.vectors import enclose_vector
 
 _DIGITS = decimal.Context(prec=40, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-"""The context of powers and exponentials. Its 40 digits leave 80 bits of a difference of powers
+"""The context of powers and exponentials. With 40 digits, 80 bits of a difference of powers are
 correct. Functions of decimals, unlike those of floats, have the same digits on every machine."""
 
 
@@ -35,7 +35,7 @@ class Spectrum:
     Parameters
     ----------
     tops : iterable of int
-        The non-increasing integers.
+        The non-increasing integers to which the weights are proportional.
     counts : iterable of int, optional
         The number of times that each integer occurs, by default once.
     """
@@ -69,7 +69,7 @@ class Spectrum:
         return [s for s, n in zip(values, self.counts, strict=True) for _ in range(n)]
 
     def mixture(self) -> list[tuple[Fraction, Fraction]]:
-        """Return the soft margins as pairs (k, p) with integers k, where Σ p AvgMin_k is F."""
+        """Return pairs (k, p) with integers k such that the risk is Σ p AvgMin_k."""
         ends = accumulate(self.counts)
         drops = (here - after for here, after in pairwise([*self.tops, 0]))
         return [
@@ -140,7 +140,7 @@ def of_weights(values: Sequence[Fraction]) -> Spectrum:
             raise InputError(
                 f"{_OWNER} needs weights that do not increase, and sigma[{j + 1}] = "
                 f"{float(values[j + 1]):g} exceeds sigma[{j}] = {float(values[j]):g}; the first "
-                "weight is that of the worst example: give sorted(sigma, reverse=True)"
+                "weight is for the worst example: give sorted(sigma, reverse=True)"
             )
     if tops[-1] < 0:
         raise InputError(
@@ -227,7 +227,7 @@ def _powers(m: int, r: Fraction) -> list[decimal.Decimal]:
 
 
 def _rounded(weights: list[decimal.Decimal]) -> Spectrum:
-    """Return weights rounded down to multiples of 2^-80 of the first, which is the largest."""
+    """Return the spectrum of weights, rounded down to multiples of 2^-80 of the first weight."""
     scale = _DIGITS.divide(2**80, weights[0])
     # The last digit of a difference may be wrong, so the minimum keeps the weights non-increasing.
     return Spectrum(accumulate((int(_DIGITS.multiply(x, scale)) for x in weights), min))
@@ -287,7 +287,7 @@ class Rule:
 
 
 class OfSpectrum(Relaxation):
-    """The base of `SpectralRisk`, which gives its spectrum for each number m of examples."""
+    """The base class of `SpectralRisk`, which computes the spectrum for each number of examples."""
 
     ks: Any
     weights: Any
@@ -318,7 +318,7 @@ class OfSpectrum(Relaxation):
         return known[m]
 
     def _mixture(self, m: int) -> list[tuple[Fraction, Fraction]]:
-        """Return the pairs (k, p) of the soft margins with p > 0. The p sum to one."""
+        """Return pairs (k, p) with p > 0 and Σ p = 1 such that the risk is Σ p AvgMin_k."""
         if self._rule is not None:
             return self._spectrum(m).mixture()
         total = sum(self.weights, ZERO)
@@ -378,7 +378,7 @@ def _network(m: int) -> Iterator[tuple[int, int]]:
 
 
 def common_level(left: list[Fraction], caps: list[Fraction], need: Fraction) -> Fraction:
-    """Return the τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if every sum is less."""
+    """Return the τ >= 0 with Σ cap · min(1, [left − τ]_+) = `need`, or 0 if no τ is enough."""
     # The sum is piecewise linear in τ. τ falls from one end of a piece to the next.
     ends = sorted({*left, *(max(x - 1, ZERO) for x in left), ZERO}, reverse=True)
     taken = ZERO

@@ -33,7 +33,7 @@ from relaxboost.relaxations.vectors import exact_vector, spell_vector
 
 @njit()
 def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
-    """Return the d majorised by a spectrum s with the least <d, u> + β Σ d log d, for sorted u."""
+    """Return the minimiser of <d, u> + β Σ d log d among the d that s majorises, for sorted u."""
     # The algorithm pools adjacent violators (Lim & Wright 2016). A block of neighbours has the mass
     # S = Σ s, the least margin r, and T = Σ exp(−(u − r)/β) >= 1. Its weights are
     # d = S exp(−(u − r)/β) / T.
@@ -69,7 +69,7 @@ def _pooled(u: Vector, s: Vector, beta: float) -> Vector:
 
 
 class _BoundsOfRisk(OfSpectrum, Bounds):
-    """The bounds of a spectral risk."""
+    """The bounds on the penalty and the relaxed margin of a spectral risk."""
 
     def witness(self, u: Vector) -> Witness:
         """Return γ, the largest margin with a positive weight."""
@@ -78,7 +78,7 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return Witness(float(np.partition(u, rank)[rank]))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return γ − f*([γ − u]₊), rounded downwards. Every γ gives a lower bound."""
+        """Return γ − f*([γ − u]₊), rounded downwards. It is at most F(u) for every γ."""
         if not math.isfinite(witness.gamma):
             return -math.inf
         u = np.sort(np.asarray(u, dtype=np.float64))
@@ -90,13 +90,13 @@ class _BoundsOfRisk(OfSpectrum, Bounds):
         return -math.inf if math.isnan(below) else below
 
     def entropy_range(self, m: int) -> float:
-        """Return log m + Σ s log s for the spectrum s, since s majorises every d of the domain."""
+        """Return log m + Σ s log s for the spectrum s, since s majorises every feasible d."""
         s = self._spectrum(m).near
         s = s[s > 0.0]
         return max(0.0, math.log(m) + math.fsum((s * np.log(s)).tolist()))
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (0, distance), where d / Σd moves towards the uniform distribution."""
+        """Return f(d') = 0 for a feasible d', and an upper bound on ‖d' − d / Σd‖_1."""
         m = d.size
         spectrum = self._spectrum(m)
         ordered = np.sort(d)[::-1]
@@ -127,7 +127,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return True
 
     def exact_form(self, m: int) -> ExactForm | None:
-        """Return the program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l of a mixture, with z = x."""
+        """Return the linear program d <= Σ x_l, x_l <= p_l/k_l, 1ᵀx_l <= p_l of a mixture."""
         # The result is None for a spectrum of many soft margins, which would have m² variables.
         if not self._is_program(m):
             return None
@@ -146,16 +146,16 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         )
 
     def cone_form(self, m: int) -> ConeForm | None:
-        """Return the cone program of few soft margins. Sorting networks make slow programs."""
+        """Return the cone program if f is a mixture of few soft margins, or else None."""
         return super().cone_form(m) if self._is_program(m) else None
 
     def describe(self, m: int) -> dict[str, Any]:
-        """Return the linear program of few soft margins, or the weights as kind ``spectral``."""
+        """Return the linear program for a mixture of few soft margins, or else the spectrum."""
         weights = {"kind": "spectral", "spectrum": vector(self._spectrum(m).fractions())}
         return super().describe(m) or weights
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ and the multipliers of the rows of `exact_form`: −[γ − u]₊, then the −t_l."""
+        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
         # t_l is the ceil(k_l)-th largest entry of x = [γ − u]₊. At this t the dual cost
         # p_l t + (p_l/k_l) Σ [x − t]₊ is least.
         ranks = [math.ceil(k) - 1 for k, _ in self._mixture(len(u))]
@@ -181,7 +181,7 @@ class _DescriptionOfRisk(OfSpectrum, Description):
         return [x for part in parts for x in part]
 
     def exact_point(self, d: Sequence[float]) -> list[Fraction]:
-        """Return `d` in fractions, with the j largest entries cut to a sum of s_1 + ... + s_j."""
+        """Return `d` as fractions. The sum of the j largest entries is cut to s_1 + ... + s_j."""
         # The sums of the j largest entries of d and of s are concave in j, and so is their minimum.
         # So the entries keep their order.
         point = within_caps(d, [])
@@ -202,15 +202,15 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
     u_(1) <= u_(2) <= ... are the margins in increasing order. Their weights s_1 >= s_2 >= ... >= 0
     sum to one and are called the spectrum. `SpectralRisk(ks, weights)` is the mixture
     Σ p_l AvgMin_{k_l}(u) of soft margins. Its spectrum is s_j = φ(j) − φ(j − 1) with
-    φ(j) = Σ p_l min(1, j/k_l), and with one k the game is that of `Capped(k)`. `from_spectrum`
-    takes any weights. `gini`, `exponential`, `extremile`, `power` and `mean_cvar` are the spectra
-    of the literature.
+    φ(j) = Σ p_l min(1, j/k_l), and one k gives the risk of `Capped(k)`. `from_spectrum`
+    takes any weights. `gini`, `exponential`, `extremile`, `power` and `mean_cvar` are spectra
+    from the literature.
 
     f is the indicator of the d for which, for every j, the j largest |d_i| sum to at most
     φ(j) = s_1 + ... + s_j. f*(θ) = Σ s_j |θ|_(j) with the |θ_i| in decreasing order. For a mixture
     the domain is {d: |d| <= Σ x_l, 0 <= x_l <= p_l/k_l, 1ᵀx_l <= p_l}, since both sets are closed,
     convex, depend on |d| only and have the same support function. A spectrum that needs more than
-    32 soft margins is no linear program, and certificates then contain its weights.
+    32 soft margins gives no linear program, and certificates then contain its weights.
 
     Parameters
     ----------
@@ -336,12 +336,12 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         Sorwar 2008). The weights are rounded down to multiples of 2^-80 of the largest weight and
         divided by their sum.
         """
-        remedy = "a c near 0 is nearly the mean, a large one nearly the worst example"
+        remedy = "for c near 0 the risk is nearly the mean, for large c nearly the worst margin"
         return cls._of_number("exponential", "c", c, remedy)
 
     @classmethod
     def extremile(cls, r: Any) -> SpectralRisk:
-        """Return the extremile of order r >= 1, for integers r the mean minimum of r draws.
+        """Return the extremile of order r >= 1: for integers r, the mean minimum of r draws.
 
         φ(t) = 1 − (1 − t)^r (Daouia, Gijbels & Stupfler 2019, with r = log(1/2)/log(1 − τ)). The
         weights are exact if r is an integer and m^r has at most 4096 bits. Otherwise they are
@@ -367,7 +367,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         """
         owner = "SpectralRisk.mean_cvar(weight, fraction)"
         weight = exact_between(owner, "weight", weight, 0, 1, "0 is the mean, and 1 is the CVaR")
-        remedy = "it is the share of the worst examples, whose mean is the CVaR"
+        remedy = "the CVaR is the mean of this share of worst examples"
         exact_between(owner, "fraction", fraction, Fraction(1, 10**9), 1, remedy)
         return cls._of(spectra.Rule.named("mean_cvar", weight, exact_share(fraction)))
 
@@ -383,7 +383,9 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return f"{self.family}(ks={next(spelled)}, weights={next(spelled)})"
 
     def resolve(self, m: int) -> SpectralRisk:
-        """Return the risk with the spectrum of m examples. A mixture is returned unchanged."""
+        """Return the risk with its spectrum evaluated for m examples.
+
+        A mixture of soft margins does not depend on m and is returned unchanged."""
         spectrum = self._spectrum(m)
         if self._rule is None or self._rule.m is not None:
             return self
@@ -408,7 +410,7 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
         return math.fsum((np.sort(np.abs(theta))[::-1] * s).tolist())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among ties the lowest index gets weight first."""
+        """Return F(u) and its minimiser. Equal margins get weights in their order."""
         u = as_margins(u, self)
         d = np.empty(u.size)
         d[np.argsort(u, kind="stable")] = self._spectrum(u.size).near

@@ -1,4 +1,4 @@
-"""The norms with p = 1: a ball and a penalty that are linear on the simplex."""
+"""The norm Σ a_i |d_i|: a ball and a penalty, which are linear on the simplex."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SumBall(_OfSumNorm, NormBall):
         return least / np.count_nonzero(least)
 
     def _multiplier(self, u: Vector) -> tuple[float, float, Vector]:
-        """Return (γ, λ, d), where λ maximises min_i (u_i + λ a_i) − λ r, and γ is the minimum."""
+        """Return γ = min_i (u_i + λ a_i), the λ that maximises γ − λ r, and the minimiser d."""
         a = self.factors * np.ones(u.size)
         r = float(self.radius)
         i = int(np.lexsort((a, u))[0])

@@ -37,7 +37,7 @@ _ROOM = 1e-6
 
 
 class SumWitness(NamedTuple):
-    """A splitting of the margins u = v + (u − v), and the witness of each term at its part."""
+    """A splitting u = v + (u − v) of margins, and the witnesses of f1 at v and of f2 at u − v."""
 
     gamma: float
     v: Vector
@@ -47,7 +47,7 @@ class SumWitness(NamedTuple):
 
 @makes("add")
 def add(first: Relaxation, second: Relaxation) -> Relaxation:
-    """Return first + second, in closed form if a rule of one of the terms has it."""
+    """Return first + second, in closed form if one of the terms has a rule for the sum."""
     folded = first._plus(second)
     if folded is None:
         folded = second._plus(first)
@@ -64,7 +64,7 @@ def _entropy(f: Relaxation) -> float:
 
 
 class _BoundsOfSum(Relaxation, Bounds):
-    """The bounds of f1 + f2, which follow from those of the terms."""
+    """The bounds on f1 + f2, which follow from the bounds on the terms."""
 
     first: Relaxation
     second: Relaxation
@@ -114,7 +114,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
     @staticmethod
     def _rest(u: Vector, v: Vector) -> Vector:
-        """Return the margins u − v of the second term, rounded down."""
+        """Return u − v, the margins for the second term, rounded downwards."""
         # F2 is non-decreasing, so a bound at smaller margins is valid too.
         with np.errstate(over="ignore"):
             return (Interval(np.asarray(u, dtype=np.float64)) - v).lower
@@ -144,7 +144,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(one.lipschitz(m) + other.lipschitz(m))
 
     def _common(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) with f1 + f2 <= value at a point near d / Σd, or (inf, ...)."""
+        """Return an upper bound on f1(d') + f2(d') for a d' near d / Σd, and on ‖d' − d / Σd‖_1."""
         one, other = self._bounds
         a, r = one.penalty_bound(d, total)
         b, s = other.penalty_bound(d, total)
@@ -161,7 +161,7 @@ class _BoundsOfSum(Relaxation, Bounds):
         return up(bounds[0] + bounds[1])
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return (value, distance) for a point near d at which both terms are bounded."""
+        """Return upper bounds on f1(d') + f2(d') and on ‖d' − d / Σd‖_1 for a d' in the simplex."""
         value, distance = self._common(d, total)
         if math.isfinite(value):
             return value, distance
@@ -180,7 +180,7 @@ class _BoundsOfSum(Relaxation, Bounds):
 
 
 class _DescriptionOfSum(Description):
-    """The description of f1 + f2, which follows from those of the terms."""
+    """The description of f1 + f2, which follows from the descriptions of the terms."""
 
     first: Relaxation
     second: Relaxation
@@ -201,7 +201,7 @@ class _DescriptionOfSum(Description):
         return first.exactly().plus(second.exactly(), m).doubles()
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the entry of a certificate: those of both terms, or one linear program."""
+        """Return the entry for the sum in a certificate: both terms, or one linear program."""
         first, second = (of.describe(m) for of in self._descriptions)
         if first is None or second is None:
             return None
@@ -244,7 +244,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
 
     @property
     def traits(self) -> Traits:
-        """The properties of the sum that follow from those of the terms."""
+        """The properties of the sum that follow from the properties of the terms."""
         a = self.first.traits
         b = self.second.traits
         monotone = a.monotone and b.monotone
@@ -286,7 +286,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return self.first.penalty(d) + self.second.penalty(d)
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. A relative entropy as a term makes a solver needless."""
+        """Return F(u) and its minimiser. If a term is a relative entropy, no solver is needed."""
         u = as_margins(u, self)
         found = self._softened(u)
         if found is None:
@@ -320,7 +320,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return first + second, [*some, *more]
 
     def center(self, m: int) -> Vector:
-        """Return a point at which both terms have bounds, at points near it too if possible."""
+        """Return a point at which both terms have bounds, if possible with a neighbourhood."""
         programs = numerical.programs(self, m)
         if programs.center is None:
             programs.center = self._find_center(m)
@@ -343,7 +343,7 @@ class Sum(_BoundsOfSum, _DescriptionOfSum):
         return found[0] if found else numerical.programs(self, m).interior()
 
     def _bounded(self, points: list[Vector], within: float) -> list[Vector]:
-        """Return the `points` with a point within this l1 distance where both terms are bounded."""
+        """Return the `points` with bounds on both terms at a point within this l1 distance."""
         found = []
         for d in points:
             value, apart = self._common(d, sum_bounds(d))

@@ -24,12 +24,13 @@ from relaxboost.relaxations.priors import OverPrior, check_prior
 
 @dataclass(frozen=True, repr=False)
 class TotalVariationBall(Ball, OverPrior):
-    """The indicator of ½ ‖d − π‖_1 <= r on R^m: at most the mass r of the prior π may move.
+    """The indicator of ½ ‖d − π‖_1 <= r on R^m: d moves at most the mass r of the prior π.
 
     The worst distribution moves the mass r from the largest margins to the smallest one (Jiang &
-    Guan 2018). So F(u) is r min u plus 1 − r times the mean of the smallest margins that have the
-    share 1 − r of π. An example with π_i = 0 may gain weight. f*(θ) = <π, θ> + 2r ‖θ‖_inf.
-    Condition (iii) fails for m > 1: if d = π + 2r e_1 loses another entry, f becomes infinite.
+    Guan 2018). So F(u) = r min u + (1 − r) M, where M is the mean of the smallest margins with the
+    share 1 − r of π. An example with π_i = 0 can gain weight. f*(θ) = <π, θ> + 2r ‖θ‖_inf.
+    Condition (iii) of SS09 Thm 7, monotonicity, fails for m > 1: if another entry of
+    d = π + 2r e_1 is set to 0, f becomes infinite.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class TotalVariationBall(Ball, OverPrior):
     Raises
     ------
     InputError
-        If r is out of range or the prior is no distribution. A game raises it for a wrong length.
+        If r is out of range or the prior is no distribution. A game raises it if the prior has not
+        m entries.
 
     Examples
     --------
@@ -83,13 +85,13 @@ class TotalVariationBall(Ball, OverPrior):
         return variation_ball_distribution(u, beta, self.center(u.size), float(self.radius))
 
     def witness(self, u: Vector) -> Witness:
-        """Return γ midway between the least margin and b, the largest margin that keeps mass."""
+        """Return γ midway between the least margin and b, the largest margin that has weight."""
         u = as_margins(u, self)
         kept = self.relaxed_margin(u)[1] > 0.0
         return Witness(0.5 * float(u[kept].max()) + 0.5 * float(u.min()))
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return <π, min{u, b}> − r (b − min u) with b = 2γ − min u. Every b gives a bound."""
+        """Return <π, min{u, b}> − r (b − min u) for b = 2γ − min u. It is at most F(u)."""
         low = float(np.min(u))
         b = 2.0 * float(witness.gamma) - low
         with np.errstate(over="ignore", invalid="ignore"):
@@ -100,7 +102,7 @@ class TotalVariationBall(Ball, OverPrior):
         return 0.0, [cp.norm1(d - self.center(d.shape[0])) <= 2.0 * float(self.radius)]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return d_i + z_i >= π_i and Σd + 2 Σz <= 1 + 2r, where z is the mass that d lacks."""
+        """Return the linear program d_i + z_i >= π_i, Σd + 2 Σz <= 1 + 2r with z = [π − d]₊."""
         total = {i: Fraction(1 if i < m else 2) for i in range(2 * m)}
         return ExactForm.free(m, m)._replace(
             rows=[*({i: Fraction(1), m + i: Fraction(1)} for i in range(m)), total],
@@ -109,7 +111,7 @@ class TotalVariationBall(Ball, OverPrior):
         )
 
     def exact_multipliers(self, u: Sequence[Fraction]) -> tuple[Fraction, list[Fraction]]:
-        """Return γ, then min{u_i, b} − min u for each d_i, and (min u − b)/2. See `witness`."""
+        """Return γ and the multipliers of the rows of `exact_form`, in closed form."""
         low = min(u)
         order = sorted(range(len(u)), key=u.__getitem__, reverse=True)
         mass = accumulate(map(self._exact(len(u)).__getitem__, order))

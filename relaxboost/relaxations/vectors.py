@@ -20,7 +20,7 @@ MAX_SHOWN = 8
 
 
 def exact_vector(owner: str, name: str, values: Any) -> tuple[Fraction, ...]:
-    """Return `values` as a tuple of exact numbers. InputError is raised for any other value."""
+    """Return `values` as a tuple of exact numbers. Raise InputError if this fails."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{owner} needs {name} to be a vector, got shape {values.shape}")
     if not isinstance(values, Iterable) or isinstance(values, str):
@@ -58,7 +58,7 @@ def spell_vector(values: tuple[Fraction, ...]) -> str:
 
 
 def spell_parameter(value: object, owner: object) -> str:
-    """Return a text that determines the value of a parameter, for keys. Arrays give a hash."""
+    """Return a text that determines the value of a parameter, for keys. Arrays are hashed."""
     if value is None or isinstance(value, bool | str):
         return repr(value)
     if isinstance(value, Real):

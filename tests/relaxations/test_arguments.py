@@ -64,19 +64,19 @@ def test_sizes_are_positive_numbers(name):
 
 
 SMALLEST = {
-    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) misses .* is 0\.5$"),
-    "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "here is 0.62996052"),
-    "NormBall(8)": (rb.NormBall(8, 0.2), "here is 0.29730177"),
-    "NormBall(1)": (rb.NormBall(1, 0.9), "here is 1$"),
+    "NormBall(2)": (rb.NormBall(2, 0.4), r"NormBall\(2, 0.4\) misses .* at least 0\.5$"),
+    "NormBall(1.5)": (rb.NormBall(1.5, 0.5), "at least 0.62996052"),
+    "NormBall(8)": (rb.NormBall(8, 0.2), "at least 0.29730177"),
+    "NormBall(1)": (rb.NormBall(1, 0.9), "at least 1$"),
     "NormBall(inf)": (rb.NormBall(math.inf, 0.2), r"sum to 1 only if 1/k is at least 1/m = 0\.25$"),
-    "NormBall(2, weights)": (rb.NormBall(2, 0.4, [1, 2, 3, 4]), "here is 0.83811635"),
-    "NormBall(1, weights)": (rb.NormBall(1, 1.5, [2, 3, 4, 5]), "here is 2$"),
-    "GroupNormBall": (rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5), "here is 0.70710678"),
+    "NormBall(2, weights)": (rb.NormBall(2, 0.4, [1, 2, 3, 4]), "at least 0.83811635"),
+    "NormBall(1, weights)": (rb.NormBall(1, 1.5, [2, 3, 4, 5]), "at least 2$"),
+    "GroupNormBall": (rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5), "at least 0.70710678"),
     "GroupNormBall(3)": (
         rb.relaxations.GroupNormBall([0, 0, 1, 1], 0.5, p=3),
-        "here is 0.62996052",
+        "at least 0.62996052",
     ),
-    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"misses .* here is 1$"),
+    "MahalanobisBall": (rb.relaxations.MahalanobisBall(SKEW, 0.4), r"misses .* at least 1$"),
     "f.shifted": (rb.NormBall(2, 1).shifted(1), r"\+inf on the whole simplex"),
     "f.scaled": (rb.NormBall(2, 0.5).scaled(3), r"\+inf on the whole simplex"),
     "Caps": (rb.Caps(0.2), r"on a game with m = 4 .* sum to 0\.8: raise some"),
@@ -106,7 +106,7 @@ def test_the_smallest_size_is_accepted_however_it_was_rounded():
         rb.relaxations.MahalanobisBall(SKEW, 1),
     ):
         assert rb.Game(np.eye(4), f).m == 4
-    with pytest.raises(rb.InputError, match=r"the smallest radius that meets it here is 0\.48$"):
+    with pytest.raises(rb.InputError, match=r"the radius must be at least 0\.48$"):
         rb.NormBall(math.inf, 0.1, a)
 
 

@@ -104,7 +104,7 @@ def test_a_class_that_its_family_would_leave_is_refused(family, options):
     left = type("Left", (family,), {"penalty": lambda self, d: 1.0})(**options)
     for f in (left, 2 * left, rb.KLPenalty(0.1) + left):
         with pytest.raises(
-            rb.InputError, match=rf"^Left: for m = 6 .* a {family.__name__}, and the game would be"
+            rb.InputError, match=rf"^Left: for m = 6 .* a {family.__name__}, which would replace f"
         ):
             rb.Game(np.eye(6), f)
 
@@ -184,7 +184,7 @@ def test_a_penalty_anew_beside_the_bound_of_its_family_is_refused():
             return super().penalty(d)
 
     for f in (Twice(0.1), rb.Capped(2) + Twice(0.1)):
-        with pytest.raises(rb.InputError, match=r"Twice\.penalty: .* `penalty_bound` that it"):
+        with pytest.raises(rb.InputError, match=r"Twice\.penalty: .* inherited `penalty_bound`"):
             rb.Game(np.eye(6), f)
     assert rb.solve(rb.Game(np.eye(6), Same(0.1)), 1e-4).status == "optimal"
 

@@ -1,4 +1,4 @@
-"""Distributions that minimise margins, a relaxation and an entropy, in the log domain.
+"""Minimisers of the sum of margins, a relaxation and an entropy, in the log domain.
 
 Each kernel returns the d in the simplex that minimises <d, u> + f(d) + β Σ d_i log d_i for one kind
 of f. The margins u have shape (m,) and are finite unless a docstring says otherwise. The weight

@@ -35,7 +35,7 @@ from relaxboost.relaxations._projections.selection import count_between, pair_of
 _SAMPLE = 40_000
 """The number of margins that are enough for a guess of γ."""
 _NOTHING = 1e-270
-"""Smaller weights and sums come from the cut of the logits and have no meaning."""
+"""Smaller weights and sums have no meaning, because the logits are cut."""
 
 
 def logistic_distribution(
@@ -93,7 +93,7 @@ def _guess(u: Vector, temperature: float, k: float, share: float) -> tuple[float
 
 
 class _Equation:
-    """The equation for γ, and the x at the γ of its last evaluation."""
+    """The equation for γ, and the values x at the last γ."""
 
     def __init__(self, v: Vector, temperature: float, share: float, k: float) -> None:
         self._v = v
@@ -104,7 +104,7 @@ class _Equation:
         self._logits = np.empty(v.size if share < 1.0 else 0)
         self._last = math.inf
         self.last_step = 0.0
-        """The last change of γ. The derivatives of x gave the x after this step."""
+        """The last change of γ. The x after this change come from derivatives of x."""
 
     def miss(self, delta: float) -> tuple[float, float]:
         """Set γ to the argument `delta`, and x to the solution for this γ.

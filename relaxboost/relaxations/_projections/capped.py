@@ -13,10 +13,10 @@ The condition of Fig. 2 then reads k − (i − 1) <= T_i. Every T_i lies in [1,
 exponent is a difference of two margins divided by β, so nothing overflows or underflows. The
 procedure as printed divides by zero once Z_i underflows.
 
-`by_sorting` is Fig. 2 in this form. `capped_distribution` sorts less. The walk stops at
-i <= ceil(k), since T_i >= 1, so only the ceil(k) smallest margins need an order and all others
-enter by one sum. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So for many
-margins only those near the end of the walk need an order, and a sample shows where that is.
+`by_sorting` is Fig. 2 in this form. `capped_distribution` sorts less. The procedure stops
+at i <= ceil(k), since T_i >= 1, so only the ceil(k) smallest margins need an order, and all others
+enter by one sum. Since T_{i+1} >= T_i − 1, the condition stays true once it is true. So only
+margins near the stop need an order, and a sample shows where the procedure stops.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp
 
 @njit()
 def _walk(head: Vector, last_tail: float, beta: float, k: float) -> tuple[int, float]:
-    """Return (i, T_i) for the index i from 0 at which Fig. 2 stops, or the length if it does not.
+    """Return (i, T_i) for the index i from 0 at which Fig. 2 stops, or len(head) if never.
 
     `head` contains margins in increasing order, and `last_tail` is T at the last of them. The walk
     goes backwards, from the last margin to the first at which the condition fails.
@@ -123,7 +123,7 @@ def by_sorting(u: Vector, beta: float, k: float) -> Vector:
 
 
 def _ordered_part(u: Vector, beta: float, k: float) -> tuple[Vector, int]:
-    """Return sorted margins where the walk most likely ends, and the number of smaller ones."""
+    """Return sorted margins where the walk most likely ends, and the number of smaller margins."""
     if k == 1.0:
         return np.array([u.min()]), 0
     if u.size <= MAX_SAMPLE:

@@ -2,12 +2,12 @@
 
 The minimiser of <d, u> + β Σ d_i log(d_i / a_i) subject to d <= c is d_i = min(c_i, x e_i), where
 e_i = a_i exp(−(u_i − γ)/β) for any reference γ. The factor x solves Σ min(c_i, x e_i) = 1. Let
-b_i = c_i / e_i, in increasing order. The first r entries are at their caps for the first r with
+b_i = c_i / e_i, in increasing order, and let r be the smallest number with
 
     R_r = 1 − Σ_{i <= r} c_i <= b_{r+1} Σ_{i > r} e_i.
 
-This is Fig. 2 of Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i. Then
-x = R_r / Σ_{i > r} e_i.
+Then the first r entries are at their caps, and x = R_r / Σ_{i > r} e_i. This is Fig. 2 of
+Shalev-Shwartz & Singer (2009) with the cap ν replaced by c_i.
 
 The reference γ is the margin at which the caps are filled for β = 0, which means
 Σ_{u_i < γ} c_i < 1 <= Σ_{u_i <= γ} c_i. For a = 1, this γ implies x <= 1 and
@@ -38,8 +38,8 @@ from relaxboost.relaxations._projections.vectorised import REORDER
 def caps_threshold(u: Vector, caps: Vector) -> float:
     """Return the smallest margin γ with Σ_{u_i <= γ} c_i >= 1 for caps c >= 0 of shape (m,).
 
-    It maximises γ − Σ c_i [γ − u_i]_+. If rounding keeps the sum of all caps below one, the result
-    is the largest margin with a cap above zero.
+    This γ maximises γ − Σ c_i [γ − u_i]_+. If rounding keeps the sum of all caps below one, the
+    result is the largest margin with a cap above zero.
     """
     gamma = reaching(STEPS, u, caps, 1.0)
     if gamma == math.inf:
@@ -49,14 +49,14 @@ def caps_threshold(u: Vector, caps: Vector) -> float:
 
 @njit(inline="always", error_model="numpy")
 def _is_at_cap(e: float, c: float, best: float) -> bool:
-    """Return whether the ramp min(c, x e) of an entry ends before `best` or before all others."""
+    """Return whether the ramp min(c, x e) of an entry ends at an x below `best`."""
     end = ramp_end(e, c)
     return (end < best) | (end < SHORTEST_RAMP)
 
 
 @njit(error_model="numpy", fastmath=REORDER)
 def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
-    """Return the sum of the caps of the entries at their caps, and the sum of the other e."""
+    """Return the sum of the caps over entries at their caps, and the sum of e over the others."""
     capped = 0.0
     free = 0.0
     for i in range(e.shape[0]):
@@ -68,7 +68,7 @@ def _block_sums(e: Vector, c: Vector, best: float) -> tuple[float, float]:
 
 @njit(error_model="numpy")
 def _cut(e: Vector, c: Vector, best: float) -> None:
-    """Replace e by min{c, x e} with the sum one. The last ramp end before x is `best`."""
+    """Replace e by min{c, x e} with the sum one. `best` is the last end of a ramp before x."""
     blocks = e.shape[0] // BLOCK + 1
     capped = np.empty(blocks)
     free = np.empty(blocks)

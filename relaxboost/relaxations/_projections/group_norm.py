@@ -1,4 +1,4 @@
-"""Distributions under norm penalties within many groups at once, which group norms need.
+"""Distributions under norm penalties, computed for many groups at once.
 
 In each group p minimises <p, u> + c ‖p‖ + β Σ p log p over the simplex. Let N be the norm of p, and
 q its exponent minus one. As in `power`, the entries solve μ p_i^q + β log p_i = g − u_i with
@@ -90,10 +90,10 @@ def _newton(sums: Vector, q: float, miss: float, other: float) -> tuple[float, f
 def _bracketed(
     u: Vector, log_mu: float, problem: tuple[float, float, float], work: Vector, sums: Vector
 ) -> tuple[float, float]:
-    """Return the solution (g, log μ) from a root search for log μ that nests one for g."""
+    """Return the solution (g, log μ) from nested root searches for log μ and for g."""
     log_c, q, beta = problem
     size = math.log(u.shape[0])
-    # N lies between that of the uniform distribution and 1.
+    # N lies between the norm of the uniform distribution and 1.
     low = log_c - 1e-9
     high = log_c + q * q / (q + 1.0) * size + 1e-9
     log_mu = min(max(log_mu, low), high)
@@ -133,7 +133,7 @@ def _bracketed(
 def _group(
     u: Vector, problem: tuple[float, float, float], state: Vector, work: Vector, p: Vector
 ) -> None:
-    """Fill p and `state` for one group. The old `state` is the start; see `norm_penalties`."""
+    """Fill p and `state` for one group. The old `state` is the first guess."""
     log_c, q, beta = problem
     sums = np.empty(5)
     low = log_c - 1e-9
@@ -191,7 +191,7 @@ def norm_penalties(
     """Fill p and `states` for all groups. Group r has the margins u[starts[r] : starts[r + 1]].
 
     Row r of `states` contains g, log μ, q g/β + log μ at p (inf before the first call), and the
-    derivatives of g and of log μ in log c. `states` and `y` are the start of the next call.
+    derivatives of g and of log μ in log c. The next call starts from `states` and `y`.
     """
     most = 0
     for r in range(starts.shape[0] - 1):
@@ -237,7 +237,7 @@ def group_norms(d: Vector, order: NDArray[np.int64], starts: NDArray[np.int64], 
 
 
 class Spreading:
-    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for a sequence of λ."""
+    """The minimiser d of <d, u> + λ Σ a_g ‖d_g‖ + β Σ d log d for varying λ."""
 
     def __init__(self, u: Vector, beta: float, norm: Grouping) -> None:
         self._norm = norm
@@ -274,12 +274,12 @@ class Spreading:
         decreasing_root(miss, 0.0, 1e-17, 1e-14)
 
     def _share(self, onwards: float) -> tuple[float, float]:
-        """Set the weights of the groups at λ e^onwards. The result is that of `move`."""
+        """Set the weights of the groups at λ e^onwards. Return the same numbers as `move`."""
         states = self._states
         g = int(np.argmin(states[:, 0]))
         values = states[:, 0] - states[g, 0] + onwards * (states[:, 3] - states[g, 3])
         self._shares = capped_distribution(values, self._beta, 1.0)
-        # The derivative of log N is (1 − that of log μ)/q, and V_g has the derivative a_g N_g in λ.
+        # The derivative of log N is (1 − (log μ)')/q, and V_g has the derivative a_g N_g in λ.
         slopes = (1.0 - states[:, 4]) / self._norm.q
         norms = np.exp((self._log_c - states[:, 1]) / self._norm.q + onwards * slopes)
         parts = self._shares * self._norm.a * norms

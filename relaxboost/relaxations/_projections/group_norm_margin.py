@@ -1,7 +1,7 @@
 """The relaxed margins of group norms without entropy.
 
-Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. The weights d are in the
-group with the largest h_g / a_g. They are proportional to [γ − u_i]_+^{1/q}, where q is the
+Let h_g be the dual norm of [γ − u]_+ in the group g at a threshold γ. All weights d are
+in the group with the largest h_g / a_g, and proportional to [γ − u_i]_+^{1/q}, where q is the
 exponent of the norm minus one. For a penalty c the largest h_g / a_g is c at the threshold. For a
 ball, a_g ‖d_g‖ falls through the radius as γ grows, and jumps when the group changes.
 """
@@ -57,7 +57,7 @@ def _powers(v: Vector, s: float, top: float, exponent: float) -> tuple[float, fl
 def _highest(
     v: Vector, starts: NDArray[np.int64], least: Vector, a: Vector, s: float, q: float
 ) -> tuple[int, float, float, float, float]:
-    """Return the fields of `Highest`. v contains u − min u by group, and `least` its minima."""
+    """Return the fields of `Highest`. v is u − min u by group, and `least` has its minima."""
     best = -1
     found = -math.inf
     size = 0.0
@@ -66,7 +66,7 @@ def _highest(
     for g in range(starts.shape[0] - 1):
         top = s - least[g]
         n = starts[g + 1] - starts[g]
-        # Most groups are skipped, because no norm exceeds that of n entries `top`.
+        # Most groups are skipped, because no norm exceeds the norm of n entries `top`.
         if not top > 0.0 or math.log(top * n / a[g]) < found:
             continue
         s0, s1, s2 = _powers(v[starts[g] : starts[g + 1]], s, top, 1.0 / q)
@@ -81,7 +81,7 @@ def _highest(
 
 
 class Levels:
-    """The groups with the margins u at a sequence of thresholds γ = min u + e^x.
+    """The weights of the groups for margins u, as a function of the threshold γ = min u + e^x.
 
     The unit of e^x is a power of two near the mean of u − min u or near `weight`, whichever is
     larger. In this unit no square of a margin underflows.
@@ -102,7 +102,7 @@ class Levels:
         self.start = math.log(spread) if spread > 0.0 else 0.0
 
     def look(self, x: float) -> Highest:
-        """Return the group that has the weights at the threshold γ = min u + e^x."""
+        """Return the group with all the weight at the threshold γ = min u + e^x."""
         s = self._distance(x)
         norm = self._norm
         return Highest(*_highest(self._v, norm.starts, self._least, norm.a, s, norm.q))
@@ -123,7 +123,7 @@ class Levels:
         return self._inside(g, hinges, 1.0 / self._norm.q)
 
     def face(self, radius: float) -> Vector | None:
-        """Return a d on the smallest margins alone with Σ a_g ‖d_g‖ <= radius, if there is one."""
+        """Return a d on the smallest margins alone with Σ a_g ‖d_g‖ <= radius, or None."""
         smallest = (self._v == 0.0).astype(np.float64)
         counts = np.add.reduceat(smallest, self._norm.starts[:-1])
         # A uniform d has the least norm of all d on the smallest margins of a group.

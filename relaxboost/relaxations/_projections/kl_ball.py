@@ -7,8 +7,8 @@ minimise
     <d, u> + λ KL(d‖π) + β Σ d_i log d_i
 
 over the simplex. The minimiser is the tilt by g = u + β log π at T = λ + β. For a penalty, λ is its
-weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the ball does
-not bind.
+weight. For a ball, λ is the multiplier at which KL(d‖π) equals the radius r, or 0 if the
+constraint is slack.
 
 Let η = 1/T and s = g − min g. The KL of the tilt increases in η, and its derivative in log η is
 η² Var_d(s). By Hoeffding's lemma (1963) KL is at most η² (max s)² / 8. So Newton's method in a
@@ -25,7 +25,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.roots import decreasing_root
 
 MAX_INVERSE_TEMPERATURE = 1e300
-"""The largest inverse temperature times the spread of the margins. The tilt changes no further."""
+"""The largest inverse temperature times the spread of the margins. Larger values change no tilt."""
 
 MIN_TEMPERATURE = math.ulp(0.0)
 """The smallest temperature of a tilt, in place of a quotient that would underflow to 0."""
@@ -69,9 +69,9 @@ def kl_ball_distribution(
 ) -> tuple[Vector, float]:
     """Return the d with KL(d‖π) <= r that minimises <d, u> + β Σ d_i log d_i, and its multiplier.
 
-    The multiplier λ >= 0 of the constraint is 0 if the constraint does not bind. The radius r is
-    positive. β may be 0. If then the ball does not bind, d is π restricted to the smallest margins.
-    `log_prior` is that of `tilt`.
+    The multiplier λ >= 0 of the constraint is 0 if the constraint is slack. The radius r is
+    positive. β can be 0. If the constraint is then slack, d is π restricted to the smallest
+    margins. For `log_prior`, see `tilt`.
     """
     # Shifting log π by its maximum changes no tilt, and g loses fewer digits.
     g = u if log_prior is None or beta == 0.0 else u + beta * (log_prior - log_prior.max())
@@ -151,7 +151,7 @@ class _Divergence:
 
 
 def _inverse_temperature(divergence: _Divergence, radius: float, largest: float) -> float:
-    """Return the η at which KL equals the radius. At the largest η it must exceed the radius."""
+    """Return the η at which KL equals the radius. KL must exceed the radius at the largest η."""
 
     last = (math.inf, math.nan)
 

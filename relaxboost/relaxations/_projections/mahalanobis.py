@@ -8,8 +8,8 @@ are, with G = QᵀQ and the multiplier λ,
 
     u + λ Gd + β log d = γ,  Σ d = 1,  and ‖Qd‖ = r (ball) or λ ‖Qd‖ = c (penalty).
 
-A few Newton steps in (log d, γ, λ) satisfy these up to rounding. For β = 0 the unknowns are the
-positive entries of d instead of log d.
+A few Newton steps in (log d, γ, λ) satisfy these conditions up to rounding. For β = 0
+the unknowns are the positive entries of d instead of log d.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _State(NamedTuple):
         """Return Newton's step for the unknowns and (γ, λ), or None if its equations overflow.
 
         `block` is the derivative of the stationarity conditions in the unknowns. `mass` and
-        `gradient` are those of Σd and of the condition on ‖Qd‖.
+        `gradient` are the derivatives of Σd and of the condition on ‖Qd‖.
         """
         n = mass.size
         system = np.zeros((n + 2, n + 2))
@@ -84,7 +84,7 @@ class NormLimit(NamedTuple):
 def sharpen(
     norm: NormLimit, u: Vector, d: Vector, gamma: float, multiplier: float
 ) -> tuple[Vector, float, float] | None:
-    """Return (d, γ, λ) to rounding for β = 0, or None if the support of the given d is wrong."""
+    """Return (d, γ, λ) up to rounding for β = 0, or None if the support of the given d is wrong."""
     # A cone solver returns small positive weights for entries of the minimiser that are 0.
     support = np.flatnonzero(d > 1e-6 * d.max())
     part = norm._replace(Q=norm.Q[:, support])
@@ -114,7 +114,7 @@ def sharpen(
 
 
 def sharpen_smoothed(norm: NormLimit, u: Vector, beta: float, d: Vector) -> Vector | None:
-    """Return d to rounding for β > 0, or None if Newton's method does not converge."""
+    """Return d up to rounding for β > 0, or None if Newton's method does not converge."""
     log_d = np.log(np.maximum(d, 1e-12 * d.max()))
     # The solver knows the large entries well. Least squares over them give γ and λ.
     known = d > 1e-5 * d.max()

@@ -63,7 +63,7 @@ def _level_below(v: Vector, inverse: Vector, bound: float, c: float) -> float:
 
 
 def _level(v: Vector, inverse: Vector, c: float) -> tuple[float, float]:
-    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i >= y, inf if none."""
+    """Return the y with Σ [y − v_i]_+ / a_i = c > 0, and the least v_i >= y, or inf."""
     bound = float(reaching(HINGES, v, inverse, c))
     return _level_below(v, inverse, bound, c), bound
 

@@ -57,8 +57,8 @@ def log_energy(t: Vector, log_kappa: Vector, q: float) -> float:
 class _Entries:
     """Margins u and weights κ, and the solutions t of the last pass over them.
 
-    Each of the first `alone` entries is counted once, and each of the others `weight` times. These
-    numbers are 0 and 1 unless the entries are a sample.
+    Each of the first `alone` entries is counted once, and each of the others `weight` times. Unless
+    the entries are a sample, `alone` is 0 and `weight` is 1.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class _Entries:
             self.sums = [x + weight * y for x, y in zip(self.sums, found, strict=True)]
 
     def log_sum_exp(self, x: Vector) -> float:
-        """Return log Σ exp(x_i), with each entry counted. `x` has shape (m,), or (1,) for all."""
+        """Return log Σ exp(x_i) over the counted entries. `x` has shape (m,), or (1,) for all."""
         if x.size == 1:
             return float(x[0]) + math.log(self._count)
         # An entry of the sample stands for `weight` entries.
@@ -153,7 +153,7 @@ class _Equations:
 
     @property
     def is_solved(self) -> bool:
-        """Whether (g, μ) solve both equations. The equations of a sample may have no solution."""
+        """Whether (g, μ) solve both equations. The equations of a sample can have no solution."""
         return self.missed <= 1e-8 and self.excess <= 1e-6
 
     @property
@@ -197,7 +197,7 @@ class _Equations:
         self.g = decreasing_root(log_total, float(self.g), reach, tolerance, lower, upper)
 
     def _bounds(self, log_mu: float, power: float, error: float) -> tuple[float, float]:
-        """Return bounds of the multiplier g. `error` is the relative error of `power`."""
+        """Return bounds on the multiplier g. `error` is the relative error of `power`."""
         # Some entry of t is at least as large as that of the flattest t, because both have the same
         # sum, and some entry is at most as large. No entry exceeds 1, nor does that of the least
         # margin.
@@ -272,7 +272,7 @@ class _Equations:
         return math.log(energy) + scale, -(self.q + 1.0) / self.q * variance / energy
 
     def distribution(self) -> Vector:
-        """Return t at the (g, μ) that solve the equations, to second order from the last pass."""
+        """Return t at the solution (g, μ), from the last pass, with an error of second order."""
         total, a0, a1, *_ = self.entries.sums
         # (1 + ω) dlog t = dg/β − (ω/q) dlog μ.
         along = self._log_mu_step / self.q
@@ -285,7 +285,7 @@ class _Equations:
 def _solve(
     u: Vector, beta: float, kappa: Vector, q: float, solve: Callable[[_Equations, float], float]
 ) -> Vector:
-    """Return the d that `solve` finds, a function of the equations and of a start of log μ."""
+    """Return the d that the function `solve` finds from the equations and a start for log μ."""
     # The difference g − min u may be less than a rounding of min u, but not of 0.
     u = u - u.min()
     log_mu = math.nan
@@ -293,7 +293,7 @@ def _solve(
     # If there are many entries, g and log μ of a sample are the start.
     if u.size >= 4 * SAMPLE_SIZE:
         rough = _Equations(_sampled(u, kappa, q, beta))
-        # The equations of a sample may have no solution.
+        # The equations of a sample can have no solution.
         with contextlib.suppress(ArithmeticError, ValueError):
             found = solve(rough, math.nan)
             if rough.is_solved:

@@ -30,7 +30,7 @@ def _sums(
 ) -> tuple[float, float, float, float]:
     """Set t, up to a factor e^top, at the distance s. Return top, Σt, dΣt/ds and Σ κ t^{q+1}.
 
-    v are the margins minus their minimum. The sums are those of the t that is set.
+    v are the margins minus their minimum. The sums are over the t that is set.
     """
     # For q != 1 the factor makes the largest t equal to 1, because t may overflow for a small q.
     # In terms of h = |g − u|, the sums are Σ t / (q h) for the derivative and Σ t h for the energy.
@@ -115,7 +115,7 @@ class _Level:
         self.t[least] = np.exp(logs - logs.max())
 
     def refine(self, x: float, miss: Callable[[], float]) -> None:
-        """Move t between its values one rounding of g lower and higher, to make `miss` zero."""
+        """Interpolate t between the roundings of g below and above, to make `miss` zero."""
         # For q > 1 the entries rise steeply from zero: to 0.15 at g − u = 1e-16 for q = 19. So no
         # double g may have the right sum.
         s = self._distance(x)
@@ -166,8 +166,8 @@ def power_ball_margin(
 ) -> tuple[float, float, Vector]:
     """Return (g, μ, d): d minimises <d, u> over the points of the simplex with bounded energy.
 
-    g is the multiplier of Σd = 1, and μ that of the energy in the problem of `power`. If the bound
-    does not bind, μ is 0. See `power.power_ball` for the parameters.
+    g is the multiplier of Σd = 1, and μ is the multiplier of the energy, or 0 if the bound on the
+    energy is slack. See `power.power_ball` for the parameters.
     """
     level = _Level(u, kappa, q)
     sign = math.copysign(1.0, q)

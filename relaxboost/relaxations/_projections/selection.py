@@ -17,7 +17,7 @@ from relaxboost._core.compiled import njit
 from relaxboost.relaxations._projections.vectorised import REORDER
 
 MAX_SAMPLE = 4096
-"""The largest number of entries of a sample. Its ranks are off by some 1 % of all entries."""
+"""The largest number of entries of a sample, whose ranks have errors of about 1 %."""
 BLOCK = 64
 """The number of entries that are summed at once, or skipped at once if none of them is wanted."""
 
@@ -134,7 +134,7 @@ def _median_of_three(key: Vector, n: int, state: int) -> float:
 def _sums_at(
     key: Vector, const: Vector, slope: Vector, n: int, p: float, rising: bool
 ) -> tuple[float, float, float]:
-    """Return Σ const over the keys <= p, the Σ slope of `first_reaching`, and Σ slope from p on."""
+    """Return Σ const over keys <= p, Σ slope over keys <= p or > p, and Σ slope over keys >= p."""
     # Conditional additions of 0 avoid branches that the CPU could not predict.
     const_upto = 0.0
     slope_upto = 0.0
@@ -160,7 +160,7 @@ def first_reaching(
     left: float = 0.0,
     ramp: float = 0.0,
 ) -> float:
-    """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
+    """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
     S(p) = Σ_{key <= p} const + p Σ slope, non-decreasing in p. The second sum is over key <= p if
     `rising` (hinges, const = −key·slope) and over key > p if not (ramps that end at their key,
@@ -172,8 +172,8 @@ def first_reaching(
     best : float
         A key at which S reaches the target and above which all keys were left out.
     left, ramp : float
-        The sums over the keys that were left out: `left` is Σ const of those below. `ramp` is
-        Σ slope of those below if `rising`, and of those from `best` on if not.
+        The sums over the keys that were left out: `left` is Σ const of the keys below. `ramp`
+        is Σ slope of the keys below if `rising`, and of the keys from `best` on if not.
     """
     n = key.shape[0]
     state = 12345

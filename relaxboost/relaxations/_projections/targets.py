@@ -3,8 +3,8 @@
 S(p) = Σ_{key <= p} const + p Σ slope is the sum of `selection.first_reaching`, for three kinds of
 entries. Two vectors a and b determine key, const and slope of each entry. These three are never
 stored for all entries, because writing a million numbers costs more than computing them. A sample
-shows between which keys S most likely reaches the target. Exact sums at these keys decide whether
-it does, and only the entries between them are stored and searched.
+shows between which keys S most likely reaches the target. Exact sums at these keys
+verify this, and only the entries between the keys are stored and searched.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STEPS = 0
 HINGES = 1
 """The kind of entries with S(p) = Σ b_i [p − a_i]_+."""
 RAMPS = 2
-"""The kind with S(p) = Σ min(b_i, p a_i). A key is the end b_i/a_i of a ramp, or 0 if tiny."""
+"""The kind of entries with S(p) = Σ min(b_i, p a_i). The key is b_i/a_i, or 0 if this is tiny."""
 
 SHORTEST_RAMP = 1e-100
 """Ramps that end before this point count as constants: their slopes exceed all others."""
@@ -122,7 +122,7 @@ def _likely_bounds(kind: int, a: Vector, b: Vector, target: float) -> tuple[floa
 
 @njit(error_model="numpy")
 def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
-    """Return the smallest key p with S(p) >= target, ``inf`` if there is none.
+    """Return the smallest key p with S(p) >= target, or ``inf`` if there is none.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def reaching(kind: int, a: Vector, b: Vector, target: float) -> float:
     a, b : arrays of shape (m,)
         The entries, with b >= 0, and a >= 0 for RAMPS. Infinite keys are left out.
     target : float
-        Positive.
+        The target > 0.
     """
     best = math.inf
     left = 0.0

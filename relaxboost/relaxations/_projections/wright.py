@@ -15,7 +15,7 @@ from relaxboost.relaxations._projections.vectorised import CHUNK, REORDER, exp, 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def omegas(z: Vector, k: Vector, q: float, cold: bool, steps: int, y: Vector, w: Vector) -> None:
-    """Solve e^y + y = q z + k for y, from a rough logarithm if `cold`. Set w = e^y."""
+    """Solve e^y + y = q z + k for y, starting from a rough logarithm if `cold`. Set w = e^y."""
     # w is the Wright function of q z + k. The method is Halley's.
     # The error of this y is below 0.7, and a step leaves at most a twelfth of its cube.
     if cold:
