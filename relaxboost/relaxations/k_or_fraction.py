@@ -44,7 +44,7 @@ class WithK(Relaxation, Bounds, Description):
         return [([[i] for i in range(m)], [1 / self.exact_k] * m)]
 
     def entropy_range(self, m: int) -> float:
-        """Return log(m/k), since Σ d log d is at most −log k for weights of at most 1/k."""
+        """Return log(m/k), the largest relative entropy to the uniform weights under the cap."""
         return math.log(m / self.double_k)
 
 

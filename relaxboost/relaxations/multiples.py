@@ -118,7 +118,10 @@ class _DescriptionOfMultiple(Description):
         return None if form is None else replace(form, cost=float(self.c) * form.cost)
 
     def describe(self, m: int) -> dict[str, Any] | None:
-        """Return the certificate's entry for c * f: c and the entry for f, or a linear program."""
+        """Return the entry of c * f in a certificate.
+
+        It is a linear program if the entry of f is one, and otherwise c and the entry of f.
+        """
         of = description_of(self.f).describe(m)
         if of is None or of["kind"] == "polyhedral":
             return super().describe(m)

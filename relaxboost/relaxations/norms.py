@@ -224,7 +224,7 @@ class OfNorm(WithNorm):
         return np.asarray(self.enclosed.middle)
 
     def exact_weights(self, m: int) -> list[Fraction]:
-        """Return the exact weights a of m examples."""
+        """Return the weights of the m examples in the norm as fractions."""
         return [Fraction(1)] * m if self.weights is None else list(self.weights)
 
     @property

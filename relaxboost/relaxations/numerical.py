@@ -29,7 +29,7 @@ UNPROVED = (
     f"{NO_BOUND}; scale f and its variables to sizes near one, or write a class that derives from "
     "Relaxation and Bounds, with its own witness, lower_bound and penalty_bound"
 )
-"""The message for a lower bound on F(u) of −inf if the equations of f are independent."""
+"""The message if no lower bound on F(u) was proved and the equations of f are independent."""
 UNMET = (
     "no point was found that satisfies the constraints of this f: the upper bound holds if "
     "breaking them by 1e-9 costs nothing"

@@ -59,7 +59,7 @@ class Spectrum:
         return f"{self.m} weights {sha256(text.encode()).hexdigest()}"
 
     def integers(self) -> Iterator[int]:
-        """Yield the m numerators, the largest first. Their denominator is `below`."""
+        """Yield the numerators of the weights, the largest first; `below` is the denominator."""
         for top, count in zip(self.tops, self.counts, strict=True):
             yield from [top] * count
 

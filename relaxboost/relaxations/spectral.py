@@ -321,10 +321,10 @@ class SpectralRisk(_BoundsOfRisk, _DescriptionOfRisk):
 
     @classmethod
     def gini(cls) -> SpectralRisk:
-        """Return the mean minus half of Gini's mean difference, with exact weights.
+        """Return the risk whose F(u) is the mean minus half of Gini's mean difference.
 
         F(u) = mean(u) − Σ_ij |u_i − u_j| / (2m²) is the mean of min(u_i, u_j) over all pairs of i
-        and j. The weights are s_j = (2(m − j) + 1)/m² (Yitzhaki 1982).
+        and j. The weight of the r-th smallest margin is (2(m − r) + 1)/m², exactly (Yitzhaki 1982).
         """
         return cls._of(spectra.Rule.named("gini"))
 

@@ -194,7 +194,7 @@ class _DescriptionOfSum(Description):
         return None if first is None or second is None else first.plus(second, m)
 
     def linear_form(self, m: int) -> LinearForm | None:
-        """Return the sum of the linear programs of the terms in doubles."""
+        """Return one linear program for the sum of both terms, with coefficients in doubles."""
         first, second = (of.linear_form(m) for of in self._descriptions)
         if first is None or second is None:
             return None

@@ -102,7 +102,7 @@ class TotalVariationBall(Ball, OverPrior):
         return 0.0, [cp.norm1(d - self.center(d.shape[0])) <= 2.0 * float(self.radius)]
 
     def exact_form(self, m: int) -> ExactForm:
-        """Return the linear program d_i + z_i >= π_i, Σd + 2 Σz <= 1 + 2r with z = [π − d]₊."""
+        """Return the linear program d_i + z_i >= π_i, z >= 0, Σd + 2 Σz <= 1 + 2r."""
         total = {i: Fraction(1 if i < m else 2) for i in range(2 * m)}
         return ExactForm.free(m, m)._replace(
             rows=[*({i: Fraction(1), m + i: Fraction(1)} for i in range(m)), total],

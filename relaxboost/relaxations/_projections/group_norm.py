@@ -33,7 +33,7 @@ class Grouping(NamedTuple):
     starts: NDArray[np.int64]
     """The place in `order` at which each group starts, and the number of examples."""
     a: Vector
-    """The factors a_g."""
+    """The factor a_g of the norm of each group g."""
     q: float
     """The exponent of the norm within a group, minus one."""
 

@@ -94,7 +94,7 @@ def kl_ball_distribution(
 
 
 class _Divergence:
-    """KL(d‖π) and its derivative in log η for the tilt d of π by s in [0, 1] at T = 1/η."""
+    """KL(d‖π) and its derivative in log η for the distribution d proportional to π e^(−η s)."""
 
     def __init__(self, s: Vector, log_prior: Vector | None, is_small: bool) -> None:
         self._s = s

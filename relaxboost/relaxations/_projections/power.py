@@ -33,7 +33,7 @@ SAMPLE_SIZE = 1024
 of this size."""
 
 SUM_TOLERANCE = 1e-9
-"""The error of Σt that one more step, taken to second order, removes."""
+"""The largest error of Σt that one more step of second order reduces to rounding errors."""
 
 MAX_EXPONENT = 600.0
 """The largest exponent of e: products of e^600 with margins and with m are doubles."""

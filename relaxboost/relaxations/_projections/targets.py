@@ -1,10 +1,10 @@
 """The point at which a sum over many entries reaches a target, from a sample and two passes.
 
-S(p) = Σ_{key <= p} const + p Σ slope is the sum of `selection.first_reaching`, for three kinds of
-entries. Two vectors a and b determine key, const and slope of each entry. These three are never
-stored for all entries, because writing a million numbers costs more than computing them. A sample
-shows between which keys S most likely reaches the target. Exact sums at these keys
-verify this, and only the entries between the keys are stored and searched.
+The sum is S(p) = Σ const + p Σ slope over the entries with key <= p, as in
+`selection.first_reaching`. One of three formulas computes key, const and slope of an entry from two
+vectors a and b. These numbers are never stored for all entries, because writing a million numbers
+costs more than computing them. A sample shows between which keys S most likely reaches the target.
+Exact sums at these keys verify this, and only the entries between the keys are stored and searched.
 """
 
 from __future__ import annotations
