@@ -18,9 +18,15 @@ BULKY = {
     "PowerBall(3)",
     "f + g",
     "f_divergence",
+    "SpectralRisk.from_spectrum",
+    "SpectralRisk.gini",
+    "SpectralRisk.exponential",
+    "SpectralRisk.extremile",
+    "SpectralRisk.power",
 }
 """Families that cvxpy takes seconds to compile for m = 200. They are held to it at 60, which is
-large to the suite too, and their siblings at 200: the penalty, or the ball without a prior."""
+large to the suite too, and their siblings at 200: the penalty, the ball without a prior, or the
+mixture of soft margins. `tests/relaxations/test_spectral.py` has spectra of more weights."""
 
 
 @pytest.mark.parametrize("m", SIZES)
