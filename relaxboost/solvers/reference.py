@@ -38,8 +38,8 @@ MAX_WHOLE_ENTRIES = 600_000
 the solver gets only columns that may have weight in the optimum."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Later rounds add at most half of
-it."""
+"""The number of columns in the first problem for a large matrix. Each later round adds at most half
+as many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:

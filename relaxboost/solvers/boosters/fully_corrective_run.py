@@ -139,7 +139,7 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add `worst`, a distribution, to those whose convex hull the next program uses."""
+        """Store the distribution `worst`, and add it to the convex hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 

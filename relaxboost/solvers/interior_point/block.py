@@ -55,9 +55,9 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the full solution of K t = h from its first m entries, the argument `t`.
+        """Return the solution x of K x = h whose first m entries are the argument `t`.
 
-        K is the matrix of the relaxation f. The m entries are the step of the distribution d.
+        K is the matrix of the relaxation f, and `t` is the step of the distribution d.
         """
 
     @abstractmethod

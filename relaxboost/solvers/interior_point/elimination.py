@@ -39,7 +39,8 @@ class Elimination:
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for a right-hand side in the next
         step. It is the largest number in the last step that used conjugate gradients, or inf if
-        they did not converge. The first value is typical of well-conditioned equations."""
+        conjugate gradients did not converge. The first value is typical of well-conditioned
+        equations."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
@@ -78,7 +79,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record the number of conjugate gradient iterations for the equations in this step.
+        """Record how many conjugate gradient iterations Newton's equations took in this step.
 
         The method `factorise` uses this number to predict the work of the next step.
         """

@@ -187,7 +187,7 @@ class Iterate:
         return self.part.product + self.bounds.pairs.product
 
     def step(self, outsiders: Outsiders | None = None) -> float:
-        """Take a predictor-corrector step, and return the longer of the primal and the dual length.
+        """Take a predictor-corrector step. Return the longer of its primal and its dual length.
 
         The argument `outsiders` contains the columns outside the restricted problem, if there are
         any. The step ends before the edge of any of these columns is greater than the bound v on

@@ -80,9 +80,9 @@ class ColumnScaling(NamedTuple):
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
     sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
-    """The vector with the entries ε_j D_j, shape (n,). For upper bounds on edges, it is equal to D.
-    If there are also lower bounds, the entry of a column is multiplier / slack of the upper bound
-    minus multiplier / slack of the lower bound."""
+    """The vector with the entries ε_j D_j, shape (n,). If edges have only upper bounds, it is equal
+    to D. If there are also lower bounds, the entry of a column is multiplier / slack of the upper
+    bound minus multiplier / slack of the lower bound."""
     kappa: float
     """The coefficient κ of the step Δv of the bound v on all edges."""
     total: float | None = None
@@ -127,12 +127,12 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return `sigma` − Σt, the residual of Newton's equation for Σd = 1, or 0 without it."""
+        """Return `sigma` − Σt, the residual of the equation Σd = 1, or 0 without this equation."""
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations so far, 0 with a Cholesky factor."""
+        """The most conjugate gradient iterations of a solution so far, 0 with a Cholesky factor."""
         return 0
 
 

@@ -1,8 +1,9 @@
-"""The interface of the relaxation f: its variables, inequalities and equations.
+"""The interface through which the interior point method uses the relaxation f.
 
 The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves Newton's equations. The relaxation adds a symmetric matrix K and a right-hand
-side h to these equations, for the Newton step t of all unknowns of f.
+iteration it solves Newton's equations. To these equations, the relaxation adds a symmetric matrix K
+and a right-hand side h for the Newton step t of the unknowns of f: its variables and the
+multipliers of its equations.
 """
 
 from __future__ import annotations
@@ -43,10 +44,9 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers and the variables of the program that defines the relaxation f.
+        """The multipliers of the rows of the program that defines f, and its variables.
 
-        The multipliers are those of the rows of the program. The value is None if the program has
-        no rows, only bounds on single variables.
+        f is the relaxation. The property is None if the program has only bounds on variables.
         """
         return None
 
@@ -72,7 +72,8 @@ class Part(ABC):
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
-            The predictor of Mehrotra's method. Its second-order terms correct the right-hand side.
+            The predictor of Mehrotra's method. If it is given, its second-order terms correct the
+            right-hand side.
         """
 
     @abstractmethod

@@ -20,14 +20,14 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 class _Change(NamedTuple):
     """A step in all variables, slacks and multipliers of the linear program that defines f.
 
-    The variables are (d, z, y), where d is the distribution, z are the further variables, and y =
-    R(d, z) with the matrix R of the rows of the program.
+    The variables are the distribution d, the further variables z, and the vector y = R(d, z), where
+    R is the matrix of the rows of the program.
     """
 
     x: Vector
-    """The step of the distribution d, of the further variables z, and of y = R(d, z)."""
+    """The step of the distribution d, the further variables z, and the values y of the rows."""
     eta: Vector
-    """The step of the multipliers η of the equations y = R(d, z)."""
+    """The step of the multipliers η of the equations that define the values y of the rows."""
     slack: Array
     mult: Array
     """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
@@ -98,8 +98,8 @@ class Polyhedron(Part):
     def _largest(self) -> Vector:
         """The largest absolute entry of each row of the linear program, or 1 if all are zero.
 
-        The curvature of a row is multiplied by the square of this number before it is compared with
-        other curvatures. The result of the comparison does not depend on the scale of the row.
+        For the bounds of a row, multiplier / slack depends on the scale of the row. The product of
+        this ratio and the square of the largest entry does not, so different rows can be compared.
         """
         largest = abs(self._rows).max(axis=1).toarray().ravel()
         return np.where(largest > 0.0, largest, 1.0)

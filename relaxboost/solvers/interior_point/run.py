@@ -89,7 +89,7 @@ def _unfit_relaxation(game: Game) -> str:
 def _has_no_rows(game: Game) -> bool:
     """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    If it is, Newton's equations for the columns need no dense array of the game matrix A.
+    For such an f, Newton's equations for the columns need no dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None
@@ -226,10 +226,10 @@ class InteriorRun(Booster):
     def _polish(self, is_enough: bool) -> None:
         """Take more steps until the columns in use prove a gap of at most the tolerance.
 
-        A column is in use if its multiplier is greater than its slack. The gap is the upper bound
-        minus the lower bound on the value. The argument `is_enough` is True if the columns in use
-        already prove such a gap. If rounding makes the gap after a step larger than the
-        tolerance, the run restores the pair (d, w) from before this step.
+        A column is in use if the bound on its edge has a multiplier greater than the slack. The gap
+        is the upper bound minus the lower bound on the value. The argument `is_enough` is True if
+        the columns in use already prove such a gap. If rounding makes the gap after a step larger
+        than the tolerance, the run restores the pair (d, w) from before this step.
         """
         active = self.active
         while not is_enough and self._step():
@@ -262,12 +262,13 @@ class InteriorRun(Booster):
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Compute a feasible pair (d, w) near the current point, and the bounds that it proves.
+        """Store a feasible pair (d, w) near the current point, and the bounds that it proves.
 
-        The first try uses only the columns in use, whose multiplier is greater than the slack. If
-        these columns do not prove a gap of at most the tolerance `tol`, the second try omits only
-        the lightest columns, with a total weight of at most `tol` / 4. Return False if only the
-        second try proves the gap. In this case more steps may help.
+        The first try gives weight only to the columns in use, which have bounds with multipliers
+        greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
+        second try omits only the lightest columns, with a total weight of at most `tol` / 4. The
+        attributes `d` and `active` contain the pair of the last try. Return False if only the
+        second try proves such a gap, because more steps may then help. Otherwise return True.
         """
         over = self._over
         w = self._iterate.w
@@ -312,9 +313,10 @@ class InteriorRun(Booster):
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the multipliers of the current point prove the bound, or the result is
-        False. Otherwise the bound is exact, and may require the solution of a cone program. If
-        `is_early` is True, the caller of the run solves this program instead. The argument
+        `is_quick` is True, the multipliers of the current point prove the bound. Return False if
+        they prove none, and True in all other cases. If `is_quick` is False, the bound is exact,
+        and may require the solution of a cone program. If `is_early` is then True, no bound is
+        computed here, because the loop over the rounds computes the exact bound. The argument
         `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
         """
         f = self._game.relaxation
@@ -337,7 +339,7 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
     """Return the program that defines f, and whether its multipliers prove bounds on F.
 
     The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), where f is the relaxation. If f
-    has a closed form and is a linear program, the result is this program and False. Otherwise the
+    is a linear program and F needs no solver, the result is this program and False. Otherwise the
     result is the cone form of f and True. If the cones of this form are half lines, the cone form
     is returned as a linear program with the same rows. `Bounds.near_witness` accepts the
     multipliers of these rows.
