@@ -35,7 +35,7 @@ from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
 """A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets only columns that may have weight in the optimum."""
+the solver gets only columns that the optimum may use."""
 
 COLUMNS_PER_ROUND = 300
 """The number of columns in the first problem for a large matrix. Each later round adds at most half
@@ -470,9 +470,10 @@ def _curved(game: Game) -> str | None:
 def _first_columns(game: Game) -> NDArray[np.int64]:
     """Return the indices of the columns that the solver gets first.
 
-    If the matrix is small or the domain is a Euclidean set, these are all columns. Otherwise these
-    are columns with large edges <column, d>, where d is the distribution `f.center(m)`, at which
-    the relaxation f is finite. If the domain is a ball, the absolute values of the edges count.
+    If the matrix is small or the domain is a Euclidean set, the solver gets all columns. Otherwise
+    it gets columns with large edges <column, d>, where d is the distribution `f.center(m)`, at
+    which the relaxation f is finite. If the domain is a ball, the absolute values of the edges
+    count.
     """
     n = game.n
     assert n is not None

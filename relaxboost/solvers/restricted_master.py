@@ -85,8 +85,8 @@ class RestrictedMaster:
         """Return the current basis of the program, with the columns whose constraints are active.
 
         The constraint of a column is <column, d> <= v for the distribution d and a number v.
-        Columns without an active constraint have no weight, and the result leaves them out.
-        Otherwise the basis would grow if each run starts from the basis of the previous run.
+        Columns without an active constraint have no weight. The result leaves these columns out,
+        because they would accumulate if each run starts from the basis of the previous run.
 
         Parameters
         ----------

@@ -119,7 +119,7 @@ class Booster(ABC):
         """Return the name of the method that `Solution.method` shows.
 
         `kinds` are the kinds of the rounds that were computed. A method with several kinds of
-        rounds adds them to its name.
+        rounds may add them to its name.
         """
         return self.label
 

@@ -41,8 +41,8 @@ def quadratic_step(
     longest : float
         The largest step length.
     curvature : float
-        The second derivative of the penalty on w along the step. The step length is then
-        η = β slope / (‖v‖_inf² + β curvature).
+        The second derivative of the penalty on w along the step. The step length with this penalty
+        is η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
         The norm ‖v‖_inf. The function computes the norm if the caller gives none.
     """

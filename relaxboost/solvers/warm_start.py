@@ -37,7 +37,7 @@ class Relay:
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the indices of the columns that have weight, and the weights of these
+"""The type of weights w: the indices of the columns with nonzero weight, and the weights of these
 columns. No index appears twice."""
 
 
@@ -87,11 +87,11 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return a warm start with the better distribution d and the better weights w of two.
+        """Return a warm start with the better d and the better w of this warm start and `other`.
 
-        The two warm starts are `self` and `other`. The better d proves the smaller upper bound, and
-        the better w proves the larger lower bound. If two bounds are equal, the d or w of `self` is
-        taken. The notes of both are joined. The basis comes from `self` if `other` has none. All
+        The better distribution d proves the smaller upper bound, and the better weights w prove the
+        larger lower bound. If two bounds are equal, the d or w of this warm start is taken. The
+        notes of both are joined. The basis comes from this warm start if `other` has none. All
         remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
@@ -128,7 +128,7 @@ def read_start(game: Game, given: Any) -> WarmStart:
 
 
 def _read_pair(game: Game, given: Any) -> WarmStart:
-    """Return a warm start from a pair (d, w) of a distribution and weights. One may be None.
+    """Return a warm start from a pair (d, w) of a distribution and weights. d or w may be None.
 
     d and w are moved to feasible points of the game. If an entry changes by more than a rounding
     error, the field `note` of the warm start says that d or w was moved.

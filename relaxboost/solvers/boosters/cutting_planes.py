@@ -96,14 +96,15 @@ class CuttingPlanesRun(Booster):
         return values
 
     def _weights(self, shares: Vector) -> Vector:
-        """Return the weights w that are the mean of the atoms of the domain, weighted by `shares`."""
+        """Return the weights w that are the mean of the atoms, weighted by `shares`."""
         over, n = self._game.over, self._all.size
         assert isinstance(over, AtomicSet)
         w: Vector = over.scale * (shares[:n] - shares[n : 2 * n] if over.two_sided else shares[:n])
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
-        """Evaluate the relaxed margin F(A w), and add the distribution that attains it as a cut."""
+        """Evaluate the relaxed margin F(A w), and add the cut of the distribution that attains
+        it."""
         game = self._game
         u = game.matrix.margins(self._all, w)
         value, v = game.relaxation.relaxed_margin(u)

@@ -141,7 +141,7 @@ def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoo
     """Return a run of LPBoost whose first program has the columns used by `before`.
 
     `before` has the weights at the end of another run, and uses the columns with nonzero weight. If
-    it stores no columns, the first program has only the column of the first round.
+    `before` stores no columns, the first program has only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

@@ -23,9 +23,9 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The l1 norm of the weights w of AdaBoost exceeds the radius r of the ball. The solver therefore
-    scales w to the norm r, and computes both bounds and the solution from the scaled w. A callback
-    also sees the unscaled w (`RoundState`).
+    The l1 norm of the weights w of AdaBoost may exceed the radius r of the ball. The solver
+    therefore scales w to the norm r, and computes both bounds and the solution from the scaled w. A
+    callback also sees the unscaled w (`RoundState`).
     """
 
     cold = "always starts from w = 0"

@@ -160,8 +160,8 @@ def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Arr
     The unknowns of a feature are the values of a function at its levels. The matrix is that of a
     quadratic form: the sum of `mass` times value² over the levels, plus the sum of jump² / (4 D_j)
     over the cuts j. The first two results are the vectors p and the entries below the diagonals of
-    the matrices L. The third result is the solution of the equations with the right-hand side 1 at
-    the first and the last level of each feature, and 0 at all other levels.
+    the matrices L. The third result is the solution of the equations with these matrices and the
+    right-hand side 1 at the first and the last level of each feature, and 0 at all other levels.
     """
     features = offsets.size - 1
     pivots = mass.copy()
@@ -205,7 +205,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solutions of the equations for the cuts of each feature on its own.
+    """Return for each feature the solution of Newton's equations restricted to its cuts.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
@@ -286,7 +286,7 @@ class Additive:
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return an approximate solution of the equations for the right-hand side r.
+        """Return an approximate solution x of M x = r for the matrix M of this object.
 
         It is the sum of two vectors. The first vector solves the equations of each feature
         separately. The second vector couples the features by some of their cuts.

@@ -34,7 +34,7 @@ class Layout:
     Parameters
     ----------
     K : sparse matrix
-        A matrix with a positive entry at each place where K may have an entry.
+        A matrix of the same shape with a positive entry at each place where K may be nonzero.
     m : int
         The number of entries of the distribution d, which are the first unknowns.
     """
@@ -116,8 +116,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """A sparse factor of the matrix K of the relaxation f, without the rows and columns of
-        d."""
+        """A sparse factor of the matrix K of f, without the rows and columns of d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 

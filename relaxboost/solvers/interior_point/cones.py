@@ -85,7 +85,7 @@ class Cones(ABC):
     def polar(self) -> Array:
         """Return −∇F(s) at the slack s of each cone, where F is the barrier function of the cone.
 
-        If the multiplier of a slack is −∇F(s), both are on the central path with the parameter 1.
+        A slack s and the multiplier −∇F(s) are on the central path with the parameter 1.
         """
 
     @abstractmethod
@@ -159,7 +159,7 @@ def _flip(x: Array) -> Array:
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1) with the number s_0.
+    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1), where s_0 is a number and s_1 is a vector.
 
     A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
     J is diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1 and a number η.
@@ -292,7 +292,7 @@ class ExponentialCones(Cones):
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
         """Return for each row (u, v, w) of `z` whether it is in the interior of the dual cone.
 
-        The conditions are −u exp(v/u) < e w and u < 0.
+        The conditions are −u exp(v/u) < e w and u < 0, where e is Euler's number.
         """
         good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
         with np.errstate(all="ignore"):
@@ -331,9 +331,10 @@ class ExponentialCones(Cones):
     def scale(self) -> None:
         """Compute the scaling matrix H of each cone from its slack s and its multiplier z.
 
-        Let F be the barrier function, z̃ = −∇F(s), and s̃ the point with −∇F(s̃) = z. H satisfies H
-        s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ = s·z/3. Close
-        to the central path, the formula for H would cancel digits, so H is set to μ∇²F(s).
+        Let F be the barrier function, z̃ = −∇F(s), and s̃ the point with −∇F(s̃) = z. The matrix H
+        satisfies H s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ =
+        s·z/3. Close to the central path, the formula for H would cancel digits, so H is set to
+        μ∇²F(s).
         """
         s = self.s
         z = self.z

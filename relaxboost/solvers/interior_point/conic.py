@@ -33,9 +33,9 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks of the cones, with an entry for each row of the cone constraints."""
+    """The step of the slacks of the cone constraints, with an entry for each row."""
     mult: Vector
-    """The step of the multipliers of the cone constraints, with an entry for each row of G."""
+    """The step of the multipliers of the cone constraints, with an entry for each row."""
 
 
 class Conic(Part):
@@ -111,10 +111,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for which the constraints nearly hold at the distribution `center`.
-
-        The cone program defines f(d) as a minimum over the variables z.
-        """
+        """Return further variables z with which the constraints nearly hold at d = `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -139,10 +136,7 @@ class Conic(Part):
         return sum(c.product for _, c in self._cones)
 
     def _curved(self, s: Vector) -> Vector:
-        """Return the product H s of the scaling matrix H of the cones and a vector s.
-
-        The vector s has an entry for each row of G in the constraints G x + s = h.
-        """
+        """Return the product H s of the scaling matrix H of all cones and a vector s."""
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:

@@ -52,7 +52,7 @@ class LossIterate(Iterate):
     bulk : Bulk
         The matrix A, whose columns are the outputs of the hypotheses.
     losses : CornerLosses
-        The losses of the predictions, with the arrays p, low, high and at.
+        The losses p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) of the predictions f = A w.
     w : array of shape (n,)
         Weights near which the method starts. They must be in the domain `over`, if there is one.
     over : AtomicSet or L2Ball, optional
@@ -97,9 +97,9 @@ class LossIterate(Iterate):
     def slopes(self) -> Vector:
         """For each example, the slope of the loss divided by the weight p_n of the example.
 
-        Rounding may move a slope out of the interval from `low_n` to `high_n`, so the slopes are
-        clipped to this interval. Only slopes in the interval prove a lower bound on the sum of
-        losses.
+        These numbers lie between `low_n` and `high_n`, which belong to the two half lines of the
+        loss. Rounding may move them out of this interval, so they are clipped. Only numbers in the
+        interval prove a lower bound on the sum of losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)

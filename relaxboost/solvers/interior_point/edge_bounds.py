@@ -112,10 +112,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for each column in use: a bound on its edge has a multiplier greater than the slack.
-
-        Near the end of a run, the columns in use are those that the optimum uses.
-        """
+        """True for each column in use: a bound on its edge has a multiplier greater than the slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
@@ -193,9 +190,9 @@ class EdgeBounds:
 
         The ratio of a column is multiplier / slack of the bound on its edge, the larger one if
         there are two bounds. A column is in use if its ratio is greater than 1. An idle column has
-        a ratio less than `part` times the median ratio of the columns in use, and a multiplier of
-        at most 0.001 r / n. Here r is the radius of the set of the weights, and n is the number of
-        columns.
+        a ratio less than `part` times the median ratio of the columns in use, and no bound with a
+        multiplier above 0.001 r / n. Here r is the radius of the set of the weights, and n is the
+        number of columns.
 
         The condition on the multiplier protects columns in use that are not yet close to the
         central path. Near the end of a run, the ratio of such a column may be far below the median.

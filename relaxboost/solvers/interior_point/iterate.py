@@ -198,7 +198,7 @@ class Iterate:
         numpy.linalg.LinAlgError
             If Newton's equations have no solution in double precision.
         TimeUp
-            If the time limit of the run has been reached. The point is then unchanged.
+            If the time limit of the run has been reached. The step then leaves the point unchanged.
         """
         normal, direction = self._predict_and_correct()
         # Only the direction that is taken is refined. The predictor needs few digits.

@@ -89,8 +89,7 @@ class ColumnScaling(NamedTuple):
     """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
     bounds are bounds on the edges of columns."""
     has_sum: bool = True
-    """Whether the entries of d must sum to 1. If not, the multiplier of this equation does not
-    move."""
+    """Whether Σd = 1 is an equation of the program. If not, the multiplier of Σd = 1 stays 0."""
 
 
 class Normal(ABC):

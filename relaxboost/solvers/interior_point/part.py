@@ -44,7 +44,7 @@ class Part(ABC):
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers of the rows of the program that defines f, and its variables.
+        """The variables of the program that defines f, and the multipliers of the rows.
 
         f is the relaxation. The property is None if the program has only bounds on variables.
         """

@@ -146,7 +146,7 @@ def predict_passes(game: Game) -> float:
 def is_matrix_free(game: Game) -> bool:
     """Return whether a run on the stumps of a game is predicted to factorise no matrix.
 
-    An iteration then takes a few hundred passes over A, however large the game is.
+    An iteration then takes a few hundred passes over the game matrix A for games of any size.
     """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
@@ -256,7 +256,8 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest edge, or |edge| if weights may be negative, at the current d."""
+        """Return the largest edge, or |edge| if weights may be negative, for the current
+        distribution."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())

@@ -24,7 +24,8 @@ class Tolerances(NamedTuple):
     """The largest violation of a bound that the pivots treat as a rounding error. A basis is
     accepted as optimal if no violation is more than ten times as large."""
     pivot: float = 1e-9
-    """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
+    """The smallest pivot element. Smaller pivot elements and smaller weights of hypotheses count as
+    zero."""
     relative: float = 1e-6
     """The largest relative rounding error that the solver accepts. A pivot element is computed from
     its row and from its column. If the two results differ by more than this fraction, the basis

@@ -98,10 +98,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the indices of linearly independent columns of a matrix, as many as possible.
-
-    A QR factorisation with column pivoting determines these columns and their order.
-    """
+    """Return the indices of linearly independent columns of a matrix, as many as possible."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
