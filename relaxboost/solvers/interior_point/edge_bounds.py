@@ -112,7 +112,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for each column in use: a bound on its edge has a multiplier greater than the slack."""
+        """Whether each column is in use: a bound on its edge has a multiplier above the slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
