@@ -288,7 +288,7 @@ class Additive:
     def _precondition(self, r: Vector) -> Vector:
         """Return an approximate solution x of M x = r for the matrix M of this object.
 
-        It is the sum of two vectors. The first vector solves the equations of each feature
+        The result is the sum of two vectors. The first vector solves the equations of each feature
         separately. The second vector couples the features by some of their cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)

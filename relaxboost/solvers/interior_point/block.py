@@ -26,8 +26,8 @@ class Block(ABC):
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
     """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. If the terms cancel, the rounding error of the entry is proportional to this size. The
-    value is None if no terms cancel."""
+    entry. If the terms cancel, the rounding error of the entry is proportional to this size.
+    `uncancelled` is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:

@@ -108,9 +108,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or if progress has ended.
 
-        Progress has ended if none of three numbers has decreased by a tenth in eight steps. They
-        are `gap` (the upper bound minus the lower bound), the mean of slack times multiplier, and
-        the residual of the equations.
+        Progress has ended if none of three numbers has decreased by a tenth in eight steps. The
+        numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
+        multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -26,8 +26,9 @@ class Elimination:
 
     The first way factorises a matrix of order n + 1 for the n columns of the game. The second way
     factorises a matrix of order m for the m examples. The third way solves the equations for the
-    columns by matrix-free conjugate gradients. It requires that the columns are stumps (cuts of a
-    feature at a threshold) and that the relaxation f has only bounds on single variables.
+    columns by matrix-free conjugate gradients. The third way requires that the columns are stumps
+    (cuts of a feature at a threshold) and that the relaxation f has only bounds on single
+    variables.
 
     Usually the way with the smaller matrix is selected. If this is the first way, the third way
     replaces it when conjugate gradients take less work or when the matrix is too large.
@@ -38,7 +39,7 @@ class Elimination:
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for a right-hand side in the next
-        step. It is the largest number in the last step that used conjugate gradients, or inf if
+        step. This is the largest number in the last step that used conjugate gradients, or inf if
         conjugate gradients did not converge. The first value is typical of well-conditioned
         equations."""
         self._has_no_examples_factor = False

@@ -1,9 +1,8 @@
 """Newton's equations of a game, reduced to one matrix: for the columns, or for the examples.
 
-The unknowns are the Newton steps of four quantities. The step of the unknowns of the relaxation f
-is t, and that of the weights w is y. The step of the bound v on all edges is Δv, and that of the
-multiplier λ of the equation Σd = 1 is Δλ. The page Mathematics, "Newton's equations", derives the
-equations
+The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
+the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
+equation Σd = 1. The page Mathematics, "Newton's equations", derives the equations
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ

@@ -38,9 +38,9 @@ class Part(ABC):
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The number by which the sum of slack times multiplier is divided to obtain the mean. It is
-    the number of inequalities of a linear program, or the sum of the degrees of the cones of a cone
-    program."""
+    """The number by which the sum of slack times multiplier is divided to obtain the mean. For a
+    linear program, `count` is the number of inequalities. For a cone program, it is the sum of the
+    degrees of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:

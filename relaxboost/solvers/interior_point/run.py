@@ -315,10 +315,10 @@ class InteriorRun(Booster):
 
         A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
         `is_quick` is True, the multipliers of the current point prove the bound. Return False if
-        they prove none, and True in all other cases. If `is_quick` is False, the bound is exact,
-        and may require the solution of a cone program. If `is_early` is then True, no bound is
-        computed here, because the loop over the rounds computes the exact bound. The argument
-        `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
+        they prove none, and True in all other cases. If `is_quick` and `is_early` are False, the
+        bound is exact, and may require the solution of a cone program. If only `is_early` is True,
+        no bound is computed, because the loop over the rounds computes the exact bound later. The
+        argument `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u

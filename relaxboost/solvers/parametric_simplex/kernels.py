@@ -240,7 +240,7 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
     t is the parameter of the linear program, with which bounds and costs change linearly. The row
     is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t above 0.
-    The third result is True if the variable reaches its upper bound.
+    The third result is True if the variable reaches its upper bound, and False otherwise.
     """
     best = 0.0
     row = -1
@@ -329,7 +329,8 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
     In this step the nonbasic variable of column q moves away from its bound. The first result is −1
     if no variable reaches a bound. It is the number of rows if the variable of column q reaches its
-    other bound first. The second result is True if the variable of the row reaches its upper bound.
+    other bound first. The second result is True if the variable of the row reaches its upper bound,
+    and False otherwise.
     """
     size = column.size
     entering = state.nonbasic[q]

@@ -54,10 +54,10 @@ def near_vertex(solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
 
     At a vertex, the number of examples whose weight d_i lies strictly between its bounds is about
-    the number of hypotheses with nonzero weight. Other solutions have more such examples. Their
-    number is the predicted number of pivots, and also of rows and of columns of the tableau. The
-    result is True if this tableau is small enough, and if the pivots are predicted to cost at most
-    a third of the work of the interior point method.
+    the number of hypotheses with nonzero weight. Other solutions have more such examples. The
+    number of such examples is the predicted number of pivots, and also of rows and of columns of
+    the tableau. The result is True if this tableau is small enough, and if the pivots are predicted
+    to cost at most a third of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)

@@ -5,9 +5,9 @@ are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack o
 the largest edge v minus the edge of the hypothesis.
 
 The bounds of the program change linearly with a parameter t. The method follows the optimum from t
-= 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
-matrix. The variables that violate a bound are added to the tableau, and the method follows the
-optimum from t = 1 again.
+= 1 down to t = 0. The method then computes the variables outside the tableau by products with the
+margin matrix. The variables that violate a bound are added to the tableau, and the method follows
+the optimum from t = 1 again.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class ParametricSimplex:
     game : Game
         A game with the matrix and the domain of all later games.
     near : Solution
-        A solution from which the first basis is computed. Its game has the same number of examples,
-        the same hypotheses and the same domain.
+        A solution from which the first basis is computed. The game of this solution has the same
+        number of examples, the same hypotheses and the same domain.
     budget : float
         The number of passes over the margin matrix that the computation of the first basis may
         cost.
@@ -288,10 +288,10 @@ class ParametricSimplex:
     def _price(self, form: LinearForm) -> None:
         """Compute the reduced costs of all examples and of the largest edge v.
 
-        They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
-        and from the reduced cost of the sum Σd, where d is the distribution over the examples. If
-        the computed reduced costs of basic variables are not 0, the reduced costs of the nonbasic
-        variables are corrected.
+        These reduced costs follow from those of the slacks, which are the weights of the
+        hypotheses, and from the reduced cost of the sum Σd, where d is the distribution over the
+        examples. If the computed reduced costs of basic variables are not 0, the reduced costs of
+        the nonbasic variables are corrected.
         """
         m = self._program.m
         state = self._state

@@ -24,11 +24,11 @@ def crash_basis(
     """Return the first state and the first tableau of the simplex method, near a solution.
 
     Let k be the number of hypotheses with nonzero weight in the solution, or 1 if there are none.
-    The basic variables are the largest edge v and at most k examples. These are examples whose
-    weights are likely to lie strictly between their bounds. The nonbasic variables are the sum Σd
-    of the distribution and the slack of one hypothesis for each of these examples, usually of a
-    hypothesis with nonzero weight. The slack of a hypothesis is v minus the edge of the hypothesis.
-    The first state need not be feasible.
+    The basic variables are the largest edge v and at most k examples whose weights are likely to
+    lie strictly between their bounds. The nonbasic variables are the sum Σd of the distribution and
+    the slack of one hypothesis for each of these examples, usually of a hypothesis with nonzero
+    weight. The slack of a hypothesis is v minus the edge of the hypothesis. The first state need
+    not be feasible.
 
     Raises
     ------
