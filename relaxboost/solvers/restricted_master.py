@@ -86,7 +86,7 @@ class RestrictedMaster:
 
         The constraint of a column is <column, d> <= v for the distribution d and a number v.
         Columns without an active constraint have no weight. The result leaves these columns out,
-        because they would accumulate if each run starts from the basis of the previous run.
+        because they would accumulate if each run started from the basis of the previous run.
 
         Parameters
         ----------

@@ -103,8 +103,7 @@ class CuttingPlanesRun(Booster):
         return over.repair(w)
 
     def _cut(self, w: Vector) -> None:
-        """Evaluate the relaxed margin F(A w), and add the cut of the distribution that attains
-        it."""
+        """Evaluate the relaxed margin F(A w), and add a cut for the distribution attaining it."""
         game = self._game
         u = game.matrix.margins(self._all, w)
         value, v = game.relaxation.relaxed_margin(u)

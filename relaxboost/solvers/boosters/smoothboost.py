@@ -109,7 +109,8 @@ class SmoothBoostRun(Booster):
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)
         self.ended = False
-        """Whether all measures add up to less than k of `Capped(k)`. One more round follows."""
+        """Whether the measures of all examples add up to less than k. If so, one more round
+        follows."""
         self.active = active_set(game)
         self.d = game.relaxation.center(game.m)
 

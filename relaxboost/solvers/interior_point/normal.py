@@ -79,11 +79,11 @@ class ColumnScaling(NamedTuple):
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
     sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
-    """The vector with the entries ε_j D_j, shape (n,). If edges have only upper bounds, it is equal
-    to D. If there are also lower bounds, the entry of a column is multiplier / slack of the upper
-    bound minus multiplier / slack of the lower bound."""
+    """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
+    edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
+    multiplier / slack of the upper bound minus multiplier / slack of the lower bound."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound v on all edges."""
+    """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
     """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
     bounds are bounds on the edges of columns."""
@@ -130,7 +130,7 @@ class Normal(ABC):
 
     @property
     def iterations(self) -> int:
-        """The most conjugate gradient iterations of a solution so far, 0 with a Cholesky factor."""
+        """The largest number of conjugate gradient iterations so far, or 0 with a factorisation."""
         return 0
 
 

@@ -53,11 +53,11 @@ class Part(ABC):
     @property
     @abstractmethod
     def product(self) -> float:
-        """The complementarity: the sum of slack times multiplier over the constraints of f."""
+        """The sum of slack times multiplier over the constraints of the relaxation f."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix that f adds to Newton's equations at the current point."""
+        """Return the matrix that the relaxation adds to Newton's equations at this point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:

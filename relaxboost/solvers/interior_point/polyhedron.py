@@ -108,9 +108,9 @@ class Polyhedron(Part):
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
         The argument x is (d, z), and R is the matrix of the rows of the linear program. For m
-        examples, the result has a distance of at least 1 / (10 m) from each bound, or a tenth of
-        the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10 m)
-        is multiplied by the largest entry of the row of R if this entry is greater than 1.
+        examples, the distance of a variable from its bounds is then at least 1 / (10 m), or a tenth
+        of the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10
+        m) is multiplied by the largest entry of the row of R if this entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)

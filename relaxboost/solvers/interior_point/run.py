@@ -256,8 +256,7 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest edge, or |edge| if weights may be negative, for the current
-        distribution."""
+        """Return the largest edge, or |edge| if weights may be negative, at the iterate's d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
@@ -298,7 +297,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Store a distribution `d` near the current point. Return a finite upper bound on f(d)."""
+        """Store a distribution `d` near the current point. Return an upper bound on its penalty."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if needs_solver(f) and self._has_proof and proof is not None:
