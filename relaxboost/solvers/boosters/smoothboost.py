@@ -104,7 +104,7 @@ class SmoothBoostRun(Booster):
         self._k = game.relaxation.double_k if isinstance(game.relaxation, Capped) else 1.0
         self._finds_gamma = gamma is None
         self.gamma = math.inf if gamma is None else gamma
-        """Half of the edge that every hypothesis is assumed to have, or inf before the first."""
+        """Half of the edge assumed of all hypotheses, or inf before the first edge is known."""
         self.taken = 0
         """The number of hypotheses whose mean is the combined hypothesis w."""
         self._excess = np.zeros(game.m)

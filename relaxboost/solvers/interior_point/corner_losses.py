@@ -97,9 +97,9 @@ class LossIterate(Iterate):
     def slopes(self) -> Vector:
         """For each example, the slope of the loss divided by the weight p_n of the example.
 
-        These numbers lie between `low_n` and `high_n`, which belong to the two half lines of the
-        loss. Rounding may move them out of this interval, so they are clipped. Only numbers in the
-        interval prove a lower bound on the sum of losses.
+        The result is `low_n` on one half line of the loss, `high_n` on the other one, and between
+        both numbers at the corner. Rounding may move it out of this interval, so it is clipped.
+        Only numbers in the interval prove a lower bound on the sum of losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)

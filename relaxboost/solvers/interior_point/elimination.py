@@ -40,7 +40,7 @@ class Elimination:
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for a right-hand side in the next
         step. This is the largest number in the last step that used conjugate gradients, or inf if
-        conjugate gradients did not converge. The first value is typical of well-conditioned
+        conjugate gradients did not converge. The first prediction is typical of well-conditioned
         equations."""
         self._has_no_examples_factor = False
 

@@ -29,7 +29,7 @@ from relaxboost.solvers.interior_point.additive import Additive
 from relaxboost.solvers.interior_point.block import Block, Diagonal
 from relaxboost.solvers.interior_point.factor import Factor, add_outer
 
-UNSOLVED = "Newton's equations have no solution in doubles"
+UNSOLVED = "Newton's equations have no solution in double precision"
 
 
 class Move(NamedTuple):

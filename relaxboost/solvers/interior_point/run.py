@@ -80,8 +80,8 @@ def _unfit_relaxation(game: Game) -> str:
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} gives no cone program, or one that needs other cones than half "
-            "lines, second-order and exponential ones"
+            f"{game.relaxation!r} has no cone program, or its cone program needs other cones than "
+            "half lines, second-order cones and exponential cones"
         )
     return ""
 
@@ -312,12 +312,13 @@ class InteriorRun(Booster):
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
-        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the multipliers of the current point prove the bound. Return False if
-        they prove none, and True in all other cases. If `is_quick` and `is_early` are False, the
-        bound is exact, and may require the solution of a cone program. If only `is_early` is True,
-        no bound is computed, because the loop over the rounds computes the exact bound later. The
-        argument `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
+        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), for
+        the relaxation f. If `is_quick` is True, the multipliers of the current point prove the
+        bound. Return False if they prove none, and True in all other cases. If `is_quick` and
+        `is_early` are False, the bound is exact, and may require the solution of a cone program. If
+        only `is_early` is True, no bound is computed, because the loop over the rounds computes the
+        exact bound later. The argument `penalty` is an upper bound on f(d), and `upper` is an upper
+        bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u
