@@ -224,7 +224,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add the values of all features at the levels of each example to the margin of the example.
+    """Add to the margin of each example the values of all features at the levels of the example.
 
     Parameters
     ----------

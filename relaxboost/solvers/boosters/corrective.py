@@ -91,8 +91,8 @@ class Corrective(SmoothedMethod):
         """Return a bound on the number of rounds for the steps "fig1" and "line-search", or nan.
 
         A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
-        number of rounds. The result is nan for the other steps, if the user chose β, the weight of
-        the smoothing, or if the weak learner may miss the best hypothesis.
+        number of rounds. The result is nan for the other steps. It is also nan if the user chose
+        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         is_proved = self.step in ("fig1", "line-search")
