@@ -50,10 +50,10 @@ class PortfolioRun(Booster):
     """A run of the method "auto". It computes rounds with one phase after the other.
 
     A phase is another method, which may have a budget of work. This class decides when a phase
-    ends. The first round is computed before the first phase starts. Its distribution over the m
-    examples is `f.center(m)`, at which the relaxation f is finite, or the distribution of a warm
-    start. A bracket [lower, upper] of the value of the game is therefore known even if the run is
-    interrupted while the first phase prepares its data.
+    ends. The first round is computed before the first phase starts. The distribution of this round
+    over the m examples is `f.center(m)`, at which the relaxation f is finite, or the distribution
+    of a warm start. A bracket [lower, upper] of the value of the game is therefore known even if
+    the run is interrupted while the first phase prepares its data.
     """
 
     inner = "start"

@@ -67,7 +67,7 @@ class Checkpoint:
         """The reason why the last write of the file failed, or "" if it succeeded. A failed write
         does not end the run."""
         self.start = self._read(game) if self.path.exists() else WarmStart()
-        """The warm start with the points in the file. It has no points if there was no file."""
+        """The warm start with the points in the file, or without points if there was no file."""
         self._pace = Pace()
 
     @property

@@ -40,7 +40,8 @@ INTERIOR_POINT: dict[str, dict[str, Any]] = {
 }
 """The options that replace those of `SOLVERS` if the problem contains the cone form of the
 relaxation f, which describes f by a linear program or by a cone program. HiGHS then runs its
-interior point method without the crossover to a vertex. The points need not be vertices."""
+interior point method without the crossover to a vertex, because the solution need not be a
+vertex."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,5 @@ def ask(
 
 
 def _first_line(error: Exception) -> str:
-    """Return the first line of the message of an error.
-
-    If the error has no message, return the name of its class.
-    """
+    """Return the first line of the message of an error, or its class name if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -66,7 +66,7 @@ class CombinedHypothesis(ABC):
     cost: float = 0.0
     """The penalty g*(w) on the weights w, zero if the domain only restricts w to a set."""
     product: tuple[Vector | None, Vector | None, float] = None, None, 0.0
-    """The last distribution d and the last margins u in `gap`, and their product <d, u>."""
+    """The distribution d and the margins u in the last call of `gap`, and the product <d, u>."""
 
     @property
     @abstractmethod

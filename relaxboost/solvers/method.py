@@ -122,8 +122,9 @@ class SmoothedMethod(Method):
         The function of the distribution d that is added. "entropy" stands for Σ d log d, as in SS09
         Fig. 1. "binary-entropy" stands for Σ d log d + (1 − d) log(1 − d), which replaces the
         soft-max by the log-loss (SS09, Sec. 6). For m examples, the range R of this function is
-        larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. The relaxation then needs
-        a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or `KLPenalty`.
+        larger than that of "entropy" by (m − 1) log(m/(m − 1)) < 1. For "binary-entropy" the
+        relaxation needs a method ``binary_distribution``: `HardMargin`, `Capped`, `CVaR` or
+        `KLPenalty`.
     """
 
     beta: float | None = None
@@ -141,7 +142,7 @@ class SmoothedMethod(Method):
             BinaryEntropySmoother(game.relaxation)
 
     def fig1_rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the rounds after which the algorithm of SS09, Fig. 1, has a gap of at most `tol`.
+        """Return the number of rounds in which the algorithm of SS09 Fig. 1 reaches a gap of `tol`.
 
         A method for which this bound is proved returns it in `rounds_bound`. The result is nan if
         the user chose the weight β of the smoothing, or if the weak learner may miss the best
@@ -184,10 +185,7 @@ class SmoothedMethod(Method):
         return beta, EntropySmoother(f), ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the range of the smoothing function over all distributions on m examples.
-
-        The smoothing function is added to the relaxation, multiplied by the weight β.
-        """
+        """Return the range of the smoothing function over all distributions on m examples."""
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
 

@@ -38,11 +38,11 @@ class Request(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase of "auto": a method, a test of the games that use the phase, and a budget of work."""
+    """A phase of "auto": a method, the games for which it is used, and a budget of work."""
 
     name: str
     why_not: Callable[[Request], str]
-    """A function that returns the reason why a game does not use the phase, or "" if it does."""
+    """A function that returns why the phase is not used for a request, or "" if it is used."""
     start: Callable[[Request], Booster]
     budget: Callable[[Game], float] = lambda game: math.inf
     """A function that returns the largest work, in products of the margin matrix with a vector."""

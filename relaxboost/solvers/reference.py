@@ -35,21 +35,21 @@ from relaxboost.solvers.warm_start import Weights
 
 MAX_WHOLE_ENTRIES = 600_000
 """A matrix with at most this many entries is given to the solver as a whole. From a larger matrix,
-the solver gets only columns that may have weight in the optimum."""
+the solver gets only columns that the optimum may use."""
 
 COLUMNS_PER_ROUND = 300
-"""The number of columns in the first problem for a large matrix. Later rounds add at most half of
-it."""
+"""The number of columns in the first problem for a large matrix. Each later round adds at most half
+as many."""
 
 
 def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **options: Any) -> Solution:
     """Return the optimum of a game from a general convex solver, with a certified bracket.
 
     cvxpy passes the primal and the dual of the game to the solver. A solution of either problem
-    consists of a point and multipliers. This gives two candidates for the distribution d over the
-    examples, and two for the weights w of the hypotheses. Each candidate is moved to a feasible
-    point. The function returns the d and the w that prove the best bounds on the value of the game.
-    The bracket does not depend on the values that the solver claims.
+    consists of a point and multipliers. The two solutions give two candidates for the distribution
+    d over the examples, and two for the weights w of the hypotheses. Each candidate is moved to a
+    feasible point. The function returns the d and the w that prove the best bounds on the value of
+    the game. The bracket does not depend on the values that the solver claims.
 
     For some relaxations f, such as a `Custom`, cvxpy computes f(d) from a cone program, the cone
     form of f. For these relaxations, the primal is first solved with the cone form, by the interior
@@ -60,9 +60,9 @@ def reference(game: Game, solver: str | None = None, tol: float = 1e-6, **option
     gets columns with large edges. The edge of a column for a distribution d is <column, d>, or the
     absolute value if the domain of w is a ball. Then the edges of *all* columns are computed for
     the d that the solver found. Columns whose edges exceed all edges in the problem are added, and
-    the problem is solved again. These rounds end when the bracket of the whole game is narrow
-    enough, or when no other column has a larger edge. Finally, both problems are solved on the
-    columns that an optimal w can use.
+    the problem is solved again. This loop ends when the bracket of the whole game is narrow enough,
+    or when no other column has a larger edge. Finally, both problems are solved on the columns that
+    an optimal w can use.
 
     Over a Euclidean set, such as an l2 ball, an optimal w uses every column. If the margin matrix A
     has n columns and m < n examples, the solver gets the matrix A Q with m rows and m columns. The
@@ -185,8 +185,8 @@ class _BestPair:
         self.upper = self.trivial_upper
         self.support, self.coefficients = game.over.start(game.matrix, self.d)
         self.trivial = "one column" if self.support.size else "w = 0"
-        """The words for the starting weights in `Solution.message`. They are "one column" if the
-        start uses a single hypothesis, and "w = 0" otherwise."""
+        """The words for the first w in `Solution.message`: "one column" if this w uses a single
+        hypothesis, and "w = 0" otherwise."""
         self.witness: Witness
         self.lower, self.witness = self._evaluate_lower(self.support, self.coefficients)
 
@@ -470,9 +470,10 @@ def _curved(game: Game) -> str | None:
 def _first_columns(game: Game) -> NDArray[np.int64]:
     """Return the indices of the columns that the solver gets first.
 
-    If the matrix is small or the domain is a Euclidean set, these are all columns. Otherwise these
-    are columns with large edges <column, d>, where d is the distribution `f.center(m)`, at which
-    the relaxation f is finite. If the domain is a ball, the absolute values of the edges count.
+    If the matrix is small or the domain is a Euclidean set, the solver gets all columns. Otherwise
+    it gets columns with large edges <column, d>, where d is the distribution `f.center(m)`, at
+    which the relaxation f is finite. If the domain is a ball, the absolute values of the edges
+    count.
     """
     n = game.n
     assert n is not None

@@ -42,7 +42,7 @@ class RoundState:
     """The number t of the round. The first round has the number 1. If the run continues from a
     checkpoint, the first round follows the last round of the earlier run."""
     d: Vector
-    """The distribution d_t over the examples, which the weak learner has answered."""
+    """The distribution d_t over the examples, to which `best` is the answer of the weak learner."""
     best: Best | Dense
     """The answer of the weak learner for d_t: the index, sign and edge of a column of the margin
     matrix. Over a Euclidean set, such as an l2 ball, the answer has a weight for each column."""
@@ -119,7 +119,7 @@ class Booster(ABC):
         """Return the name of the method that `Solution.method` shows.
 
         `kinds` are the kinds of the rounds that were computed. A method with several kinds of
-        rounds adds them to its name.
+        rounds may add them to its name.
         """
         return self.label
 

@@ -77,20 +77,20 @@ def solve(
         f, another domain or other data, but the hypotheses must be the same, in the same order. The
         d of the Solution is used if d has m entries, for the m examples of this game. In a pair, d
         or w may be None. The w of a pair has a form that `Game.bracket` accepts, for example the
-        weights of an ensemble. `solve` moves d and w to feasible points. If this changes a point of
-        a pair, `Solution.message` reports the change.
+        weights of an ensemble. `solve` moves d and w to feasible points. If the d or the w of a
+        pair is moved, `Solution.message` says so.
 
         With ``method="auto"`` and a Solution as start, a parametric simplex method moves from the
         optimum of the earlier game to the optimum of the new game. This phase runs if f consists of
         a cost and bounds for each example, and if A has at most ten million entries or consists of
-        all stumps. In all other games, the run keeps the bracket of the start, and the interior
-        point method starts at `f.center(m)`, a distribution inside the domain of f. Methods that
-        count their steps, such as AdaBoost, reject a start.
+        all stumps. In all other games, the run keeps the bracket that the Solution proves, and the
+        interior point method starts at `f.center(m)`, a distribution inside the domain of f.
+        Methods that count their steps, such as AdaBoost, do not accept `start`.
     checkpoint : path, optional
         The name of a JSON file for the best points so far. The file is written from time to time
         and at the end. Each write replaces the whole file. If the file exists, the run continues
-        from these points. If the file is for another game, the error gives the reason. The rounds
-        and seconds of the Solution include the rounds and seconds before the checkpoint.
+        from the points in the file. If the file is for another game, the error gives the reason.
+        The rounds and seconds of the Solution include the rounds and seconds before the checkpoint.
         `max_rounds` and `time_limit` do not.
     max_rounds, time_limit : int, float (seconds), optional
         The largest number of rounds and of seconds. The time counts from the moment at which the
@@ -120,11 +120,12 @@ def solve(
     Raises
     ------
     InputError
-        If the method is unknown, does not fit the game or rejects a start; if `tol`, `rtol` or a
-        limit is out of range; if the start does not fit the game; if the checkpoint is for another
-        game; or if the run may never reach the gap and neither `max_rounds` nor `time_limit` is
-        given. AdaBoost may never reach the gap, and neither may a weak learner whose slack is
-        unknown or is not below `tol`. `solve` checks all arguments before the run begins.
+        If the method is unknown, does not fit the game or does not accept `start`; if `tol`, `rtol`
+        or a limit is out of range; if `start` does not fit the game; if the checkpoint is for
+        another game; or if the run may never reach the gap and neither `max_rounds` nor
+        `time_limit` is given. AdaBoost may never reach the gap, and neither may a weak learner
+        whose slack is unknown or is not below `tol`. `solve` checks all arguments before the run
+        begins.
 
     References
     ----------
@@ -284,10 +285,7 @@ class _Job:
         self._rounds = Rounds(game, booster, begin.rounds + 1)
 
     def solve(self, verbose: float) -> Solution:
-        """Compute rounds until the goal or a limit is reached. Return the best points found.
-
-        `verbose` is the argument of the function `solve`.
-        """
+        """Compute rounds until the goal or a limit is reached. Return the Solution."""
         is_enough = self._incumbent.take_start(self._begin)
         ending = Ending("optimal", "", self._method.smoothed_test)
         # Fig. 1's own test needs a round even if the bracket of the start is narrow.
@@ -377,10 +375,7 @@ class _Job:
         return "optimal"
 
     def _basis(self) -> Basis | None:
-        """Return the basis of the restricted linear program, or None if there is no such program.
-
-        A later run can begin with this basis.
-        """
+        """Return the basis of the restricted linear program, or None if there is no such basis."""
         return self._rounds.booster.basis() or self._begin.basis
 
     def _write_checkpoint(self) -> None:

@@ -41,8 +41,8 @@ def quadratic_step(
     longest : float
         The largest step length.
     curvature : float
-        The second derivative of the penalty on w along the step. The step length is then
-        η = β slope / (‖v‖_inf² + β curvature).
+        The second derivative of the penalty on w along the step. The step length with this penalty
+        is η = β slope / (‖v‖_inf² + β curvature).
     size : float, optional
         The norm ‖v‖_inf. The function computes the norm if the caller gives none.
     """
@@ -80,11 +80,11 @@ class Segment(NamedTuple):
     v: Vector
     """The direction v in which the margins move."""
     slope: float
-    """The derivative at η = 0 of the smoothed relaxed margin minus the penalty on w."""
+    """The derivative at η = 0 of the smoothed relaxed margin minus the penalty on the weights."""
     longest: float = 1.0
     """The largest step length η."""
     bend: tuple[float, float] = (0.0, 0.0)
-    """The coefficients (a, b) of the penalty a η + b η²/2 on w after a step of length η."""
+    """The coefficients (a, b) of the penalty a η + b η²/2 on the weights after a step η."""
     size: float | None = None
     """The norm ‖v‖_inf of the direction v, or None if the caller does not know the norm."""
 

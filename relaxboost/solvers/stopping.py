@@ -81,7 +81,7 @@ class StoppingRule:
         self._smallest_gap = math.inf
         self._progress_round = 0
         self.reason = ""
-        """The reason of the last status "stalled", as a clause for a message."""
+        """The reason for the last status "stalled", as a clause for a message."""
 
     def should_certify(self, lower: float, upper: float) -> bool:
         """Return whether a run with these estimated bounds should compute the certified bounds.

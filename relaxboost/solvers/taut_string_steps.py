@@ -84,10 +84,10 @@ class TautStringSteps:
     """The iterates d and w of the primal-dual method on all stumps. `step` updates both.
 
     d is a distribution over the examples, and w are the weights of the stumps. For each feature,
-    the weights determine a function of the examples. The margins are the sum of these functions.
-    This sum is a linear map with the norm sqrt(features), so both step sizes are 1/sqrt(features)
-    (Chambolle & Pock 2011, J. Math. Imaging Vis. 40, Alg. 1). The number of steps hardly increases
-    with the number m of examples.
+    the weights determine a function of the examples, and the margins are the sum of these
+    functions. The map from the functions of all features to their sum is linear and has the norm
+    sqrt(features), so both step sizes are 1/sqrt(features) (Chambolle & Pock 2011, J. Math. Imaging
+    Vis. 40, Alg. 1). The number of steps hardly increases with the number m of examples.
 
     The steps look for a d for which no stump has an edge above a number v. If v is above the value
     of the game, d converges to such a distribution, and w converges to zero. If v is below the
@@ -166,11 +166,11 @@ class TautStringSteps:
         self._relaxed_d = self._relaxed_d + OVER_RELAXATION * (self.d - self._relaxed_d)
 
     def weights(self) -> tuple[Whole, Vector]:
-        """Return the column indices of the stumps that have weight, and their weights w.
+        """Return the column indices of the stumps with nonzero weight, and their weights w.
 
         A stump is a cut of a feature. For each feature, the last step has computed a taut string,
-        which is the shortest path through a tube. A stump has weight if the string of the feature
-        bends at the cut.
+        which is the shortest path through a tube. A stump has nonzero weight if the string of the
+        feature bends at the cut.
         """
         offsets = self._features.offsets
         jumps = 0.5 * np.diff(self._strings)
@@ -195,7 +195,7 @@ def _share(count: int, call: Callable[[tuple[int, int]], None]) -> None:
 
 @njit(error_model="numpy", nogil=True)
 def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Array) -> None:
-    """Write Σ (g + force) over the examples at each level of each feature to `out`.
+    """Write to `out` the sum of g + force over the examples at each level of each feature.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def gather(of: _Features, part: tuple[int, int], g: Array, force: Array, out: Ar
 
 @njit(error_model="numpy", nogil=True)
 def scatter(of: _Features, part: tuple[int, int], strings: Array, margins: Array) -> None:
-    """Add the values of all features at the levels of each example to the margin of the example.
+    """Add to the margin of each example the values of all features at the levels of the example.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def find_end_pull(
     tube : float
         Half the width of the tube.
     o : float
-        The sum of the numbers o_f of all features.
+        The sum of the numbers o_j over all features.
     guess : float
         The end pull of the previous step.
     """

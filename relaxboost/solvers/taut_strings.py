@@ -119,8 +119,8 @@ class StringsRun(Booster):
     def warmed(self, start: WarmStart) -> Booster:
         """Start at the distribution d and the lower bound of a warm start. Return this booster.
 
-        A start without a d or without a positive lower bound is ignored. A d alone saves no steps
-        compared with `f.center(m)`, a distribution inside the domain of the relaxation f.
+        A warm start without d or without a positive lower bound is ignored, because d alone saves
+        no steps compared with `f.center(m)`, a distribution inside the domain of the relaxation f.
         """
         if start.d is not None and start.lower > 0.0:
             self.d = start.d

@@ -37,7 +37,7 @@ class Relay:
 
 
 Weights = tuple[NDArray[np.int64], Vector]
-"""The type of weights w: the indices of the columns that have weight, and the weights of these
+"""The type of weights w: the indices of the columns with nonzero weight, and the weights of these
 columns. No index appears twice."""
 
 
@@ -50,13 +50,13 @@ class WarmStart:
     """
 
     d: Vector | None = None
-    """The distribution d over the examples, or None if the start gives none."""
+    """The distribution d over the examples, or None if there is none."""
     w: Weights | None = None
-    """The weights w of the hypotheses, or None if the start gives none."""
+    """The weights w of the hypotheses, or None if there are none."""
     basis: Basis | None = None
     """The basis of the restricted linear program at the end of the earlier run, or None."""
     note: str = ""
-    """A remark about the start for `Solution.message`, or ""."""
+    """A remark about d and w that `Solution.message` repeats, or ""."""
     lower: float = -math.inf
     """The lower bound on the value that the weights w prove, or minus infinity without w."""
     upper: float = math.inf
@@ -71,10 +71,11 @@ class WarmStart:
     """The solution of an earlier game from which the points come, or None."""
 
     def with_bounds(self, game: Game) -> WarmStart:
-        """Return a copy of the start, with the bounds that its points prove for the given game.
+        """Return a copy of this warm start, with the bounds that d and w prove for the given game.
 
         The distribution d over the examples proves the upper bound on the value of the game. The
-        weights w of the hypotheses prove the lower bound. A bound without its point is not changed.
+        weights w of the hypotheses prove the lower bound. If d or w is None, the bound that it
+        would prove is not changed.
         """
         # A bound without its point stays infinite, because nothing proves it.
         lower = self.lower
@@ -86,12 +87,12 @@ class WarmStart:
         return replace(self, lower=lower, upper=upper)
 
     def merge(self, other: WarmStart) -> WarmStart:
-        """Return a start with the better distribution d and the better weights w of both starts.
+        """Return a warm start with the better d and the better w of this warm start and `other`.
 
-        The better d proves the smaller upper bound, and the better w proves the larger lower bound.
-        If two bounds are equal, the point of this start is taken. The notes of both starts are
-        joined. The basis comes from this start if the other start has none. The other data come
-        from the other start.
+        The better distribution d proves the smaller upper bound, and the better weights w prove the
+        larger lower bound. If two bounds are equal, the d or w of this warm start is taken. The
+        notes of both are joined. The basis comes from this warm start if `other` has none. All
+        remaining fields come from `other`.
         """
         # The two bounds are independent, so each comes from the better start.
         best_d = other if other.upper < self.upper else self
@@ -127,10 +128,10 @@ def read_start(game: Game, given: Any) -> WarmStart:
 
 
 def _read_pair(game: Game, given: Any) -> WarmStart:
-    """Return a warm start from a pair (d, w) of a distribution and weights. One may be None.
+    """Return a warm start from a pair (d, w) of a distribution and weights. d or w may be None.
 
     d and w are moved to feasible points of the game. If an entry changes by more than a rounding
-    error, the note of the start reports the change.
+    error, the field `note` of the warm start says that d or w was moved.
     """
     # A pair of numbers is probably a d and not a pair of points, so it is rejected too.
     if not isinstance(given, (tuple, list)) or len(given) != 2 or isinstance(given[0], Real):
@@ -161,8 +162,8 @@ def _read_pair(game: Game, given: Any) -> WarmStart:
 def _of_solution(game: Game, solution: Solution) -> WarmStart:
     """Return a warm start with the points d and w of a solution, made feasible for the game.
 
-    The start gets the distribution d only if the game has the same number of examples. The start
-    gets the weights w only if the domain of the game has a point near w.
+    The warm start has the distribution d only if the game has the same number of examples. It has
+    the weights w only if the domain of the game has a point near w.
 
     Raises
     ------

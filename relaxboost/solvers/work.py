@@ -10,7 +10,7 @@ from __future__ import annotations
 from relaxboost.game.game import Game
 
 MULTIPLICATIONS_PER_ENTRY = 25.0
-"""The multiplications in a dense factorisation that take as long as one entry of A in a pass.
+"""In the time that a pass takes for an entry of A, a factorisation does this many multiplications.
 
 A pass is one product of the margin matrix A with a vector. The speed of the memory limits a pass,
 and the speed of the processor limits a factorisation. On machines of the last ten years, this

@@ -133,7 +133,7 @@ class AdaBoostStarRun(AdaBoostRun):
     def _begin_stage(self) -> bool:
         """Start the next stage if the gap is at most ν, and return whether a stage has started.
 
-        A stage has one accuracy ν. Stages whose ν the gap has reached already are skipped.
+        A stage has one accuracy ν. A stage is skipped if the gap is at most its ν already.
         """
         active = self.active
         margin = float(active.raw.min()) / active.norm if active.norm > 0.0 else 0.0

@@ -39,14 +39,14 @@ class Corrective(SmoothedMethod):
     smoothing : {"entropy", "binary-entropy"}
         The smoothing function, which β multiplies; see `SmoothedMethod`.
     step : {"fig1", "classic", "line-search", "away", "pairwise"}
-        The rule for the step. ``"fig1"`` takes the η_t of the paper, and ``"classic"`` takes
-        η_t = 2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with
-        the smoothing) between w_t and the atom e_j. ``"away"`` also uses a line search, and moves w
-        away from the worst column with weight if this direction is steeper. ``"pairwise"`` moves
-        weight from the worst column with weight to the best column (Lacoste-Julien & Jaggi 2015),
-        and is usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce the weight of a
-        column to 0, and need a domain with atoms. Only ``"fig1"`` and ``"line-search"`` have a
-        bound on the number of rounds.
+        The rule for the step. ``"fig1"`` takes the η_t of the paper, and ``"classic"`` takes η_t =
+        2/(t + 2). ``"line-search"`` maximises the smoothed margin (the relaxed margin with the
+        smoothing) between w_t and the atom e_j. ``"away"`` also uses a line search, and moves w
+        away from the worst column in use if this direction is steeper. ``"pairwise"`` moves weight
+        from the worst column in use to the best column (Lacoste-Julien & Jaggi 2015), and is
+        usually the fastest rule. ``"away"`` and ``"pairwise"`` can reduce the weight of a column to
+        0, and need a domain with atoms. Only ``"fig1"`` and ``"line-search"`` have a bound on the
+        number of rounds.
     stopping : {"certified", "smoothed"}
         The test that ends the run. ``"certified"`` requires that the certified gap is at most tol.
         ``"smoothed"`` is the test of Fig. 1, which requires that the gap of the smoothed game at
@@ -91,8 +91,8 @@ class Corrective(SmoothedMethod):
         """Return a bound on the number of rounds for the steps "fig1" and "line-search", or nan.
 
         A theorem of Shalev-Shwartz & Singer (2009) guarantees a gap of at most `tol` after this
-        number of rounds. The result is nan for the other steps, if the user chose β, the weight of
-        the smoothing, or if the weak learner may miss the best hypothesis.
+        number of rounds. The result is nan for the other steps. It is also nan if the user chose
+        the weight β of the smoothing, or if the weak learner may miss the best hypothesis.
         """
         # docs/mathematics.md, "Stopping": a step must gain at least what the step of Fig. 1 gains.
         is_proved = self.step in ("fig1", "line-search")
@@ -107,11 +107,11 @@ class Corrective(SmoothedMethod):
 
 
 def start_pairwise(game: Game, tol: float, is_last: bool) -> CorrectiveRun:
-    """Return a run of pairwise steps that ends at a gap of `tol`, or at a larger gap.
+    """Return a run of pairwise steps to the gap `tol`, or to a larger gap if other methods follow.
 
     The run ends at the gap `STEPS_GAP`, times the radius of the domain, if this gap is larger than
-    `tol` and other methods can continue faster. They cannot if `is_last` is True or if few steps
-    suffice, because f is strongly convex.
+    `tol` and another method can continue faster. No other method can if `is_last` is True, or if f
+    is so strongly convex that few steps suffice.
     """
     loose = STEPS_GAP * game.over.reach(game.n)
     hands_over = tol < loose and not is_last and not few_steps_suffice(game, tol)

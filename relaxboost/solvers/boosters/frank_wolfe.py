@@ -41,8 +41,8 @@ class CorrectiveRun(Booster):
     matrix, f is the relaxation, and h is the entropy or another smoothing function. The
     distribution d_t of round t attains the minimum for w_t. For d_t the weak learner returns an
     atom of the domain of w, or a dense w if the domain is an `L2Ball` or a `SquaredNorm`. The run
-    moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with weight in
-    w_t.
+    moves w_t towards this point. The rules "away" and "pairwise" also use the atoms with positive
+    weight in w_t.
 
     If the game has a penalty g* on w, the method is the generalised conditional gradient method.
     The point then maximises <Aᵀd_t, w> − g*(w), and the steps increase D(w) − g*(w).
@@ -144,8 +144,8 @@ class CorrectiveRun(Booster):
     def _is_idle(self) -> bool:
         """Return whether the weights w have not changed for more than `PATIENCE_ROUNDS` rounds.
 
-        The method compares the margins of w and the number of columns with weight. A round that
-        only drops a column with a tiny weight therefore counts as a change. Such columns are
+        The method compares the margins of w and the number of columns with nonzero weight. A round
+        that only drops a column with a tiny weight therefore counts as a change. Such columns are
         dropped one at a time, and the margins do not change until all are dropped.
         """
         now = self.active.u, self.active.used
@@ -199,9 +199,10 @@ class CorrectiveRun(Booster):
         self._finish("towards", found)
 
     def _exchange(self, best: Best) -> None:
-        """Take a pairwise step, which moves weight from the worst atom with weight to `best`.
+        """Take a pairwise step, which moves weight from the worst atom in use to `best`.
 
-        The worst atom has the smallest edge for the current distribution d.
+        The worst atom has the smallest edge for the current distribution d among the atoms with
+        positive weight.
         """
         active = self.atoms
         worst, edge, weight = self._worst_in_use()
@@ -220,10 +221,10 @@ class CorrectiveRun(Booster):
         self._finish("exchange", found)
 
     def _away(self, best: Best) -> None:
-        """Move the weights w away from the worst atom with weight, or towards the atom `best`.
+        """Move the weights w away from the worst atom in use, or towards the atom `best`.
 
-        The worst atom with weight has the smallest edge among the atoms with positive weight. The
-        method chooses the direction in which the smoothed margin has the larger slope.
+        The worst atom has the smallest edge among the atoms with positive weight. The method
+        chooses the direction in which the smoothed margin has the larger slope.
         """
         active = self.atoms
         scale = active.over.scale

@@ -16,12 +16,12 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class FullyCorrective(Method):
-    """Fully corrective Frank–Wolfe, which optimises d over the hull of earlier distributions.
+    """Fully corrective Frank–Wolfe, which optimises d over a convex hull of distributions.
 
     The method is for games over Euclidean sets (`L2Ball`, `SquaredNorm`). The distribution d over
     the examples is the worst distribution for weights w if d attains the relaxed margin F(Aw),
     where A is the margin matrix. A round adds the worst distribution for the current w to the hull,
-    and then optimises d over the hull. Over a Euclidean set the best w for d has weight on every
+    and then optimises d over the hull. Over a Euclidean set the best w for d gives weight to every
     column, so the method optimises d and not the weights of single columns. For the hard margin the
     method is the minimum norm point algorithm for the rows of A.
 

@@ -118,8 +118,8 @@ class FullyCorrectiveRun(Booster):
     def _towards(self, best: Dense) -> None:
         """Move the weights w towards `best`, and add the worst distribution for w to the hull.
 
-        A line search finds the length of the step if `_unsmoothed_projector` accepts the strong
-        convexity of f. Otherwise w becomes `best`.
+        If f is strongly convex enough for `_unsmoothed_projector`, a line search finds the length
+        of the step. Otherwise w becomes `best`.
         """
         active = self.active
         v, size = active.direction(best)
@@ -139,7 +139,7 @@ class FullyCorrectiveRun(Booster):
         self._join(worst)
 
     def _join(self, worst: Vector) -> None:
-        """Add `worst`, a distribution, to those whose convex hull the next program uses."""
+        """Store the distribution `worst`, and add it to the convex hull."""
         self._worst = worst
         self._hull.include(self._game.relaxation.repair(worst))
 

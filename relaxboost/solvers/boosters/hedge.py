@@ -35,12 +35,12 @@ the difference between the largest and the smallest margin of the answer s."""
 class Hedge(Method):
     """Hedge, which updates the distribution d by multiplicative weights at the constant rate 1/β.
 
-    The combined hypothesis w is the mean of the answers of the weak learner. After t answers the
-    gap is at most the regret of d divided by t, which is at most β R/t + L²/(2β). R is the range of
-    the relative entropy over the distributions that the relaxation allows: log(m/k) for m examples
-    and `Capped(k)`. L is the largest absolute margin of an answer, which is 1 over the unit l1
-    ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers. `rb.online.ScheduledHedge`
-    has schedules of β that do not use tol.
+    The combined hypothesis w is the mean of the answers of the weak learner (atoms, or dense
+    weights). After t answers the gap is at most the regret of d divided by t, which is at most β
+    R/t + L²/(2β). R is the range of the relative entropy over the distributions that the relaxation
+    allows: log(m/k) for m examples and `Capped(k)`. L is the largest absolute margin of an answer,
+    which is 1 over the unit l1 ball. With β = L²/tol the bound is tol after 2 R (L/tol)² answers.
+    `rb.online.ScheduledHedge` has schedules of β that do not use tol.
 
     References
     ----------
@@ -66,7 +66,8 @@ class Hedge(Method):
         """Return 2 R (L/tol)² rounded up, plus the rounds that do not update the distribution d.
 
         R is the range of the relative entropy over the feasible d, and L is the largest absolute
-        margin of an answer. The result is nan if the weak learner may miss the best hypothesis.
+        margin of an answer of the weak learner. The result is nan if the weak learner may miss the
+        best hypothesis.
         """
         # The theorem assumes that every answer is the best hypothesis.
         if game.matrix.slack:

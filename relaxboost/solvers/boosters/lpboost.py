@@ -131,17 +131,17 @@ class LPBoostRun(Booster):
         return self
 
     def _known_slots(self) -> list[int]:
-        """Return the positions in `active` of the columns with weight or in the start basis."""
+        """Return the positions in `active` of the columns with weight > 0 or in the first basis."""
         columns = self._start_basis.columns
         slots = [self.active.slot(Best(j, sign, 0.0, 0.0)) for j, sign in columns]
         return slots + np.flatnonzero(self.active.weights[: len(self.active)]).tolist()
 
 
 def continue_from(game: Game, clock: Clock, before: CombinedHypothesis) -> LPBoostRun:
-    """Return a run of LPBoost whose first program has the columns with weight in `before`.
+    """Return a run of LPBoost whose first program has the columns used by `before`.
 
-    `before` has the weights at the end of another run. If `before` stores no columns, the first
-    program has only the column of the first round.
+    `before` has the weights at the end of another run, and uses the columns with nonzero weight. If
+    `before` stores no columns, the first program has only the column of the first round.
     """
     # The interior point method stores no columns, so a run after it starts without columns.
     active = before if isinstance(before, ActiveSet) else active_set(game)

@@ -100,7 +100,7 @@ class MLPBoostRun(Booster):
         self._reweigh()
 
     def warmed(self, start: WarmStart) -> Booster:
-        """Start from the weights of a warm start. The first program has the columns with weight."""
+        """Start from the weights w of a warm start. The first program has the columns of w."""
         if start.w is not None:
             self.active.load(*start.w)
             self._reweigh()

@@ -21,8 +21,8 @@ class RegretAccount:
     range: float
     """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
-    """The weight β_{t−1} of the entropy in the problem whose solution is the distribution d that
-    the weak learner answered last."""
+    """The weight β_{t−1} of the entropy in the problem whose solution is the distribution d to
+    which the weak learner answered last."""
     squares: float = 0.0
     """The sum of r_s² over the hypotheses that the weak learner has returned. The margins of
     hypothesis s have the range (largest minus smallest) 2 r_s."""
@@ -45,5 +45,5 @@ class RegretAccount:
 
     @property
     def bound(self) -> float:
-        """The upper bound of the regret after the answers so far."""
+        """The upper bound of the regret after the answers of the weak learner so far."""
         return self.beta * self.range + self.spent

@@ -23,9 +23,9 @@ from relaxboost.solvers.method import Method
 class HardMarginMethod(Method):
     """A base class of methods that solve only games with `HardMargin` over an `L1Ball`.
 
-    The l1 norm of the weights w of AdaBoost exceeds the radius r of the ball. The solver therefore
-    scales w to the norm r, and computes both bounds and the solution from the scaled w. A callback
-    also sees the unscaled w (`RoundState`).
+    The l1 norm of the weights w of AdaBoost may exceed the radius r of the ball. The solver
+    therefore scales w to the norm r, and computes both bounds and the solution from the scaled w. A
+    callback also sees the unscaled w (`RoundState`).
     """
 
     cold = "always starts from w = 0"
@@ -69,8 +69,8 @@ class Votes(ActiveSet):
     def vote(self, best: Best, eta: float, column: Vector) -> None:
         """Add `eta` to the unscaled weight of the hypothesis `best`.
 
-        If the negative of the hypothesis has weight, that weight is reduced first. `column` has the
-        margins of the hypothesis.
+        If the negative of the hypothesis has a positive weight, this weight is reduced first.
+        `column` has the margins of the hypothesis.
         """
         slot = self.slot(best)
         self._votes = np.append(self._votes, np.zeros(len(self) - self._votes.size))

@@ -46,9 +46,9 @@ def passes_work(features: int, m: int, iterations: float) -> float:
     """Return the work to solve Newton's equations of a step by conjugate gradients.
 
     The unit is the work to read an entry of the game matrix. A step has four right-hand sides: for
-    the bound v on all edges, the predictor, the corrector and the refinement. Each of them takes
-    `iterations` iterations. An iteration reads the levels of all examples twice, and solves
-    equations with the factor of the preconditioner.
+    the bound v on all edges, the predictor, the corrector and the refinement. The solution for one
+    of them takes `iterations` iterations. An iteration reads the levels of all examples twice, and
+    solves equations with the factor of the preconditioner.
     """
     # Solving with a triangular factor and its transpose reads each of its entries once.
     together = _cuts_together(features * m)
@@ -139,7 +139,7 @@ def _product(codes: NDArray[Any], offsets: Whole, signs: Array, inverse: Array, 
 
 @njit(error_model="numpy")
 def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
-    """Return the sum of `inverse`, one number per example, over each level of each feature.
+    """Return for each level of each feature the sum of `inverse` over the examples at the level.
 
     The cuts of a feature divide its values into levels. The levels of feature 0 come first, then
     those of feature 1, and so on.
@@ -157,11 +157,11 @@ def _masses(codes: NDArray[Any], offsets: Whole, inverse: Array) -> Array:
 def _factorise(offsets: Whole, mass: Array, D: Array) -> tuple[Array, Array, Array]:
     """Return the factors L diag(p) Lᵀ of a tridiagonal matrix for each feature.
 
-    The unknowns of a feature are the values of a function at its levels. The matrix is that of the
-    sum of `mass` times value² over the levels, plus jump² / (4 D_j) over the cuts j. The first two
-    results are the vectors p and the entries below the diagonals of the matrices L. The third
-    result is the solution of the equations with the right-hand side 1 at the first and the last
-    level of each feature, and 0 at all other levels.
+    The unknowns of a feature are the values of a function at its levels. The matrix is that of a
+    quadratic form: the sum of `mass` times value² over the levels, plus the sum of jump² / (4 D_j)
+    over the cuts j. The first two results are the vectors p and the entries below the diagonals of
+    the matrices L. The third result is the solution of the equations with these matrices and the
+    right-hand side 1 at the first and the last level of each feature, and 0 at all other levels.
     """
     features = offsets.size - 1
     pivots = mass.copy()
@@ -205,7 +205,7 @@ def _sweep(pivots: Array, below: Array, g: Array, first: int, last: int) -> None
 
 @njit(error_model="numpy")
 def _by_feature(offsets: Whole, factors: tuple[Array, Array, Array], r: Array) -> Array:
-    """Return the solution of the equations for the cuts of each feature, without other features.
+    """Return for each feature the solution of Newton's equations restricted to its cuts.
 
     The argument `factors` contains the factors of the tridiagonal matrices of the features, as
     `_factorise` returns them. The argument `r` is the right-hand side, with an entry for each cut.
@@ -277,7 +277,7 @@ class Additive:
         gram[place, place] += 1.0 / D[chosen]
         self._together = Factor(gram)
         self.iterations = 0
-        """The largest number of iterations that a right-hand side has taken so far."""
+        """The largest number of iterations that a call of `solve` has taken so far."""
 
     def _times(self, y: Vector) -> Vector:
         """Return the product M y of the matrix M of this object and the vector y."""
@@ -286,9 +286,9 @@ class Additive:
         return out + self._rho * float(self._e @ y) * self._e
 
     def _precondition(self, r: Vector) -> Vector:
-        """Return an approximate solution of the equations for the right-hand side r.
+        """Return an approximate solution x of M x = r for the matrix M of this object.
 
-        It is the sum of two vectors. The first vector solves the equations of each feature
+        The result is the sum of two vectors. The first vector solves the equations of each feature
         separately. The second vector couples the features by some of their cuts.
         """
         out: Vector = _by_feature(self._levels.offsets, self._by_feature, r)
@@ -329,7 +329,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of some `most` cuts of features, in increasing order.
+    """Return the indices of about `most` cuts of features, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
     cut with the largest entry of `D` in each group.

@@ -80,8 +80,8 @@ class Barrier:
     def longest(self, dslack: Array, dmult: Array) -> tuple[float, float]:
         """Return the longest step of the slacks and the longest step of the multipliers.
 
-        Each step is at most 1. The slacks move along `dslack`, the multipliers move along `dmult`,
-        and none of them becomes negative.
+        Each step is at most 1. The slacks move along `dslack`, and the multipliers move along
+        `dmult`. No slack and no multiplier becomes negative.
         """
         # A quotient by a tiny change is infinite, which is no limit to the step.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

@@ -26,8 +26,8 @@ class Block(ABC):
     """Whether the method `gram` needs the game matrix A as a dense array."""
     uncancelled: Vector | None = None
     """For each diagonal entry of the last result of `gram`, the size of the terms whose sum is the
-    entry. If the terms cancel, the rounding error of the entry is proportional to this size. The
-    value is None if no terms cancel."""
+    entry. If the terms cancel, the rounding error of the entry is proportional to this size.
+    `uncancelled` is None if no terms cancel."""
 
     @abstractmethod
     def times(self, t: Vector) -> Vector:
@@ -55,9 +55,9 @@ class Block(ABC):
 
     @abstractmethod
     def expand(self, t: Vector, h: Vector) -> Vector:
-        """Return the full solution of K t = h from its first m entries, the argument `t`.
+        """Return the solution x of K x = h whose first m entries are the argument `t`.
 
-        K is the matrix of the relaxation f. The m entries are the step of the distribution d.
+        K is the matrix of the relaxation f, and `t` is the step of the distribution d.
         """
 
     @abstractmethod

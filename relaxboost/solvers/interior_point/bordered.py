@@ -1,7 +1,7 @@
 """The sparse matrix K of a relaxation f with linear constraints or cones, with a border.
 
-K is the matrix that f adds to Newton's equations. The border consists of the unknowns whose rows of
-K have more than √m entries, where m is the number of examples. Without the border, K is often block
+K is the matrix that f adds to Newton's equations. An unknown is in the border if its row of K has
+more than √m entries, where m is the number of examples. Without the border, K is often block
 diagonal, and each block contains at most one entry of the distribution d. The rows and columns of
 K⁻¹ for d then form a diagonal matrix plus a matrix of low rank. The page Mathematics, "Rows, and
 the border", derives the equations.
@@ -25,15 +25,16 @@ from relaxboost.solvers.interior_point.factor import symmetric_factor
 class Layout:
     """The division of the unknowns of the relaxation f into a border and inner unknowns.
 
-    K is the matrix that f adds to Newton's equations. An unknown of the border has a row of K with
-    more than √m entries, or a row with entries only in the columns of the border. The rows and
-    columns for the inner unknowns should form a block diagonal matrix with at most one entry of the
-    distribution d in each block. If they do not, all unknowns are inner.
+    K is the matrix that f adds to Newton's equations, with a row and a column for each unknown. An
+    unknown is in the border if its row has more than √m entries for m examples, or has entries only
+    in the columns of the border. The entries of the distribution d are always inner unknowns. The
+    rows and columns of the inner unknowns should form a block diagonal matrix with at most one
+    entry of d in each block. Otherwise all unknowns are made inner.
 
     Parameters
     ----------
     K : sparse matrix
-        A matrix with a positive entry at each place where K may have an entry.
+        A matrix of the same shape with a positive entry at each place where K may be nonzero.
     m : int
         The number of entries of the distribution d, which are the first unknowns.
     """
@@ -61,9 +62,10 @@ class Layout:
 
 
 def is_long(rows: Any, m: int) -> NDArray[np.bool_]:
-    """Return a boolean array that marks the rows with more than √m entries in a sparse matrix.
+    """Return a boolean array that marks the rows of a sparse matrix with more than √m entries.
 
-    The elimination of an unknown with such a row would fill a block of more than m entries.
+    m is the number of examples. The outer product of such a row with itself, which an elimination
+    adds to a matrix, has more than m entries.
     """
     return np.asarray(np.diff(rows.indptr) > np.sqrt(m))
 
@@ -79,8 +81,8 @@ class Bordered(Block):
         The matrix K. Its first rows are for the unknowns of f. Further rows may be for auxiliary
         unknowns, whose right-hand sides are 0.
     times : callable
-        A function that multiplies the unknowns of f by the exact matrix, without the rounding
-        errors of `K`.
+        A function that returns the product of the exact matrix and a vector of the unknowns of f.
+        `K` has rounding errors, and its diagonal may be changed so that `K` is not singular.
     """
 
     def __init__(self, layout: Layout, K: Any, times: Callable[[Vector], Vector]) -> None:
@@ -96,7 +98,7 @@ class Bordered(Block):
 
     @cached_property
     def _inside(self) -> Any:
-        """A sparse factor of K, the matrix of the relaxation f, without its border."""
+        """A sparse factor of the matrix K of f, without the rows and columns of the border."""
         inner = self._layout.inner
         return symmetric_factor(self._K[inner][:, inner])
 
@@ -104,7 +106,7 @@ class Bordered(Block):
     def _border(self) -> tuple[Array, Array]:
         """The matrices Y = F⁻¹ V and T = C − Vᵀ Y from the formula for the inverse of K.
 
-        The matrix K is [F, V; Vᵀ, C]. The blocks F and C are for the inner unknowns and the border.
+        The matrix K is [F, V; Vᵀ, C]. F is for the inner unknowns, and C is for the border.
         """
         inner = self._layout.inner
         outer = self._layout.outer
@@ -114,7 +116,7 @@ class Bordered(Block):
 
     @cached_property
     def _rest(self) -> Any:
-        """A sparse factor of K, the matrix of the relaxation f, without rows and columns for d."""
+        """A sparse factor of the matrix K of f, without the rows and columns of d."""
         m = self._layout.m
         return symmetric_factor(self._K[m:, m:])
 

@@ -85,7 +85,7 @@ class Cones(ABC):
     def polar(self) -> Array:
         """Return −∇F(s) at the slack s of each cone, where F is the barrier function of the cone.
 
-        If the multiplier of a slack is −∇F(s), both are on the central path with the parameter 1.
+        A slack s and the multiplier −∇F(s) are on the central path with the parameter 1.
         """
 
     @abstractmethod
@@ -159,10 +159,10 @@ def _flip(x: Array) -> Array:
 
 
 class SecondOrderCones(Cones):
-    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1), where s_0 is the first entry of s.
+    """The cones s_0 >= ‖s_1‖ of vectors s = (s_0, s_1), where s_0 is a number and s_1 is a vector.
 
     A cone of dimension 1 is a half line. The scaling matrix of a cone is H = (2 q qᵀ − J)/η², where
-    J is diag(1, −1, …, −1). The vector q with qᵀJ q = 1 and the number η differ between cones.
+    J is diag(1, −1, …, −1). Each cone has a vector q with qᵀJ q = 1 and a number η.
     """
 
     degree = 1.0
@@ -269,7 +269,7 @@ def _jordan(x: Array, y: Array) -> Array:
     """Return for each index k the Jordan product of row k of `x` and row k of `y`.
 
     The product of (x_0, x_1) and (y_0, y_1) is (x·y, x_0 y_1 + y_0 x_1). The numbers x_0 and y_0
-    are the first entries of the rows.
+    are the first entries of the rows, and x_1 and y_1 are the vectors of all other entries.
     """
     first = (x * y).sum(axis=1)
     return np.column_stack([first, x[:, :1] * y[:, 1:] + y[:, :1] * x[:, 1:]])
@@ -292,7 +292,7 @@ class ExponentialCones(Cones):
     def dual_inside(self, z: Array) -> NDArray[np.bool_]:
         """Return for each row (u, v, w) of `z` whether it is in the interior of the dual cone.
 
-        The conditions are −u exp(v/u) < e w and u < 0.
+        The conditions are −u exp(v/u) < e w and u < 0, where e is Euler's number.
         """
         good = (z[:, 0] < 0.0) & (z[:, 2] > 0.0)
         with np.errstate(all="ignore"):
@@ -306,11 +306,7 @@ class ExponentialCones(Cones):
         )
 
     def _dual_polar(self) -> Array:
-        """Return for each multiplier z the point s with −∇F(s) = z.
-
-        F is the barrier function of the cone. The point s is −∇F*(z), where F* is the conjugate of
-        F.
-        """
+        """Return for each multiplier z the point s with −∇F(s) = z, for the barrier function F."""
         from scipy.special import wrightomega
 
         u, v, w = self.z.T
@@ -321,7 +317,7 @@ class ExponentialCones(Cones):
         return np.column_stack([y * np.log(z / y) + 1.0 / u, y, z])
 
     def _hessian(self, s: Array) -> Array:
-        """Return the second derivative ∇²F(s) of the barrier function F for each row of s."""
+        """Return the Hessian ∇²F(s) of the barrier function F for each slack (row of `s`)."""
         x, y, z = s.T
         psi = y * np.log(z / y) - x
         slope = np.column_stack([-np.ones_like(y), np.log(z / y) - 1.0, y / z]) / psi[:, None]
@@ -335,15 +331,15 @@ class ExponentialCones(Cones):
     def scale(self) -> None:
         """Compute the scaling matrix H of each cone from its slack s and its multiplier z.
 
-        H satisfies H s = z and H s̃ = z̃. The vector s̃ is −∇F*(z) and the vector z̃ is −∇F(s),
-        where F is the barrier function and F* is its conjugate. Let μ be s·z/3. Among all such
-        matrices, H is nearest to μ∇²F(s). Close to the central path, the formula for H would cancel
-        digits, so μ∇²F(s) replaces H.
+        Let F be the barrier function, z̃ = −∇F(s), and s̃ the point with −∇F(s̃) = z. The matrix H
+        satisfies H s = z and H s̃ = z̃. Among all such matrices, H is nearest to μ∇²F(s) with μ =
+        s·z/3. Close to the central path, the formula for H would cancel digits, so H is set to
+        μ∇²F(s).
         """
         s = self.s
         z = self.z
         hessian = self._hessian(s)
-        # On the central path s = μ s̃ and z = μ z̃ with s̃ = −∇F*(z) and z̃ = −∇F(s).
+        # On the central path s = μ s̃ and z = μ z̃.
         s_far = self._dual_polar()
         z_far = self.polar()
         dot = (s * z).sum(axis=1)

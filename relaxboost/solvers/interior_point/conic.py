@@ -33,9 +33,9 @@ class _Change(NamedTuple):
     x: Vector
     eta: Vector
     slack: Vector
-    """The step of the slacks of the cones, with an entry for each row of the cone constraints."""
+    """The step of the slacks of the cone constraints, with an entry for each row."""
     mult: Vector
-    """The step of the multipliers of the cone constraints, with an entry for each row of G."""
+    """The step of the multipliers of the cone constraints, with an entry for each row."""
 
 
 class Conic(Part):
@@ -98,11 +98,12 @@ class Conic(Part):
         return ConeProof(np.append(self._eta[:zero], later), self.x[: size[1]])
 
     def _shared(self, m: int) -> Vector:
-        """Return for each row of G a number by which to divide its multiplier at the start.
+        """Return for each row of G the number by which its multiplier is divided at the start.
 
-        The constraints with G are G x + s = h, where x = (d, z). In the optimality conditions, the
-        multipliers of all rows that contain a variable are added. The number for a row is the
-        largest number of rows that share one of its variables z.
+        The variables are the distribution d and further variables z. The optimality condition of a
+        variable has a term for each row that contains this variable. If k rows contain it, k times
+        smaller multipliers keep the sum of these terms small. The number is the largest k of the
+        variables z in the row, or 1 if the row contains only entries of d.
         """
         used = np.diff(self._G.tocsc().indptr).astype(np.float64)
         used[:m] = 1.0
@@ -110,10 +111,7 @@ class Conic(Part):
         return np.maximum(pattern.max(axis=1).toarray().ravel(), 1.0)
 
     def _near(self, center: Vector) -> Vector:
-        """Return variables z for which the constraints nearly hold at the distribution `center`.
-
-        The cone program defines f(d) as a minimum over the variables z.
-        """
+        """Return further variables z with which the constraints nearly hold at d = `center`."""
         from scipy import sparse
         from scipy.sparse.linalg import lsqr
 
@@ -138,10 +136,7 @@ class Conic(Part):
         return sum(c.product for _, c in self._cones)
 
     def _curved(self, s: Vector) -> Vector:
-        """Return the product H s of the scaling matrix H of the cones and a vector s.
-
-        The vector s has an entry for each row of G in the constraints G x + s = h.
-        """
+        """Return the product H s of the scaling matrix H of all cones and a vector s."""
         return np.concatenate([c.times(s[r].reshape(c.s.shape)).ravel() for r, c in self._cones])
 
     def _matrix(self, is_pattern: bool = False) -> Any:
@@ -253,14 +248,14 @@ def _kinds(form: ConeForm) -> Iterator[tuple[type[Cones], int, int]]:
 
 
 def _lifted(form: ConeForm, m: int) -> ConeForm:
-    """Return an equal cone program with d >= 0 as its first half lines, and no long rows in cones.
+    """Return an equivalent cone program in which d >= 0 and no row of a cone is long.
 
     The constraints of a cone program are E x = e and G x + s = h, where x = (d, z) and the slacks s
-    are in cones. A row is long if it has more than √m entries. A long row of G would fill the
-    matrix GᵀHG, where H is the scaling matrix of the cones. The function replaces such a row by a
-    new variable in the cone, and adds an equation that defines this variable. If an equation with
-    one entry fixes d_i, the inequality d_i >= 0 is left out, because a d_i that is fixed to 0 has
-    no positive slack.
+    are in cones. The first half lines are d >= 0. A row is long if it has more than √m entries, for
+    m examples. A long row of G would fill the matrix GᵀHG, where H is the scaling matrix of the
+    cones. The function replaces such a row by a new variable in the cone, and adds an equation that
+    defines this variable. If an equation with one entry fixes d_i, the inequality d_i >= 0 is left
+    out, because a d_i that is fixed to 0 has no positive slack.
     """
     from scipy import sparse
 

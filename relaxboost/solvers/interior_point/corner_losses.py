@@ -52,7 +52,7 @@ class LossIterate(Iterate):
     bulk : Bulk
         The matrix A, whose columns are the outputs of the hypotheses.
     losses : CornerLosses
-        The losses of the predictions, with the arrays p, low, high and at.
+        The losses p_n max(low_n (f_n − at_n), high_n (f_n − at_n)) of the predictions f = A w.
     w : array of shape (n,)
         Weights near which the method starts. They must be in the domain `over`, if there is one.
     over : AtomicSet or L2Ball, optional
@@ -97,9 +97,9 @@ class LossIterate(Iterate):
     def slopes(self) -> Vector:
         """For each example, the slope of the loss divided by the weight p_n of the example.
 
-        Rounding may move a slope out of the interval from `low_n` to `high_n`, so the slopes are
-        clipped to this interval. Only slopes in the interval prove a lower bound on the sum of
-        losses.
+        The result is `low_n` on one half line of the loss, `high_n` on the other one, and between
+        both numbers at the corner. Rounding may move it out of this interval, so it is clipped.
+        Only numbers in the interval prove a lower bound on the sum of losses.
         """
         p, low, high, _ = self._losses
         z = np.divide(-self.d, p, out=(low + high) / 2.0, where=p > 0.0)
@@ -108,9 +108,9 @@ class LossIterate(Iterate):
     def advance(self, gap: float = math.inf) -> bool:
         """Take a Newton step. Return False if no step was possible or if progress has ended.
 
-        Progress has ended if none of three numbers has decreased by a tenth in eight steps. They
-        are `gap` (the upper bound minus the lower bound), the mean of slack times multiplier, and
-        the residual of the equations.
+        Progress has ended if none of three numbers has decreased by a tenth in eight steps. The
+        numbers are `gap` (the upper bound minus the lower bound), the mean of slack times
+        multiplier, and the residual of the equations.
         """
         if self._progress.is_stuck(gap, self.mu, self.infeasibility):
             return False

@@ -90,7 +90,7 @@ class EdgeBounds:
         return np.asarray(self.v - self._signs * np.append(self.edges, self._zeros))
 
     def _mix(self, w: Vector) -> None:
-        """Move all multipliers by 99 % of the way to multipliers that follow from the weights w.
+        """Move all multipliers 99 % of the way towards those that follow from the weights w.
 
         The two multipliers of a column move to the two parts of its weight, the positive and the
         negative one. If the sum of all multipliers is less than the radius of the set W of the
@@ -112,10 +112,7 @@ class EdgeBounds:
 
     @property
     def is_in_use(self) -> NDArray[np.bool_]:
-        """True for each column in use: a bound on its edge has a multiplier greater than the slack.
-
-        Near the end of a run, the columns in use are those that the optimum uses.
-        """
+        """Whether each column is in use: a bound on its edge has a multiplier above the slack."""
         return self._columns(self.pairs.mult > self.pairs.slack).any(axis=0)
 
     def _columns(self, array: Any) -> Any:
@@ -191,14 +188,14 @@ class EdgeBounds:
     def is_idle(self, part: float) -> NDArray[np.bool_]:
         """Return a boolean array that marks the idle columns, which hardly influence the method.
 
-        The curvature of a column is its multiplier divided by its slack. A column is in use if its
-        curvature is greater than 1. An idle column has a curvature less than `part` times the
-        median curvature of the columns in use, and a multiplier of at most 0.001 r / n. Here r is
-        the radius of the set of the weights, and n is the number of columns.
+        The ratio of a column is multiplier / slack of the bound on its edge, the larger one if
+        there are two bounds. A column is in use if its ratio is greater than 1. An idle column has
+        a ratio less than `part` times the median ratio of the columns in use, and no bound with a
+        multiplier above 0.001 r / n. Here r is the radius of the set of the weights, and n is the
+        number of columns.
 
         The condition on the multiplier protects columns in use that are not yet close to the
-        central path. Near the end of a run, the curvature of such a column may be far below the
-        median.
+        central path. Near the end of a run, the ratio of such a column may be far below the median.
         """
         curvature: Vector = self._columns(self.pairs.ratio).max(axis=0)
         used = self.is_in_use

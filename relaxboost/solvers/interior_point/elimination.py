@@ -26,8 +26,9 @@ class Elimination:
 
     The first way factorises a matrix of order n + 1 for the n columns of the game. The second way
     factorises a matrix of order m for the m examples. The third way solves the equations for the
-    columns by matrix-free conjugate gradients. It requires that the columns are stumps (cuts of a
-    feature at a threshold) and that the relaxation f has only bounds on single variables.
+    columns by matrix-free conjugate gradients. The third way requires that the columns are stumps
+    (cuts of a feature at a threshold) and that the relaxation f has only bounds on single
+    variables.
 
     Usually the way with the smaller matrix is selected. If this is the first way, the third way
     replaces it when conjugate gradients take less work or when the matrix is too large.
@@ -38,8 +39,9 @@ class Elimination:
         """Whether the last step solved Newton's equations by conjugate gradients."""
         self._iterations: float = 20.0
         """The predicted number of conjugate gradient iterations for a right-hand side in the next
-        step. It is the largest number in the last step that used conjugate gradients, or inf if
-        they did not converge. The first value is typical of well-conditioned equations."""
+        step. This is the largest number in the last step that used conjugate gradients, or inf if
+        conjugate gradients did not converge. The first prediction is typical of well-conditioned
+        equations."""
         self._has_no_examples_factor = False
 
     def factorise(self, bulk: Bulk, block: Block, scaling: ColumnScaling) -> Normal:
@@ -78,7 +80,7 @@ class Elimination:
             return ByExamples(bulk, block, scaling)
 
     def note(self, normal: Normal) -> None:
-        """Record the number of conjugate gradient iterations for the equations in this step.
+        """Record how many conjugate gradient iterations Newton's equations took in this step.
 
         The method `factorise` uses this number to predict the work of the next step.
         """

@@ -31,8 +31,9 @@ class Factor:
         An array whose lower triangle contains the matrix. The constructor changes the diagonal of
         this array.
     size : array of shape (order,), optional
-        The size of the terms whose sum is the diagonal entry, for each entry. It is given if terms
-        cancelled, because the rounding errors of the diagonal are then proportional to `size`.
+        For each diagonal entry, the size of the terms whose sum is the entry. `size` is needed if
+        these terms cancelled, because the rounding error of the entry is then proportional to their
+        size.
 
     Raises
     ------

@@ -112,8 +112,8 @@ class Iterate:
     """
 
     has_correctors = True
-    """Whether a step may use Gondzio's centrality correctors. They are useful if a corrector takes
-    much less work than the factorisation of Newton's matrix."""
+    """Whether a step may use Gondzio's centrality correctors. Correctors are useful if each of them
+    takes much less work than the factorisation of Newton's matrix."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class Iterate:
         return self.part.product + self.bounds.pairs.product
 
     def step(self, outsiders: Outsiders | None = None) -> float:
-        """Take a predictor-corrector step, and return the longer of the primal and the dual length.
+        """Take a predictor-corrector step. Return the longer of its primal and its dual length.
 
         The argument `outsiders` contains the columns outside the restricted problem, if there are
         any. The step ends before the edge of any of these columns is greater than the bound v on
@@ -198,7 +198,7 @@ class Iterate:
         numpy.linalg.LinAlgError
             If Newton's equations have no solution in double precision.
         TimeUp
-            If the time limit of the run has been reached. The point is then unchanged.
+            If the time limit of the run has been reached. The step then leaves the point unchanged.
         """
         normal, direction = self._predict_and_correct()
         # Only the direction that is taken is refined. The predictor needs few digits.
@@ -247,8 +247,9 @@ class Iterate:
 
         Each corrector assumes a primal and a dual step that are longer by 0.2 than the current
         direction allows. The corrector brings the products of slack and multiplier after these
-        longer steps closer to `mu`. It is accepted if the sum of the two step lengths grows by at
-        least 0.02. With Gondzio's value 0.1 instead of 0.2, a run takes about a tenth more steps.
+        longer steps closer to `mu`. A corrector is accepted if the sum of the two step lengths
+        grows by at least 0.02. With Gondzio's value 0.1 instead of 0.2, a run takes about a tenth
+        more steps.
         """
         # Each corrector changes the products that the previous one should reach.
         centre = _Centre(mu, mu)

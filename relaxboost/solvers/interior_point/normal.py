@@ -1,9 +1,8 @@
 """Newton's equations of a game, reduced to one matrix: for the columns, or for the examples.
 
-The unknowns are the Newton steps of four quantities. The step of the unknowns of the relaxation f
-is t, and that of the weights w is y. The step of the bound v on all edges is Δv, and that of the
-multiplier λ of the equation Σd = 1 is Δλ. The page Mathematics, "Newton's equations", derives the
-equations
+The unknowns are four Newton steps: the step t of the unknowns of the relaxation f, the step y of
+the weights w, the step Δv of the bound v on all edges, and the step Δλ of the multiplier λ of the
+equation Σd = 1. The page Mathematics, "Newton's equations", derives the equations
 
     K t + A y − 1 Δλ = h        Aᵀ t − D⁻¹ y − ε Δv = q
     κ Δv − εᵀ y      = s        1ᵀ t                = σ
@@ -30,7 +29,7 @@ from relaxboost.solvers.interior_point.additive import Additive
 from relaxboost.solvers.interior_point.block import Block, Diagonal
 from relaxboost.solvers.interior_point.factor import Factor, add_outer
 
-UNSOLVED = "Newton's equations have no solution in doubles"
+UNSOLVED = "Newton's equations have no solution in double precision"
 
 
 class Move(NamedTuple):
@@ -80,17 +79,16 @@ class ColumnScaling(NamedTuple):
     """The diagonal of the matrix D, shape (n,). For bounds on edges, the entry of a column is the
     sum of multiplier / slack over the bounds on the edge of this column."""
     E: Vector
-    """The vector with the entries ε_j D_j, shape (n,). For upper bounds on edges, it is equal to D.
-    If there are also lower bounds, the entry of a column is multiplier / slack of the upper bound
-    minus multiplier / slack of the lower bound."""
+    """The products ε_j D_j of the vector ε and the diagonal D in Newton's equations, shape (n,). If
+    edges have only upper bounds, ε_j is 1. If there are also lower bounds, the entry of a column is
+    multiplier / slack of the upper bound minus multiplier / slack of the lower bound."""
     kappa: float
-    """The coefficient κ of the step Δv of the bound v on all edges."""
+    """The coefficient κ of the step Δv of the bound v in Newton's equations."""
     total: float | None = None
     """The number `kappa` + Σ E_j² / D_j. None stands for Σ D_j, which is the same number if all
     bounds are bounds on the edges of columns."""
     has_sum: bool = True
-    """Whether the entries of d must sum to 1. If not, the multiplier of this equation does not
-    move."""
+    """Whether Σd = 1 is an equation of the program. If not, the multiplier of Σd = 1 stays 0."""
 
 
 class Normal(ABC):
@@ -127,12 +125,12 @@ class Normal(ABC):
         )
 
     def _lacking(self, sigma: float, t: Vector) -> float:
-        """Return `sigma` − Σt, the residual of Newton's equation for Σd = 1, or 0 without it."""
+        """Return `sigma` − Σt, the residual of the equation Σd = 1, or 0 without this equation."""
         return sigma - float(t.sum()) if self._columns.has_sum else 0.0
 
     @property
     def iterations(self) -> int:
-        """The largest number of conjugate gradient iterations so far, 0 with a Cholesky factor."""
+        """The largest number of conjugate gradient iterations so far, or 0 with a factorisation."""
         return 0
 
 

@@ -1,8 +1,9 @@
-"""The interface of the relaxation f: its variables, inequalities and equations.
+"""The interface through which the interior point method uses the relaxation f.
 
 The interior point method minimises f(d) plus other terms of the game over distributions d. In each
-iteration it solves Newton's equations. The relaxation adds a symmetric matrix K and a right-hand
-side h to these equations, for the Newton step t of all unknowns of f.
+iteration it solves Newton's equations. To these equations, the relaxation adds a symmetric matrix K
+and a right-hand side h for the Newton step t of the unknowns of f: its variables and the
+multipliers of its equations.
 """
 
 from __future__ import annotations
@@ -37,27 +38,26 @@ class Part(ABC):
     """The variables of the program that defines the relaxation f. The first m variables are the
     distribution d over the m examples."""
     count: float
-    """The number by which the sum of slack times multiplier is divided to obtain the mean. It is
-    the number of inequalities of a linear program, or the sum of the degrees of the cones of a cone
-    program."""
+    """The number by which the sum of slack times multiplier is divided to obtain the mean. For a
+    linear program, `count` is the number of inequalities. For a cone program, it is the sum of the
+    degrees of the cones."""
 
     @property
     def proof(self) -> ConeProof | None:
-        """The multipliers and the variables of the program that defines the relaxation f.
+        """The variables of the program that defines f, and the multipliers of the rows.
 
-        The multipliers are those of the rows of the program. The value is None if the program has
-        no rows, only bounds on single variables.
+        f is the relaxation. The property is None if the program has only bounds on variables.
         """
         return None
 
     @property
     @abstractmethod
     def product(self) -> float:
-        """The complementarity: the sum of slack times multiplier over the constraints of f."""
+        """The sum of slack times multiplier over the constraints of the relaxation f."""
 
     @abstractmethod
     def block(self) -> Block:
-        """Return the matrix that f adds to Newton's equations at the current point."""
+        """Return the matrix that the relaxation adds to Newton's equations at this point."""
 
     @abstractmethod
     def aim(self, pull: Vector, centre: Any, first: Any = None) -> Aim:
@@ -72,7 +72,8 @@ class Part(ABC):
         centre : float or array
             The target of the step for the product of each slack and its multiplier.
         first : direction, optional
-            The predictor of Mehrotra's method. Its second-order terms correct the right-hand side.
+            The predictor of Mehrotra's method. If it is given, its second-order terms correct the
+            right-hand side.
         """
 
     @abstractmethod

@@ -20,14 +20,14 @@ from relaxboost.solvers.interior_point.part import Aim, Part
 class _Change(NamedTuple):
     """A step in all variables, slacks and multipliers of the linear program that defines f.
 
-    The variables are (d, z, y), where d is the distribution, z are the further variables, and y =
-    R(d, z) with the matrix R of the rows of the program.
+    The variables are the distribution d, the further variables z, and the vector y = R(d, z), where
+    R is the matrix of the rows of the program.
     """
 
     x: Vector
-    """The step of the distribution d, of the further variables z, and of y = R(d, z)."""
+    """The step of the distribution d, the further variables z, and the values y of the rows."""
     eta: Vector
-    """The step of the multipliers η of the equations y = R(d, z)."""
+    """The step of the multipliers η of the equations that define the values y of the rows."""
     slack: Array
     mult: Array
     """The steps of the slacks and of the multipliers of all bounds, shape (2, size). The first row
@@ -98,8 +98,8 @@ class Polyhedron(Part):
     def _largest(self) -> Vector:
         """The largest absolute entry of each row of the linear program, or 1 if all are zero.
 
-        The curvature of a row is multiplied by the square of this number before it is compared with
-        other curvatures. The result of the comparison does not depend on the scale of the row.
+        For the bounds of a row, multiplier / slack depends on the scale of the row. The product of
+        this ratio and the square of the largest entry does not, so different rows can be compared.
         """
         largest = abs(self._rows).max(axis=1).toarray().ravel()
         return np.where(largest > 0.0, largest, 1.0)
@@ -108,9 +108,9 @@ class Polyhedron(Part):
         """Return the variables (d, z, R(d, z)), each moved strictly between its bounds.
 
         The argument x is (d, z), and R is the matrix of the rows of the linear program. For m
-        examples, the result has a distance of at least 1 / (10 m) from each bound, or a tenth of
-        the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10 m)
-        is multiplied by the largest entry of the row of R if this entry is greater than 1.
+        examples, the distance of a variable from its bounds is then at least 1 / (10 m), or a tenth
+        of the distance between the two bounds if that is less. For the variables R(d, z), 1 / (10
+        m) is multiplied by the largest entry of the row of R if this entry is greater than 1.
         """
         size = self._size
         least = np.full(lower.size, 0.1 / self._m)

@@ -80,8 +80,8 @@ def _unfit_relaxation(game: Game) -> str:
         )
     if game.cone_form is None:
         return (
-            f"{game.relaxation!r} gives no cone program, or one that needs other cones than half "
-            "lines, second-order and exponential ones"
+            f"{game.relaxation!r} has no cone program, or its cone program needs other cones than "
+            "half lines, second-order cones and exponential cones"
         )
     return ""
 
@@ -89,7 +89,7 @@ def _unfit_relaxation(game: Game) -> str:
 def _has_no_rows(game: Game) -> bool:
     """Return whether f is a linear program whose only constraints are bounds on single variables.
 
-    If it is, Newton's equations for the columns need no dense array of the game matrix A.
+    For such an f, Newton's equations for the columns need no dense array of the game matrix A.
     """
     form = game.linear_form
     return form is not None and form.rows is None
@@ -146,7 +146,7 @@ def predict_passes(game: Game) -> float:
 def is_matrix_free(game: Game) -> bool:
     """Return whether a run on the stumps of a game is predicted to factorise no matrix.
 
-    An iteration then takes a few hundred passes over A, however large the game is.
+    An iteration then takes a few hundred passes over the game matrix A for games of any size.
     """
     is_large = _has_sieve(game) and _predict_restricted(game) > MAX_FACTOR_ORDER
     return is_large and game.matrix.implicit
@@ -226,10 +226,10 @@ class InteriorRun(Booster):
     def _polish(self, is_enough: bool) -> None:
         """Take more steps until the columns in use prove a gap of at most the tolerance.
 
-        A column is in use if its multiplier is greater than its slack. The gap is the upper bound
-        minus the lower bound on the value. The argument `is_enough` is True if the columns in use
-        already prove such a gap. If rounding makes the gap after a step larger than the
-        tolerance, the run restores the pair (d, w) from before this step.
+        A column is in use if the bound on its edge has a multiplier greater than the slack. The gap
+        is the upper bound minus the lower bound on the value. The argument `is_enough` is True if
+        the columns in use already prove such a gap. If rounding makes the gap after a step larger
+        than the tolerance, the run restores the pair (d, w) from before this step.
         """
         active = self.active
         while not is_enough and self._step():
@@ -256,18 +256,19 @@ class InteriorRun(Booster):
             return False
 
     def _priced(self) -> float:
-        """Return the largest edge, or |edge| if weights may be negative, at the current d."""
+        """Return the largest edge, or |edge| if weights may be negative, at the iterate's d."""
         if self._sieve is not None:
             return self._sieve.price(self._iterate.d)
         return float(self._over.prices(self._iterate.bounds.edges).max())
 
     def _show(self) -> bool:
-        """Compute a feasible pair (d, w) near the current point, and the bounds that it proves.
+        """Store a feasible pair (d, w) near the current point, and the bounds that it proves.
 
-        The first try uses only the columns in use, whose multiplier is greater than the slack. If
-        these columns do not prove a gap of at most the tolerance `tol`, the second try omits only
-        the lightest columns, with a total weight of at most `tol` / 4. Return False if only the
-        second try proves the gap. In this case more steps may help.
+        The first try gives weight only to the columns in use, which have bounds with multipliers
+        greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
+        second try omits only the lightest columns, with a total weight of at most `tol` / 4. The
+        attributes `d` and `active` contain the pair of the last try. Return False if only the
+        second try proves such a gap, because more steps may then help. Otherwise return True.
         """
         over = self._over
         w = self._iterate.w
@@ -296,7 +297,7 @@ class InteriorRun(Booster):
         return True
 
     def _repair(self) -> float:
-        """Store a distribution `d` near the current point. Return a finite upper bound on f(d)."""
+        """Store a distribution `d` near the current point. Return an upper bound on its penalty."""
         f = self._game.relaxation
         proof = self._iterate.part.proof
         if needs_solver(f) and self._has_proof and proof is not None:
@@ -311,11 +312,13 @@ class InteriorRun(Booster):
     def _bound(self, is_quick: bool, is_early: bool, penalty: float, upper: float) -> bool:
         """Compute a lower bound on F(A w) for the current weights w, and store the gap.
 
-        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d). If
-        `is_quick` is True, the multipliers of the current point prove the bound, or the result is
-        False. Otherwise the bound is exact, and may require the solution of a cone program. If
-        `is_early` is True, the caller of the run solves this program instead. The argument
-        `penalty` is an upper bound on f(d), and `upper` is an upper bound on the value.
+        A is the game matrix. The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), for
+        the relaxation f. If `is_quick` is True, the multipliers of the current point prove the
+        bound. Return False if they prove none, and True in all other cases. If `is_quick` and
+        `is_early` are False, the bound is exact, and may require the solution of a cone program. If
+        only `is_early` is True, no bound is computed, because the loop over the rounds computes the
+        exact bound later. The argument `penalty` is an upper bound on f(d), and `upper` is an upper
+        bound on the value.
         """
         f = self._game.relaxation
         u = self.active.u
@@ -337,7 +340,7 @@ def _program_of(game: Game) -> tuple[LinearForm | ConeForm, bool]:
     """Return the program that defines f, and whether its multipliers prove bounds on F.
 
     The relaxed margin F(u) is the minimum over d of ⟨d, u⟩ + f(d), where f is the relaxation. If f
-    has a closed form and is a linear program, the result is this program and False. Otherwise the
+    is a linear program and F needs no solver, the result is this program and False. Otherwise the
     result is the cone form of f and True. If the cones of this form are half lines, the cone form
     is returned as a linear program with the same rows. `Bounds.near_witness` accepts the
     multipliers of these rows.

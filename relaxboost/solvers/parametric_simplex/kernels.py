@@ -24,7 +24,8 @@ class Tolerances(NamedTuple):
     """The largest violation of a bound that the pivots treat as a rounding error. A basis is
     accepted as optimal if no violation is more than ten times as large."""
     pivot: float = 1e-9
-    """The smallest pivot element. Smaller pivot elements and smaller weights count as zero."""
+    """The smallest pivot element. Smaller pivot elements and smaller weights of hypotheses count as
+    zero."""
     relative: float = 1e-6
     """The largest relative rounding error that the solver accepts. A pivot element is computed from
     its row and from its column. If the two results differ by more than this fraction, the basis
@@ -239,7 +240,7 @@ def _primal_breakpoint(state: SimplexState) -> tuple[float, int, bool]:
 
     t is the parameter of the linear program, with which bounds and costs change linearly. The row
     is the row of the variable in the tableau, or −1 if no variable reaches a bound at a t above 0.
-    The third result is True if the variable reaches its upper bound.
+    The third result is True if the variable reaches its upper bound, and False otherwise.
     """
     best = 0.0
     row = -1
@@ -328,7 +329,8 @@ def _primal_ratio_test(column: Vector, q: int, state: SimplexState, t: float) ->
 
     In this step the nonbasic variable of column q moves away from its bound. The first result is −1
     if no variable reaches a bound. It is the number of rows if the variable of column q reaches its
-    other bound first. The second result is True if the variable of the row reaches its upper bound.
+    other bound first. The second result is True if the variable of the row reaches its upper bound,
+    and False otherwise.
     """
     size = column.size
     entering = state.nonbasic[q]

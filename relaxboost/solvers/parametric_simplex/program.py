@@ -54,10 +54,10 @@ def near_vertex(solution: Solution) -> bool:
     """Return whether few simplex pivots lead from a solution to a vertex of the linear program.
 
     At a vertex, the number of examples whose weight d_i lies strictly between its bounds is about
-    the number of hypotheses with weight. Any other solution has more such examples. For each of
-    them, the simplex method needs about one pivot, and a row and a column of the tableau. The
-    result is True if the tableau is small enough, and if the pivots are predicted to cost at most a
-    third of the work of the interior point method.
+    the number of hypotheses with nonzero weight. Other solutions have more such examples. The
+    number of such examples is the predicted number of pivots, and also of rows and of columns of
+    the tableau. The result is True if this tableau is small enough, and if the pivots are predicted
+    to cost at most a third of the work of the interior point method.
     """
     game = solution.game
     form = linear_program(game)
@@ -188,8 +188,8 @@ class GameProgram:
     def complete(self, x: Vector) -> Vector:
         """Return the values of all variables of the linear program.
 
-        The argument `x` begins with the distribution d and the largest edge v. The method computes
-        the slacks, which are v minus the edges of the hypotheses, and the sum Σd.
+        The argument `x` begins with the distribution d and the largest edge v. The slacks, which
+        are v minus the edges of the hypotheses, and the sum Σd are computed from d and v.
         """
         d = x[: self.m]
         slack = x[self.m] - self.edges(d)

@@ -5,9 +5,9 @@ are nonbasic at a bound, and the slacks of all hypotheses are basic. The slack o
 the largest edge v minus the edge of the hypothesis.
 
 The bounds of the program change linearly with a parameter t. The method follows the optimum from t
-= 1 down to t = 0. It then computes the variables outside the tableau by products with the margin
-matrix. The variables that violate a bound are added to the tableau, and the method follows the
-optimum from t = 1 again.
+= 1 down to t = 0. The method then computes the variables outside the tableau by products with the
+margin matrix. The variables that violate a bound are added to the tableau, and the method follows
+the optimum from t = 1 again.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class ParametricSimplex:
     game : Game
         A game with the matrix and the domain of all later games.
     near : Solution
-        A solution from which the first basis is computed. Its game has the same number of examples,
-        the same hypotheses and the same domain.
+        A solution from which the first basis is computed. The game of this solution has the same
+        number of examples, the same hypotheses and the same domain.
     budget : float
         The number of passes over the margin matrix that the computation of the first basis may
         cost.
@@ -258,8 +258,8 @@ class ParametricSimplex:
     def _place_nonbasic(self, k: int) -> None:
         """Set the nonbasic variables to their bounds.
 
-        The bounds change linearly with the parameter t of the linear program. If k is 0, the method
-        sets the values of the variables at t = 0. If k is 1, the method sets the slopes in t.
+        The bounds change linearly with the parameter t of the linear program. If k is 0, the values
+        of the nonbasic variables at t = 0 are set. If k is 1, their slopes in t are set.
         """
         m = self._program.m
         basic, nonbasic, side, x, _, lower, upper = self._state
@@ -270,13 +270,12 @@ class ParametricSimplex:
         x[k, ids] = np.where(side[ids] < 0.0, upper[k, ids], lower[k, ids])
 
     def _residual(self, k: int) -> Vector:
-        """Compute the slacks and the sum Σd from d and v. Return the errors of nonbasic values.
+        """Recompute the basic slacks from d and v, and return the errors of nonbasic variables.
 
         d is the distribution over the examples, v is the largest edge, and each slack is v minus
-        the edge of a hypothesis. Nonbasic variables keep their values. The error of a nonbasic
-        variable is its value minus the value computed from d and v. If k is 0, the method uses the
-        values at the parameter t = 0 of the linear program. If k is 1, the method uses the slopes
-        in t.
+        the edge of a hypothesis. The error of a nonbasic variable is its value, which is not
+        changed, minus the value that follows from d and v. If k is 0, all values are those at the
+        parameter t = 0 of the linear program. If k is 1, slopes in t replace the values.
         """
         nonbasic = self._state.nonbasic
         x = self._state.x
@@ -289,10 +288,10 @@ class ParametricSimplex:
     def _price(self, form: LinearForm) -> None:
         """Compute the reduced costs of all examples and of the largest edge v.
 
-        They follow from the reduced costs of the slacks, which are the weights of the hypotheses,
-        and from the reduced cost of the sum Σd, where d is the distribution over the examples. If
-        the computed reduced costs of basic variables are not 0, the method corrects the reduced
-        costs of the nonbasic variables.
+        These reduced costs follow from those of the slacks, which are the weights of the
+        hypotheses, and from the reduced cost of the sum Σd, where d is the distribution over the
+        examples. If the computed reduced costs of basic variables are not 0, the reduced costs of
+        the nonbasic variables are corrected.
         """
         m = self._program.m
         state = self._state
@@ -309,8 +308,8 @@ class ParametricSimplex:
         """Return the reduced costs of all examples and of the largest edge.
 
         They are computed from the reduced costs of the slacks of the hypotheses and of the sum Σd,
-        where d is the distribution over the examples. The method also stores the margins of the
-        examples for the current weights in `margins`.
+        where d is the distribution over the examples. The margins of the examples for the current
+        weights are stored in `margins`.
         """
         program = self._program
         z = self._state.z[0]
@@ -323,9 +322,8 @@ class ParametricSimplex:
     def _start_at_one(self, old: LinearForm, new: LinearForm) -> None:
         """Let the bounds change linearly from those of `old` at t = 1 to those of `new` at t = 0.
 
-        t is the parameter of the linear program. The costs are those of `new` for every t. The
-        method also perturbs the bounds and the reduced costs, which makes the current basis optimal
-        at t = 1.
+        t is the parameter of the linear program. The costs are those of `new` for every t.
+        Perturbations of the bounds and the reduced costs make the current basis optimal at t = 1.
         """
         m = self._program.m
         state = self._state
@@ -380,7 +378,8 @@ class ParametricSimplex:
         """Pivot from t = 1 down to t = 0, or until no pivot is possible.
 
         The bounds of the linear program change linearly with the parameter t, which decreases from
-        1 to 0. Return the reason why the pivots ended, and the t that was reached.
+        1 to 0. Return the reason why the pivots ended, and the t that was reached. Raise `Lost` if
+        the basis is singular.
         """
         t = 1.0
         outcome = PivotOutcome.FULL

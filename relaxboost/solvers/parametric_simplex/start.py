@@ -23,11 +23,12 @@ def crash_basis(
 ) -> tuple[SimplexState, Tableau]:
     """Return the first state and the first tableau of the simplex method, near a solution.
 
-    Let k be the number of hypotheses with weight in the solution, or 1 if there are none. The basic
-    variables are the largest edge v and at most k examples. These are examples whose weights are
-    likely to lie strictly between their bounds. The nonbasic variables are the sum of the weights
-    of all examples and the slacks of as many hypotheses, usually those with weight. The slack of a
-    hypothesis is v minus the edge of the hypothesis. The first state need not be feasible.
+    Let k be the number of hypotheses with nonzero weight in the solution, or 1 if there are none.
+    The basic variables are the largest edge v and at most k examples whose weights are likely to
+    lie strictly between their bounds. The nonbasic variables are the sum Σd of the distribution and
+    the slack of one hypothesis for each of these examples, usually of a hypothesis with nonzero
+    weight. The slack of a hypothesis is v minus the edge of the hypothesis. The first state need
+    not be feasible.
 
     Raises
     ------
@@ -97,10 +98,7 @@ def _independent(entries: Array) -> tuple[Whole, Whole]:
 
 
 def _pivot_columns(matrix: Array) -> Whole:
-    """Return the indices of linearly independent columns of a matrix, as many as possible.
-
-    A QR factorisation with column pivoting determines these columns and their order.
-    """
+    """Return the indices of linearly independent columns of a matrix, as many as possible."""
     if not matrix.size:
         return np.empty(0, dtype=np.int64)
     # The diagonal entries of R decrease. Entries near 0 show columns that depend on others.
