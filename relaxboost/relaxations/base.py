@@ -206,7 +206,7 @@ class Relaxation(ABC):
     def penalty(self, d: Vector) -> float:
         """Return f(d) for any d in R^m, or inf if d is outside the domain of f.
 
-        A point that is outside by a few roundings counts as a point of the domain.
+        A point that is outside only by rounding errors counts as a point of the domain.
         """
         return numerical.programs(self, len(d)).penalty(np.asarray(d, dtype=np.float64))
 

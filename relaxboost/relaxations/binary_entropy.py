@@ -214,7 +214,7 @@ class BinaryEntropy(WithK):
 
 
 def _terms(x: Vector) -> Interval:
-    """Return an interval that contains x log x + (1 − x) log(1 − x), for each x in [0, 1]."""
+    """Return, for each entry x in [0, 1], an interval around x log x + (1 − x) log(1 − x)."""
     p = Interval(x)
     q = (Interval(1.0) - x).positive()
     # The term is 0 log 0 = 0, or at most 0 if only the left end of the interval is 0.

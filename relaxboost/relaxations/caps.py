@@ -84,7 +84,7 @@ def cap(owner: str, name: str, value: object) -> Fraction:
 
 @njit()
 def _fill(u: Vector, caps: Vector, gamma: float) -> tuple[float, Vector]:
-    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps in the order of the margins."""
+    """Return γ − Σ c_i [γ − u_i]_+ and the d that fills the caps from the smallest margin on."""
     d = np.zeros(u.shape[0])
     filled = 0.0
     shortfall = 0.0

@@ -292,7 +292,7 @@ class ConeBounds:
         return found.value, np.append(d, found.x[d.size :])
 
     def _kinds(self, zero: int, half: int) -> list[Any]:
-        """Return Clarabel's cones, with `zero` more equations and `half` more inequalities."""
+        """Return Clarabel's cones after `zero` equations and `half` inequalities were added."""
         import clarabel
 
         form = self._form

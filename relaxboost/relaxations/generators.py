@@ -320,8 +320,8 @@ class _Table(Programs):
 def _meeting(rising: Vector, falling: Vector, width: Vector) -> Vector:
     """Return the upper bound on a concave function that a rising and a falling tangent prove.
 
-    Each tangent has a value, a slope and a rounding error, which is 0 if there is no tangent. The
-    points of contact are `width` apart. The bound is the height at which the tangents meet.
+    Each tangent is given by a value, a slope and a rounding error. A missing tangent has error 0.
+    The points of contact are `width` apart. The bound is the height at which the tangents meet.
     """
     left, right = (line[2] > 0.0 for line in (rising, falling))
     steep = np.maximum(rising[1] - falling[1], 1e-300)

@@ -43,7 +43,7 @@ class _Units(NamedTuple):
     sizes: Index
     """The number of examples in each unit."""
     caps: Caps
-    """The caps of the units, as a relaxation of the total weights of the units."""
+    """The caps on the total weights of the units, as a relaxation."""
     capped: Index
     """The indices of the units that are groups."""
     order: Index

@@ -88,7 +88,7 @@ def near_integer(k: Fraction) -> Fraction:
 
 
 def resolve_k(shown: str, k: Fraction | None, fraction: Any, m: int) -> Fraction:
-    """Return k with 1 <= k <= m, or raise an InputError about the relaxation `shown`."""
+    """Return k with 1 <= k <= m, or raise an InputError that names the relaxation by `shown`."""
     if k is None:
         # The fraction 1/3 as a float and m = 3 mean k = 1.
         k = near_integer(exact_share(fraction) * m)

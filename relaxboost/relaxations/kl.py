@@ -1,9 +1,9 @@
 """The relative entropy to a prior distribution π, as a penalty and as a ball.
 
 Both use the generalised relative entropy D(d‖π) = Σ (d_i log(d_i/π_i) − d_i + π_i) on R^m_+, with
-0 log 0 = 0. On the simplex D is KL(d‖π). The minimum is D(π‖π) = 0. The point 0 is not in the
-core of the domain, which contains no negative d, and D is not monotone, since D(t π‖π) > 0 for
-t < 1. So conditions (ii) and (iii) of SS09 Thm 7 fail.
+0 log 0 = 0. On the simplex D is KL(d‖π). The minimum is D(π‖π) = 0. The domain
+contains no negative d, so 0 is not in its core. D is not monotone, since D(t π‖π) > 0 for t < 1. So
+conditions (ii) and (iii) of Shalev-Shwartz & Singer (2009), Thm 7, fail.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class KLBall(_Entropic, DivergenceBall):
         return float(self.radius)
 
     def penalty(self, d: Vector) -> float:
-        """Return 0 if Σ (d log(d/π) − d + π) <= r up to a few roundings, and else inf."""
+        """Return 0 if Σ (d log(d/π) − d + π) <= r up to rounding errors, and inf otherwise."""
         allowed = self._r + 64.0 * UNIT * (self._r + math.sqrt(self._r))
         return 0.0 if self.divergence(d) <= allowed else math.inf
 

@@ -189,7 +189,7 @@ class Mahalanobis(WithNorm):
 
     @cached_property
     def _unit(self) -> tuple[Mahalanobis, float]:
-        """The relaxation divided by a unit that suits a cone solver, and this unit."""
+        """The relaxation divided by a scale factor that suits a cone solver, and this factor."""
         scale = self.limit * self._largest
         if isinstance(self, Ball) or scale < MAX_SCALE:
             return self, 1.0
@@ -345,7 +345,7 @@ class MahalanobisPenalty(Mahalanobis, PenaltyOfNorm):
         return (Interval(self.weight) * self._longest).up
 
     def _allowed(self, v: list[Fraction]) -> list[Fraction]:
-        """Return v shrunk to a norm of at most the weight."""
+        """Return v, scaled down if its norm exceeds the weight of the penalty."""
         # The quotient of the norm and the weight is about 1, whatever the size of the weight.
         square = sum(x * x for x in v) / self.weight**2
         if square <= 1:

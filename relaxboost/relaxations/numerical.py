@@ -111,7 +111,7 @@ class Programs(CompiledProblems):
 
     @property
     def form(self) -> ConeForm | None:
-        """The cone program of f, or None if the program has cones that prove no bounds."""
+        """The cone program of f, or None if no bounds can be proved for its kinds of cones."""
         return self._form if isinstance(self._form, ConeForm) else None
 
     @cached_property

@@ -255,7 +255,7 @@ class Rule:
 
     @classmethod
     def named(cls, name: str, *parameters: Any) -> Rule:
-        """Return the rule of a function of this file, by its name in `_RULES`."""
+        """Return the rule for the function that `_RULES` has under this name."""
         texts = (spell(x) if isinstance(x, Fraction) else repr(x) for x in parameters)
         return cls(name, parameters, f"{name}({', '.join(texts)})")
 

@@ -78,7 +78,7 @@ class TotalVariationBall(Ball, OverPrior):
         return float(self.center(len(theta)) @ theta + 2 * float(self.radius) * np.abs(theta).max())
 
     def relaxed_margin(self, u: Vector) -> tuple[float, Vector]:
-        """Return F(u) and its minimiser. Among the smallest margins the first one gains mass."""
+        """Return F(u) and its minimiser. The first example of smallest margin gains mass."""
         return variation_ball_margin(as_margins(u, self), self.center(len(u)), float(self.radius))
 
     def _distribution(self, u: Vector, beta: float) -> Vector:

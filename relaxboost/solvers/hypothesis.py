@@ -142,7 +142,7 @@ class ActiveSet(MovingHypothesis):
 
     e_j is the unit vector of column j, and every weight is at least 0. The slot of a pair is its
     position in the arrays of this object, such as `weights`. The slot does not change during a run.
-    The sum of the weights is at most the size of the atoms, which is the radius of an l1 ball. If
+    The sum of these weights is at most the size of the atoms, such as the radius of an l1 ball. If
     the sum is smaller, the missing weight counts as the weight of the point w = 0. A run starts
     from w = 0 if the domain contains this point. Otherwise the run starts from the best atom for
     the distribution `center`.

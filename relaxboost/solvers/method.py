@@ -185,7 +185,7 @@ class SmoothedMethod(Method):
         return beta, EntropySmoother(f), ""
 
     def _simplex_range(self, m: int) -> float:
-        """Return the range of the smoothing function over all distributions on m examples."""
+        """Return the largest minus the smallest value of the smoothing function for m examples."""
         is_binary = self.smoothing == "binary-entropy"
         return math.log(m) + (BinaryEntropySmoother.added_range(m) if is_binary else 0.0)
 

@@ -21,8 +21,7 @@ class RegretAccount:
     range: float
     """The range R of the relative entropy over the distributions that the relaxation allows."""
     beta: float
-    """The weight β_{t−1} of the entropy in the problem whose solution is the distribution d to
-    which the weak learner answered last."""
+    """The weight β_{t−1} of the entropy in the problem that gave the last distribution d."""
     squares: float = 0.0
     """The sum of r_s² over the hypotheses that the weak learner has returned. The margins of
     hypothesis s have the range (largest minus smallest) 2 r_s."""

@@ -117,7 +117,7 @@ class SoftBoostRun(Booster):
         self.d = game.relaxation.center(game.m)
 
     def advance(self, best: Best) -> Booster | None:
-        """Add the column `best`, solve the linear program, and project the uniform distribution.
+        """Add the column `best`, solve the linear program, and project onto the edge constraints.
 
         Return None if no distribution met the constraints on the edges in the round before.
         """

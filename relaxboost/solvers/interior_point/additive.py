@@ -329,7 +329,7 @@ class Additive:
 
 
 def _largest(offsets: Whole, D: Vector, most: int) -> Whole:
-    """Return the indices of about `most` cuts of features, in increasing order.
+    """Return the indices of some cuts of features, about `most`, in increasing order.
 
     The cuts of each feature are divided into groups of neighbouring cuts. The result contains the
     cut with the largest entry of `D` in each group.

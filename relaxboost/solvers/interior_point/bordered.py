@@ -53,8 +53,8 @@ class Layout:
         self.outer = np.flatnonzero(is_outer)
         label = connected_components(K[self.inner][:, self.inner], directed=False)[1][:m]
         self.is_apart = np.unique(label).size == m
-        """Whether the inner unknowns have a block diagonal matrix, with at most one entry of the
-        distribution d in each block."""
+        """Whether the matrix of the inner unknowns (all but the border) is block diagonal, with at
+        most one entry of the distribution d in each block."""
         if not self.is_apart:
             # The border then saves nothing, and a factor of all of K is more accurate.
             self.inner = np.arange(K.shape[0])

@@ -153,7 +153,7 @@ def is_matrix_free(game: Game) -> bool:
 
 
 def _predict_restricted(game: Game) -> float:
-    """Return the predicted number of columns in the restricted problem, with column generation."""
+    """Return the number of columns that column generation is predicted to use."""
     return min(game.m, game.n or 0, _max_restricted(game)) / 6.0
 
 
@@ -266,9 +266,9 @@ class InteriorRun(Booster):
 
         The first try gives weight only to the columns in use, which have bounds with multipliers
         greater than the slacks. If this w does not prove a gap of at most the tolerance `tol`, the
-        second try omits only the lightest columns, with a total weight of at most `tol` / 4. The
-        attributes `d` and `active` contain the pair of the last try. Return False if only the
-        second try proves such a gap, because more steps may then help. Otherwise return True.
+        second try omits only the lightest columns, with a total weight of at most `tol` / 4. `d`
+        and `active` keep d and w of the last try. Return False if only the second try proves such a
+        gap, because more steps may then help. Return True if the first or neither try proves it.
         """
         over = self._over
         w = self._iterate.w
