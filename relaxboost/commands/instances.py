@@ -29,8 +29,8 @@ def instances() -> None:
 @instances.command(
     epilog="""
 \b
-Exit status: 0 done, 1 some gap is wider than asked for (the brackets hold all
-the same), 2 bad input, 130 interrupted.
+Exit status: 0 done, 1 some gap is wider than tol (the brackets hold
+nevertheless), 2 bad input, 130 interrupted.
 
 \b
 A specification:
@@ -54,16 +54,16 @@ Example:
 def make(spec: Path, out: Path, as_json: bool) -> None:
     """Make a certificate for each game and relaxation of SPEC, and an index.
 
-    What is there and proves its bracket is kept, so that an interrupted run is continued by the
-    same command. Times go to a log beside the directory.
+    Certificates that exist and prove their brackets are kept, so that the same command continues
+    an interrupted run. Times go to a log next to the directory.
     """
     with kept("making") as progress:
         made = rb.instances.make(spec, out, progress)
     total = len(made.made) + len(made.kept)
     lines = [
         f"{out}: {total} games, {len(made.made)} made, {len(made.kept)} kept; "
-        f"times are in {made.log.name} beside it",
-        *(f"  {name}: the gap is wider than asked for; its bracket holds" for name in made.wide),
+        f"times are in {made.log.name} next to it",
+        *(f"  {name}: the gap is wider than tol; the bracket holds" for name in made.wide),
     ]
     content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
     show(as_json, content, "\n".join(lines))
@@ -84,7 +84,7 @@ Example:
 )
 @click.argument("directory", type=click.Path(path_type=Path))
 def check(directory: Path, as_json: bool) -> None:
-    """Check every certificate of a set again, and the index against them."""
+    """Check every certificate of a set, and compare the index with them."""
     with bar("checking") as progress:
         summary = rb.instances.check(directory, progress)
     rows = [

@@ -24,13 +24,15 @@ from relaxboost.commands.style import (
     say,
     sep_option,
     show,
+    time_limit_option,
 )
+from relaxboost.commands.words import spoken
 
 _DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
 
 
 def number(text: str) -> int | float | Fraction:
-    """Return what Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
+    """Return a number as Python reads it, or a fraction such as 1/3, which stays exact."""
     for read in (int, float, Fraction):
         with suppress(ValueError, ZeroDivisionError):
             return read(text)
@@ -38,7 +40,7 @@ def number(text: str) -> int | float | Fraction:
 
 
 class _Options(SimpleNamespace):
-    """What the command line says, an attribute for each option of `solve`."""
+    """The options of `solve`, an attribute for each."""
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
@@ -57,12 +59,12 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def domain(self) -> Any:
-        """Return what --over and --radius say that w ranges over."""
+        """Return the set of weights of --over and --radius."""
         domain = getattr(rb, _DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data of the CSV file or of --dataset, their stumps, and a frame of them."""
+        """Return data, a matrix of stumps, and for a CSV the table of features and labels."""
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -90,9 +92,8 @@ class _Options(SimpleNamespace):
 @click.command(
     epilog="""
 \b
-Exit status: 0 the gap asked for was reached, 1 it was not (the bracket holds
-all the same), 2 bad input, 130 interrupted before there was anything to
-print.
+Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket holds
+nevertheless), 2 bad input, 130 interrupted before there was a result.
 
 \b
 Examples:
@@ -108,7 +109,7 @@ Examples:
 @click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
 @sep_option
-@click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
+@click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
 @click.option(
     "--relaxation",
     metavar="hard|capped|EXPR",
@@ -128,7 +129,7 @@ Examples:
 )
 @click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
-@click.option("--rtol", type=float, help="Or a gap of this part of the value, such as 0.01.")
+@click.option("--rtol", type=float, help="Or the gap as a fraction of the value, such as 0.01.")
 @click.option(
     "--method",
     default="auto",
@@ -146,16 +147,16 @@ Examples:
 @click.option(
     "--checkpoint",
     type=click.Path(path_type=Path),
-    help="Keep the best points so far in this file; if it is there, go on from it.",
+    help="Store the best points in this file; continue from it if it exists.",
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
-@click.option("--time-limit", type=float, help="Stop after so many seconds.")
+@time_limit_option
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
-@click.option("--report", type=OutputFile(".html"), help="Write a page of HTML on it all.")
+@click.option("--report", type=OutputFile(".html"), help="Write the results as a page of HTML.")
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Write what proves the bracket to this file, for relaxboost check.",
+    help="Write a proof of the bracket to this file, for relaxboost check.",
 )
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
@@ -167,26 +168,11 @@ def solve(**given: Any) -> None:
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
-    if options.plot is not None:
-        rb.views.plots.check_plot(options.plot)
-    if options.report is not None:
-        from relaxboost.views.page import check_report
-
-        check_report(options.report)
-    if options.certificate is not None:
-        check_output(options.certificate, (".json",))
-        from relaxboost.relaxations.bounds import level_of  # NumPy, which --help need not load
-
-        if "enclosed" in (level_of(relaxation), over.level):
-            from relaxboost.certificates.certificate import precisely
-
-            with precisely("enclosed", 53):  # raises where python-flint is missing
-                pass
+    _check_outputs(options, relaxation, over)
     data, matrix, rows = options.data()
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
         from relaxboost.certificates.proof import checkable
-        from relaxboost.commands.plan_inputs import spoken
 
         remedy = "give fewer rows or columns, or leave out --certificate"
         with spoken({"certify a game of fewer columns .*": remedy}):
@@ -205,6 +191,25 @@ def solve(**given: Any) -> None:
     _write(options, data, solution, rows)
     if solution.status != "optimal":
         sys.exit(1)
+
+
+def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
+    """Raise, before work starts, if a file cannot be written or a library for it is missing."""
+    if options.plot is not None:
+        rb.views.plots.check_plot(options.plot)
+    if options.report is not None:
+        from relaxboost.views.page import check_report
+
+        check_report(options.report)
+    if options.certificate is not None:
+        check_output(options.certificate, (".json",))
+        from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
+
+        if "enclosed" in (level_of(relaxation), over.level):
+            from relaxboost.certificates.certificate import precisely
+
+            with precisely("enclosed", 53):  # raises if python-flint is missing
+                pass
 
 
 def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
@@ -238,16 +243,16 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 def _fit_all(rows: Any) -> list[str]:
-    """Return the columns of words that come but once or twice, as names, dates or $1.50 do."""
+    """Return the columns of words that hardly repeat, such as names, dates or prices."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
     return [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)]
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
-    """Write the picture and the certificate, and say so where people read it."""
+    """Write the picture, the certificate and the report, and print the names of the files."""
     said = []
     if options.plot is not None:
-        plots = rb.views.plots  # which loads much
+        plots = rb.views.plots
         title = f"{data.name}: all {solution.game.n} stumps"
         plots.save(plots.overview(solution, title=title), options.plot)
         said.append(f"picture:    {options.plot}")

@@ -102,7 +102,7 @@ def test_other_sets_of_weights(csv, capsys):
     assert json.loads(capsys.readouterr().out)["over"] == "Simplex(radius=2)"
     main([*arguments[:4], "--over", "full-simplex", "--radius", "1/3"])
     assert "over FullSimplex(radius=Fraction(1, 3))" in capsys.readouterr().out
-    said = "Simplex needs radius > 0, got 0"
+    said = "--radius must be > 0, got 0"
     refused(capsys, said, *arguments[:4], "--over", "simplex", "--radius", "0")
 
 
@@ -326,7 +326,7 @@ BAD_INPUT = {
     "method": (["CSV", "--label", "quality", "--method", "best"], "--method 'best' is unknown; "),
     "step": (
         ["CSV", "--label", "quality", "--method", "corrective", "--step", "big"],
-        "unknown step 'big'",
+        "--step 'big' is unknown; choose one of fig1",
     ),
     "idle step": (
         ["CSV", "--label", "quality", "--step", "away"],
