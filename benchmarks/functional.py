@@ -4,8 +4,8 @@ Run: python benchmarks/functional.py [--data DIR], or with --trees N for fits of
 beside LightGBM's, in seconds of CPU time.
 
 DIR, or the environment variable RELAXBOOST_DATA, holds the sets letter and connect4, as for
-`relaxboost reproduce` (docs/reproductions.md). Without it data of the same shapes are drawn at
-random.
+`python -m benchmarks.reproductions` (docs/reproductions.md). Without it, the script draws random
+data of the same shapes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Routes driven in Borlänge: GPS trips, and the network of links they were matched to."""
+"""Recorded routes in Borlänge: GPS trips, and the network of links that they follow."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from relaxboost import planning
 from relaxboost._core.arrays import Array, Whole
 from relaxboost._core.errors import InputError
 
-_STRAIGHT, _BACK = 40.0, 177.0  # degrees up to which turns are so
-_HALF_TURN = np.pi + 1e-6  # angles are printed, and so a little over π at times
-_MOST = 10**7  # links, trips or places; far beyond any city, and keeps indices in bounds
+_STRAIGHT = 40.0  # the largest angle in degrees that is not a turn
+_BACK = 177.0  # the smallest angle in degrees that is a u-turn
+_HALF_TURN = np.pi + 1e-6  # printed angles may exceed π by rounding
+_MOST = 10**7  # more links, trips or places than any city has, so that indices stay in bounds
 _PLACE = NumberField("the row", 1, _MOST, True), NumberField("the column", 1, _MOST, True)
 FILES = {
     "linkIncidence.txt": NumberField("the value", 1, 1),
@@ -26,16 +27,16 @@ FILES = {
     "ATTRIBUTEturnangles.txt": NumberField("the turn angle", -_HALF_TURN, _HALF_TURN),
     "observationsForEstimBAI.txt": NumberField("the link", 1, _MOST, True),
 }
-"""Sparse matrices, and what their entries are."""
+"""The files of sparse matrices, and the values of their entries."""
 
 
 class Routes(NamedTuple):
     """Trips through a network of links; links are numbered from 1, as in the files."""
 
     links: int
-    """How many links; larger numbers are destinations."""
+    """The number of links; larger numbers are destinations."""
     arcs: Whole
-    """From which link to which one may drive, shape (A, 2), sorted."""
+    """Pairs of a link and a next link, shape (A, 2), sorted."""
     time: Array
     """Estimated minutes (by their size; the files name no unit) for the link that an arc leads to,
     shape (A,), at least 0."""
@@ -58,14 +59,14 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     observationsForEstimBAI.txt (trip, place in it, link; the first and the last of a trip are its
     destination).
 
-    A destination is no link of the road but an absorbing one that is added after the last link
-    of a trip, as the recursive logit needs it. Attributes of pairs that are not in linkIncidence
-    are left out, as its authors do: ATTRIBUTEestimatedtime has eleven, eight of them from a link
-    to itself.
+    A destination is not a road but an absorbing link after the last link of a trip, which the
+    recursive logit needs. The reader leaves out attributes of pairs that are not in linkIncidence,
+    as the authors do: ATTRIBUTEestimatedtime has eleven such pairs, eight of them from a link to
+    itself.
 
-    The matrix of turn angles was published without its last column, and so the angle is unknown,
-    NaN, on the arcs to the last link. In the published data they are two, 2149 -> 7288 and
-    7287 -> 7288; no other is missing. The second must be a u-turn, as 7288 -> 7287 is one.
+    The matrix of turn angles was published without its last column. Therefore the angle is NaN on
+    the two arcs to the last link, 2149 -> 7288 and 7287 -> 7288. The second must be a u-turn,
+    because 7288 -> 7287 is one.
 
     Parameters
     ----------
@@ -75,9 +76,9 @@ def read_routes(path: str | PathLike[str]) -> Routes:
     Raises
     ------
     InputError
-        If a file is missing (with where to get it) or cannot be read; a line is malformed; an arc
-        comes twice or has no time; a trip uses a transition that is no arc (naming both), or does
-        not end in its destination.
+        If a file is missing (the message names its source) or cannot be read, if a line is
+        malformed, if an arc comes twice or has no time, or if a trip uses a pair of links that is
+        no arc or does not end in its destination.
 
     References
     ----------
@@ -137,12 +138,12 @@ def _entries(path: Path, value: NumberField) -> dict[tuple[int, int], float]:
 def left_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a left turn, else 0, shape (A,).
 
-    A left turn is an angle to the left of more than 40 and less than 177 degrees, as Fosgerau,
-    Frejinger & Karlstrom (2013) say; a fifth of the arcs are. (The published code of Mai has 30
-    degrees, with 40 in a comment, and 3.1 radians, 177.6 degrees, which makes three arcs no
-    u-turns; the published estimates are those of the code.) Left is negative: so that code has it,
-    and so the data: every roundabout and every other circle of one-way links, which in Sweden are
-    driven anticlockwise, sums to -2π. Where the angle is unknown it is 0, as in the code.
+    A left turn is an angle to the left of more than 40 and less than 177 degrees (Fosgerau,
+    Frejinger & Karlstrom 2013). A fifth of the arcs are left turns. The published code of Mai has
+    30 degrees, with 40 in a comment, and 3.1 radians (177.6 degrees), so that three arcs are no
+    u-turns; the published estimates belong to the code. Left is negative, as in that code and in
+    the data: the angles of every roundabout, driven anticlockwise in Sweden, sum to -2π. An
+    unknown angle gives 0, as in the code.
     """
     degrees = np.degrees(np.nan_to_num(routes.turn_angle))
     return ((degrees < -_STRAIGHT) & (degrees > -_BACK)).astype(np.float64)
@@ -151,8 +152,8 @@ def left_turns(routes: Routes) -> Array:
 def u_turns(routes: Routes) -> Array:
     """Return 1 for each arc that is a u-turn, else 0, shape (A,).
 
-    A u-turn is an angle of 177 degrees or more to either side. Where it is unknown it is 0, as in
-    the published code; see `left_turns` and `read_routes`.
+    A u-turn is an angle of 177 degrees or more to either side. An unknown angle gives 0, as in the
+    published code; see `left_turns` and `read_routes`.
     """
     return (np.abs(np.degrees(np.nan_to_num(routes.turn_angle))) >= _BACK).astype(np.float64)
 
@@ -160,9 +161,9 @@ def u_turns(routes: Routes) -> Array:
 def link_graph(routes: Routes) -> planning.Graph:
     """Return the network as a graph whose nodes are links and destinations, labelled as in files.
 
-    Arcs are those of `routes.arcs`, then those of `routes.destination_arcs`, whose features are 0:
-    the time of an arc is that of the link it leads to, and a destination is no road. Features are
-    those of the recursive logit's authors: time, left turn, u-turn and link, which is 1.
+    The arcs are `routes.arcs`, then `routes.destination_arcs`. The time of an arc is that of its
+    second link; arcs to destinations have features 0. The features are those of the authors of the
+    recursive logit: time, left turn, u-turn, and link, which is 1.
     """
     tail, head = np.concatenate([routes.arcs, routes.destination_arcs]).T
     labels = np.unique(np.concatenate([np.arange(1, routes.links + 1), head]))
@@ -190,15 +191,14 @@ def link_tasks(
     ----------
     routes : Routes
     graph : Graph
-        Of `link_graph`, or with its labels.
+        The graph of `link_graph`, or another with its labels.
     loss : PathLoss, optional
         By default `planning.Missed()`.
     trips : array of int, optional
-        Which trips, from 0; by default all.
+        Numbers of trips, from 0; by default all.
     """
-    which = range(len(routes.paths)) if trips is None else trips
     made = []
-    for k in which:
+    for k in range(len(routes.paths)) if trips is None else trips:
         nodes = [*routes.paths[k].tolist(), int(routes.destinations[k])]
         made.append(planning.Task(graph, nodes[0], nodes[-1], nodes, loss, name=f"trip {k}"))
     return made

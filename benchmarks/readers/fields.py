@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError
 
 
 class NumberField(NamedTuple):
-    """What a number is called and must be; finite in any case."""
+    """The name of a number and its bounds; the number must also be finite."""
 
     what: str
     least: float = -math.inf
@@ -23,7 +23,7 @@ class NumberField(NamedTuple):
 
 
 def number(path: Path, n: int, text: str, field: NumberField) -> float:
-    """Return text as a number, or raise with its line."""
+    """Return text as a number, or raise InputError with the line."""
     what, least, most, whole = field
     try:
         value = math.nan if "_" in text else float(text)  # Python takes 1_0 for 10
@@ -44,7 +44,7 @@ def number(path: Path, n: int, text: str, field: NumberField) -> float:
 def row(
     path: Path, n: int, texts: Sequence[str], fields: Sequence[NumberField], what: str = "it"
 ) -> list[float]:
-    """Return the numbers of a line, one a field, or raise with its line."""
+    """Return the numbers of a line, one for each field, or raise InputError with the line."""
     if len(texts) != len(fields):
         names = ", ".join(field.what.removeprefix("the ") for field in fields)
         raise InputError(
@@ -59,15 +59,15 @@ def archive(path: Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputError
-        If it is no such file, is damaged, or holds Python objects, which are never loaded.
+        If the file is damaged or not an array file, or holds Python objects, which are not loaded.
     """
     try:
-        with path.open("rb") as file:  # given a path, numpy leaves a damaged file open
+        with path.open("rb") as file:  # numpy leaves a damaged file open if it gets a path
             held = np.load(file, allow_pickle=False)
             if isinstance(held, np.ndarray):
                 return {path.stem: held}
             return {name: held[name] for name in held.files}
-    except Exception as error:  # damaged headers make numpy raise whatever its parsers do
+    except Exception as error:  # the parsers of numpy raise many kinds of errors
         raise InputError(
             f"{path}: cannot be read as an array file of numbers ({error}); get it again, or save "
             "it with numpy.savez"

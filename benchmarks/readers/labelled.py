@@ -27,9 +27,9 @@ class Labelled(NamedTuple):
     y: Any
     """Labels, shape (N,): letters as strings, or whole numbers."""
     train: int
-    """How many rows are for training: the first, where the split is published."""
+    """The number of rows for training, which come first in a published split."""
     published: bool
-    """Whether the split is published; if not it is to be drawn."""
+    """Whether the split is published; otherwise the user of the data draws one."""
 
 
 def read_labelled(name: str, folder: str | PathLike[str] | None = None) -> Labelled:
@@ -48,13 +48,13 @@ def read_labelled(name: str, folder: str | PathLike[str] | None = None) -> Label
     ----------
     name : str
     folder : path, optional
-        By default what the environment names; see `data_folder`.
+        By default the value of the environment variable; see `data_folder`.
 
     Raises
     ------
     InputError
-        If there is no such set, a file is missing (with where to get it) or has no rows, or a
-        line is malformed, with its number.
+        If the set is unknown, a file is missing (the message names its source) or has no rows, or
+        a line is malformed (with its number).
     """
     paths = labelled_files(name, folder)
     read, kind, published = LABELLED[name][1:]
@@ -69,7 +69,7 @@ def read_labelled(name: str, folder: str | PathLike[str] | None = None) -> Label
 
 
 def labelled_files(name: str, folder: str | PathLike[str] | None = None) -> list[Path]:
-    """Return the files of a set, or raise where one is missing."""
+    """Return the files of a set, or raise InputError if one is missing."""
     if name not in LABELLED:
         raise InputError(f"no data set {name!r}; there are {', '.join(LABELLED)}")
     place = data_folder(folder)
@@ -124,7 +124,7 @@ def _split(path: Path, rows: list[tuple[int, list[str]]], width: int) -> Part:
 
 
 def _numbers(path: Path, rows: list[tuple[int, list[str]]], width: int, what: str) -> Array:
-    """Return rows of text as finite numbers, or raise with the line of the first that is not."""
+    """Return rows of text as finite numbers, or raise InputError with the first wrong line."""
     if not rows:
         raise InputError(f"{path} has no rows; get the file again")
     for n, row in rows:
@@ -141,4 +141,4 @@ LABELLED: dict[str, tuple[Sequence[tuple[str, ...]], Callable[[Path], Part], typ
     "pendigits": ([("pendigits.tra",), ("pendigits.tes",)], _last(",", 16), int, True),
     "satimage": ([("sat.trn",), ("sat.tst",)], _last(None, 36), int, True),
 }
-"""The files of each set (either name), how to read one, its labels, and if its split is public."""
+"""For each set: names of its files, the reader, the type of labels, whether the split is public."""

@@ -39,20 +39,20 @@ class GridMap(NamedTuple):
     passable: Flags
     """Which cells may be stood on, shape (H, W)."""
     height: Whole | None = None
-    """The height at the upper left corner of each cell, shape (H, W), where the file has it."""
+    """The height at the upper left corner of each cell, shape (H, W), or None."""
 
 
 class Scenario(NamedTuple):
     """A path-finding problem on a map."""
 
     bucket: int
-    """Length divided by 4, rounded down: problems of a bucket are about as long."""
+    """The length divided by 4, rounded down; problems of a bucket have similar lengths."""
     map: str
-    """The map as the file names it."""
+    """The name of the map in the file."""
     width: int
-    """Of the map, in cells."""
+    """The width of the map in cells."""
     height: int
-    """Of the map, in cells."""
+    """The height of the map in cells."""
     source: tuple[int, int]
     """Row and column of the start, from 0 at the upper left."""
     target: tuple[int, int]
@@ -75,8 +75,8 @@ def read_map(path: str | PathLike[str]) -> GridMap:
     Raises
     ------
     InputError
-        If the file is missing (with where to get it) or cannot be read, and for a wrong header,
-        row or character, with its line.
+        If the file is missing (the message names its source) or cannot be read, or if its header,
+        a row or a character is wrong (the message names the line).
 
     References
     ----------
@@ -110,23 +110,23 @@ def read_map(path: str | PathLike[str]) -> GridMap:
 def read_scenarios(path: str | PathLike[str], grid: GridMap | None = None) -> list[Scenario]:
     """Read the problems of a .scen file, version 1; gzipped or not.
 
-    The file has x (the column) before y (the row); here it is row and column, as arrays have it.
+    The file has x (the column) before y (the row); a `Scenario` has (row, column), like arrays.
     Lengths are of octile paths: a step to one of four neighbours costs 1, a diagonal one √2,
-    and a diagonal step needs both cells beside it passable. The published lengths were summed
+    and a diagonal step needs both adjacent cells passable. The published lengths were summed
     with 1.414213562 for √2: they differ from exact ones by 4e-10 for each diagonal step.
 
     Parameters
     ----------
     path : path
     grid : GridMap, optional
-        The map that the problems are for. Every problem is checked against it: name, size, and
-        that start and goal are passable.
+        The map of the problems. If given, every problem is checked: the name and the size of the
+        map, and that start and goal are passable.
 
     Raises
     ------
     InputError
-        If the file is missing (with where to get it), cannot be read, has no problems or another
-        version, and for a problem that is malformed or does not match `grid`, with its line.
+        If the file is missing (the message names its source), cannot be read, or has no problems
+        or another version, or if a problem is malformed or does not match `grid` (with its line).
     """
     path = located(path, SOURCES["movingai"])
     text = list(lines(path))
@@ -150,7 +150,7 @@ def _stem(name: str) -> str:
 
 
 def _header(path: Path, text: list[Line]) -> tuple[int, int, int]:
-    """Return the number of layers, height and width, or raise."""
+    """Return the number of layers, the height and the width, or raise InputError."""
     said = {key: (n, rest.strip()) for n, line in text for key, _, rest in [line.partition(" ")]}
     keys, kind = list(said), said.get("type", (0, ""))[1]
     known = kind in ("octile", _CORNER) and {*keys[1:3]} == {"height", "width"}
@@ -163,7 +163,7 @@ def _header(path: Path, text: list[Line]) -> tuple[int, int, int]:
 
 
 def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:
-    """Return rows of equal length as an array, or raise at the first unknown character."""
+    """Return rows of equal length as an array, or raise InputError at an unknown character."""
     cells = np.array([list(row) for _, row in rows], dtype="<U1")
     wrong = np.argwhere(~np.isin(cells, list(known)))
     if wrong.size:
@@ -176,10 +176,10 @@ def _grid(path: Path, rows: list[Line], known: str) -> NDArray[np.str_]:
 
 
 def _scenario(path: Path, n: int, line: str) -> Scenario:
-    # Names of maps may have blanks in them, which is why the files are written with tabs.
+    # Files have tabs between fields, because names of maps may contain blanks.
     fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
     name = fields.pop(1) if len(fields) > 1 else ""
-    *whole, length = row(path, n, fields, _COLUMNS, "a problem, beside the map,")
+    *whole, length = row(path, n, fields, _COLUMNS, "a problem, besides the map,")
     bucket, width, height, x, y, goal_x, goal_y = map(int, whole)
     if max(x, goal_x) >= width or max(y, goal_y) >= height:
         raise InputError(f"{path}, line {n}: the start or the goal is outside the map")
@@ -187,7 +187,7 @@ def _scenario(path: Path, n: int, line: str) -> Scenario:
 
 
 def _mismatch(scenario: Scenario, grid: GridMap) -> str:
-    """Return why a problem is not one on this map, or nothing."""
+    """Return the reason why a problem does not belong to this map, or an empty text."""
     if _stem(scenario.map.replace("\\", "/").rsplit("/", 1)[-1]) != grid.name:
         return f"is for the map {scenario.map!r}, and the map given is {grid.name!r}"
     height, width = grid.passable.shape
@@ -206,14 +206,14 @@ def _mismatch(scenario: Scenario, grid: GridMap) -> str:
 def map_graph(grid: GridMap, neighbours: int = 8) -> planning.Graph:
     """Return the passable cells of a map as a graph whose nodes are (row, column).
 
-    Features of a cell are ``step``, 1; ``swamp``, 1 in swamp and else 0; ``near_wall``, the share
-    of the eight cells around it that are not passable, as those beyond the border are not.
+    Features of a cell are ``step``, 1; ``swamp``, 1 in swamp and 0 elsewhere; ``near_wall``, the
+    share of the eight cells around it that are not passable or lie beyond the border.
 
     Parameters
     ----------
     grid : GridMap
     neighbours : {8, 4}
-        Diagonal steps need both cells beside them passable, as the lengths of scenarios do.
+        Diagonal steps need both adjacent cells passable, as in the lengths of scenarios.
     """
     from scipy.ndimage import convolve
 

@@ -1,4 +1,4 @@
-"""Where the files of public data sets are, and what is said where one is missing."""
+"""The places of files of public data sets, and the message if a file is missing."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ SOURCES = {
     "rasters": "wherever its layers come from; public elevation is at https://opentopography.org/ "
     "and https://earthexplorer.usgs.gov/",
 }
-"""Where the public original of each set is."""
+"""The source of each public data set."""
 
 
 def data_folder(given: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of data: `given`, or what the environment names.
+    """Return the folder of data: `given`, or the value of the environment variable.
 
     Raises
     ------
     InputError
-        If neither is there, or it is not a folder.
+        If there is neither, or if it is not a folder.
     """
     named = given if given is not None else os.environ.get(ENVIRONMENT)
     if not named:
@@ -67,7 +67,7 @@ def look(folder: Path, name: str, *files: str) -> Path | None:
 
 
 def find(folder: Path, name: str, *files: str) -> Path:
-    """Return the path that `look` finds, or raise with the names looked for and their source."""
+    """Return the path that `look` finds, or raise InputError with the names and their source."""
     found = look(folder, name, *files)
     if found is None:
         names = " or ".join(files)
@@ -79,7 +79,7 @@ def find(folder: Path, name: str, *files: str) -> Path:
 
 
 def located(path: str | os.PathLike[str], source: str) -> Path:
-    """Return the file `path`, or the one with .gz; or raise with its `source`, in words."""
+    """Return the file `path` or `path`.gz, or raise InputError that names its `source`."""
     given = Path(path)
     for place in (given, Path(f"{given}.gz")):
         if place.is_file():
@@ -89,12 +89,12 @@ def located(path: str | os.PathLike[str], source: str) -> Path:
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file, gzipped or not, that are not blank, with their numbers.
+    """Yield the number and the text of each line that is not blank; the file may be gzipped.
 
     Raises
     ------
     InputError
-        If the file cannot be read: not text, or a damaged archive.
+        If the file is not text or is a damaged archive.
     """
     number = 0
     try:

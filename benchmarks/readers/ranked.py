@@ -14,7 +14,7 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 
 RANKED = ("mq2008", "mslr-web10k")
-"""The ranking sets whose folds can be read by name."""
+"""The ranking sets with folds that `read_fold` reads by name."""
 
 FOLDS = 5
 
@@ -23,7 +23,7 @@ class Ranked(NamedTuple):
     """Documents of queries."""
 
     X: Array
-    """Features, shape (N, d), finite; those a file leaves out are 0."""
+    """Features, shape (N, d), finite; a feature that a line leaves out is 0."""
     y: Array
     """Grades, shape (N,); higher is better."""
     groups: Any
@@ -31,14 +31,14 @@ class Ranked(NamedTuple):
 
 
 def read_ranked(path: str | PathLike[str]) -> Ranked:
-    """Read a file with a document a line: ``2 qid:10 1:0.5 3:0.25 # comment``; gzipped or not.
+    """Read a file with one document per line: ``2 qid:10 1:0.5 3:0.25 # comment``; gzipped or not.
 
     Raises
     ------
     InputError
-        If the file cannot be read or has no documents, or a line is malformed: no grade, no
-        query, a field that is not feature:value with a feature >= 1, features that do not
-        increase, a number that is not finite; with the line's number.
+        If the file cannot be read or has no documents, or if a line is malformed: it has no grade
+        or query, a field that is not feature:value with a feature >= 1, features that do not
+        increase, or a number that is not finite. The message has the number of the line.
     """
     grades: list[float] = []
     queries: list[str] = []
@@ -65,7 +65,7 @@ def read_ranked(path: str | PathLike[str]) -> Ranked:
 
 
 def concatenated(parts: list[Ranked]) -> Ranked:
-    """Return several parts of one set as one; a part that lacks the last features has them 0."""
+    """Concatenate parts of a set; a part without the last features gets zeros for them."""
     width = max(part.X.shape[1] for part in parts)
     X = np.concatenate([_widened(part.X, width) for part in parts])
     y = np.concatenate([part.y for part in parts])
@@ -92,7 +92,7 @@ def read_fold(name: str, folder: str | PathLike[str], fold: int) -> tuple[Ranked
 
 
 def fold_files(name: str, folder: str | PathLike[str], fold: int) -> tuple[list[Path], Path]:
-    """Return the training files and the test file of a fold, or raise where one is missing."""
+    """Return the files for training and the file for the test of a fold, or raise InputError."""
     if name not in RANKED:
         raise InputError(f"no ranking set {name!r}; there are {', '.join(RANKED)}")
     if not 1 <= fold <= FOLDS:
@@ -118,7 +118,7 @@ def _widened(X: Array, width: int) -> Array:
 
 
 def _pairs(path: Path, n: int, texts: list[str]) -> Array:
-    """Return the features of a line and their values, or raise for what is wrong with it."""
+    """Return the features of a line and their values, or raise InputError with the wrong field."""
     try:
         made = np.array([text.split(":") for text in texts], dtype=np.float64)
         made = made.reshape(len(texts), 2)

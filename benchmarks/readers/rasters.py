@@ -16,8 +16,8 @@ def read_layers(path: str | PathLike[str]) -> dict[str, Array]:
     """Read the layers of an .npz or of an .npy file: a dict of arrays of shape (H, W), in doubles.
 
     Every array of two dimensions is a layer with the name of the array (in an .npy file, of the
-    file). One of shape (B, H, W) is several, ``name_0``, ``name_1`` and so on. Other arrays are
-    left out. True and false are 1 and 0; what is not finite means no data.
+    file). An array of shape (B, H, W) gives the layers ``name_0``, ``name_1`` and so on. Other
+    arrays are left out. True and false are 1 and 0; values that are not finite mean no data.
 
     A GeoTIFF becomes such a file by rasterio: ``np.savez("land.npz", height=file.read(1,
     masked=True).astype(float).filled(np.nan))``.
@@ -25,8 +25,8 @@ def read_layers(path: str | PathLike[str]) -> dict[str, Array]:
     Raises
     ------
     InputError
-        If the file is missing, of another kind or damaged; has no layers; two have the same name,
-        or differ in shape (naming them); or bands come last.
+        If the file is missing, damaged or of another kind, if it has no layers, if two layers have
+        the same name or different shapes, or if bands are the last dimension.
     """
     path = located(path, SOURCES["rasters"])
     held, layers = archive(path), dict[str, Array]()

@@ -18,7 +18,7 @@ from relaxboost._core.tables import read_csv
 from relaxboost.planning.tables import called, check_table
 
 TURNS = {"right": 2, "u-turn": 4, "left": 6}
-"""Turn features, and the directions in transit.npy that they are, as its authors count them."""
+"""Features of turns, and their numbers in transit.npy."""
 
 
 class TaxiTrips(NamedTuple):
@@ -27,9 +27,9 @@ class TaxiTrips(NamedTuple):
     nodes: Any
     """Indexed by OpenStreetMap's number: lon and lat in degrees."""
     links: Any
-    """n_id, the link's number; u and v, its nodes; highway, of a list the first; length, metres."""
+    """n_id, the number of a link; u and v, its nodes; highway, the first kind; length in metres."""
     turns: Whole
-    """Link, direction, and the link it leads to, shape (T, 3)."""
+    """A link, a direction, and the next link, shape (T, 3)."""
     trips: Any
     """A row for each link of a trip, in order: trip, by its place in the file, and edge."""
 
@@ -49,8 +49,8 @@ def read_taxi(folder: str | PathLike[str], trips: str = "path.csv") -> TaxiTrips
     Raises
     ------
     InputError
-        If a file is missing (with where to get it), cannot be read or lacks a column, links come
-        twice, or a path is no list of numbers.
+        If a file is missing (the message names its source), cannot be read or lacks a column, if a
+        link comes twice, or if a path is not a list of numbers.
 
     References
     ----------
@@ -89,16 +89,16 @@ def read_taxi(folder: str | PathLike[str], trips: str = "path.csv") -> TaxiTrips
 def taxi_graph(
     taxi: TaxiTrips, features: Sequence[str] = ("length", "highway")
 ) -> planning.TurnGraph:
-    """Return the graph of links and turns; `TURNS` are features beside those of links.
+    """Return the graph of links and turns, with `TURNS` as features besides those of links.
 
-    Turns are those of `TaxiTrips.turns` between links that meet. `paths_from_pandas` makes tasks of
-    the trips, from where their first link begins to where their last one ends.
+    The turns are those of `TaxiTrips.turns` between adjacent links. `paths_from_pandas` makes tasks
+    of the trips, from the first node of their first link to the last node of their last link.
 
     Parameters
     ----------
     taxi : TaxiTrips
     features : sequence of str
-        Of links, as in `planning.from_pandas`.
+        Features of links, as in `planning.from_pandas`.
     """
     streets = planning.from_pandas(
         taxi.links, features=list(features), edge="n_id", nodes=taxi.nodes

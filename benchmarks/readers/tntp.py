@@ -29,15 +29,15 @@ class RoadNetwork(NamedTuple):
     name: str
     """The name of the file without _net.tntp."""
     nodes: int
-    """How many nodes there are."""
+    """The number of nodes."""
     zones: int
-    """How many zones; they are the nodes 1 to `zones`."""
+    """The number of zones, which are the nodes 1 to `zones`."""
     first_through: int
-    """Nodes below it are centroids: routes begin and end there, and may not pass through."""
+    """Nodes below this number are centroids: routes start and end there, and cannot pass them."""
     tail: Whole
-    """Where each link begins, shape (E,)."""
+    """The first node of each link, shape (E,)."""
     head: Whole
-    """Where each link ends, shape (E,)."""
+    """The last node of each link, shape (E,)."""
     attributes: dict[str, Array]
     """Arrays of shape (E,) by name: capacity, length, free_flow_time, b, power, speed, toll,
     link_type, in the units of the file; volume and cost, if a file of flows was given."""
@@ -52,12 +52,11 @@ def read_network(
 ) -> RoadNetwork:
     """Read a network, and if given its equilibrium traffic and the positions of its nodes.
 
-    Each file may be gzipped. Links keep the order of the network's file; flows are matched to
-    them by their two nodes, and where several links join the same two nodes, in their order.
-    The cost of a flow file is what its authors minimised: free_flow_time * (1 + b *
-    (volume / capacity) ** power), plus in some networks (Chicago-Sketch) multiples of length and
-    of toll. Whether `first_through` forbids anything is up to the file: some (Chicago-Sketch,
-    Sioux Falls) say 1, and then every node may be passed.
+    Each file may be gzipped. Links keep the order of the file of the network. Flows are matched to
+    links by their two nodes, and in order if several links join the same nodes. The cost in a file
+    of flows is the objective of its authors: free_flow_time * (1 + b * (volume / capacity) **
+    power), plus multiples of length and of toll in some networks (Chicago-Sketch). In some files
+    (Chicago-Sketch, Sioux Falls) `first_through` is 1, and routes may pass every node.
 
     Parameters
     ----------
@@ -71,9 +70,9 @@ def read_network(
     Raises
     ------
     InputError
-        If a file is missing (with where to get it) or cannot be read; a line is malformed (with its
-        number); links are not as many as the metadata say; a link has no flow or a flow no link; a
-        node has no position or several.
+        If a file is missing (the message names its source) or cannot be read, if a line is
+        malformed (with its number), if the number of links differs from the metadata, if a link
+        has no flow or a flow no link, or if a node has no position or several.
 
     References
     ----------
@@ -122,8 +121,8 @@ def _metadata(path: Path) -> tuple[int, ...]:
     zones, count, through, links = (said[key] for key in _SAID)
     if zones > count or through > count + 1:
         raise InputError(
-            f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither can "
-            "be more than there are nodes"
+            f"{path} says {zones} zones, first thru node {through} and {count} nodes; neither may "
+            "exceed the number of nodes"
         )
     return zones, count, through, links
 
@@ -145,7 +144,7 @@ def _matched(
     wanted: Sequence[tuple[int, ...]],
     name: str,
 ) -> Array:
-    """Return the values of a file in the order wanted; its rows begin with what they are of."""
+    """Return the values of a file in the order of `wanted`; the first fields of a row are keys."""
     path = located(given, SOURCES["tntp"])
     waiting = defaultdict(list)
     for place in reversed(range(len(wanted))):
@@ -171,7 +170,7 @@ def _shown(key: tuple[int, ...]) -> str:
 
 
 class Into(NamedTuple):
-    """The label of a centroid where routes end; where they begin it is the number itself."""
+    """The label of a centroid at the end of a route; at its start the label is the number."""
 
     centroid: int
 
@@ -181,15 +180,15 @@ def road_graph(
 ) -> planning.Graph:
     """Return the network as a graph whose arcs are its links, in their order.
 
-    Nodes below `network.first_through` may not be passed through. Each of them is two nodes here,
-    its number, which only leaves, and ``Into(number)``, which is only entered; `road_target` gives
-    the label to end at.
+    Routes cannot pass the nodes below `network.first_through`. In the graph, each of them becomes
+    two nodes: its number, with outgoing arcs only, and ``Into(number)``, with incoming arcs only.
+    `road_target` returns the label for the end of a route.
 
     Parameters
     ----------
     network : RoadNetwork
     names : sequence of str
-        Features: attributes of the network.
+        Attributes of the network that become features.
     """
     unknown = [name for name in names if name not in network.attributes]
     if unknown:
@@ -209,5 +208,5 @@ def road_graph(
 
 
 def road_target(network: RoadNetwork, node: int) -> int | Into:
-    """Return the label of a node where routes end, in the graph of `road_graph`."""
+    """Return the label in `road_graph` of a node at the end of a route."""
     return Into(node) if node < network.first_through else node

@@ -1,4 +1,4 @@
-"""Experiments of papers, run again on the public data: GB11's Figs. 1 to 3."""
+"""Reruns of published experiments on public data: Figs. 1 to 3 of Grubb & Bagnell (2011)."""
 
 from benchmarks.reproductions.experiments import EXPERIMENTS, DataSplit, Experiment, Half
 from benchmarks.reproductions.reproducing import Effort, Outcome, reproduce

@@ -1,4 +1,4 @@
-"""What the runs of several seeds say together: curves with bands, and where they end."""
+"""Summaries of the runs of several seeds: median curves with quartiles, and final values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Band(NamedTuple):
     high: Array
 
     def last(self) -> tuple[float, float, float]:
-        """Return median, lower and upper quartile where the curve ends."""
+        """Return the median, the lower and the upper quartile at the end of the curve."""
         return float(self.median[-1]), float(self.low[-1]), float(self.high[-1])
 
 
 def band(results: list[Result], column: str) -> Band:
-    """Return the band of a column; a run that ended early stays where it ended."""
+    """Return the band of a column; a run that ended early keeps its last value."""
     place = COLUMNS.index(column)
     tables = [np.array(result["rows"]) for result in results]
     grid = np.unique(np.concatenate([table[:, 0] for table in tables]))
@@ -35,7 +35,7 @@ def band(results: list[Result], column: str) -> Band:
 
 
 def ends(results: list[Result], column: str = "train_loss", at: int = -1) -> Array:
-    """Return the last value of each run, or another."""
+    """Return the last value of each run, or the value at another round."""
     return np.array([result["rows"][at][COLUMNS.index(column)] for result in results])
 
 
@@ -50,7 +50,7 @@ def start(results: list[Result], column: str = "train_loss") -> float:
 
 
 def late_gain(results: list[Result], column: str = "train_loss") -> float:
-    """Return by how much the second half of the learners lowers the least value of a column."""
+    """Return the decrease of the least value of a column in the second half of the learners."""
     gains, place = [], COLUMNS.index(column)
     for result in results:
         table = np.array(result["rows"])
@@ -60,19 +60,19 @@ def late_gain(results: list[Result], column: str = "train_loss") -> float:
 
 
 def reaches(results: list[Result], level: float, column: str = "train_loss") -> float | None:
-    """Return the learners after which the median curve is first at or below `level`."""
+    """Return the number of learners at which the median curve first reaches `level`."""
     curve = band(results, column)
     below = np.flatnonzero(curve.median <= level)
     return float(curve.learners[below[0]]) if below.size else None
 
 
 def least(results: list[Result], column: str) -> tuple[float, float]:
-    """Return the least value of the median curve, and the learners there."""
+    """Return the least value of the median curve, and its number of learners."""
     curve = band(results, column)
     place = int(curve.median.argmin())
     return float(curve.median[place]), float(curve.learners[place])
 
 
 def middle(results: list[Result], key: str) -> Any:
-    """Return the median of a number of each run."""
+    """Return the median over runs of the number under `key`."""
     return float(np.median([result[key] for result in results]))

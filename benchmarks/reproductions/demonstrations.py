@@ -39,16 +39,16 @@ RASTER, TRIPS = "zion_srtm_nlcd.npz", "linkIncidence.txt"
 
 LOSS = PlanningLoss()
 MARGIN = Missed(scale=0.1)
-"""A missed arc counts a tenth of what a site costs at the start."""
+"""A missed arc counts a tenth of the cost of a site at the start."""
 
 WINDOW, WINDOWS, EACH = 48, 16, 3
-"""Cells along a side; windows for training, and as many others for the test; paths in each."""
+"""Cells along a side of a window; windows for training, and for the test; paths in a window."""
 ROUTES = 300
-"""Trips for training, and as many others for the test."""
+"""The number of trips for training, and for the test."""
 QUICK = 4
-"""--quick has a fourth of the windows and of the trips."""
+"""--quick divides the numbers of windows and of trips by this number."""
 
-# Degrees at the equator in metres; cells of the raster are 3 arc seconds, at 37° north.
+# A degree at the equator has 111 320 m. A cell of the raster is 3 arc seconds, at 37.3° north.
 _CELL = 111_320.0 * 3.0 / 3600.0
 _NARROWER = float(np.cos(np.radians(37.3)))
 
@@ -59,12 +59,12 @@ _COVERS = {
     "forest": (41, 42, 43),
     "shrub": (52,),
 }
-"""NLCD's classes; grass, fields and wetlands are the rest."""
+"""Classes of NLCD; grass, fields and wetlands are the other classes."""
 NAMES = ("slope", "elevation", *_COVERS)
 
 
 def arrays(tasks: Sequence[Task]) -> Iterator[NDArray[Any]]:
-    """Yield all that the tasks are made of, for a digest."""
+    """Yield the arrays of the tasks and of their graphs, for a digest."""
     for graph in dict.fromkeys(task.graph for task in tasks):
         yield from (graph.tail, graph.head, graph.features)
     for task in tasks:
@@ -77,7 +77,7 @@ def features(tasks: Sequence[Task]) -> Array:
 
 
 def geometry(risk: PlanningRisk) -> tuple[Array | None, float]:
-    """Return the weights of sites and the unit of the steps, as `planning.boost` has them."""
+    """Return the weights of sites and the unit of the steps, as in `planning.boost`."""
     weights = risk.visited()
     return weights, first_step(LOSS.bind(risk.oracle.tasks, weights))
 
@@ -85,8 +85,8 @@ def geometry(risk: PlanningRisk) -> tuple[Array | None, float]:
 def missed(risk: PlanningRisk) -> Callable[[Array], float]:
     """Return a function of F: the share of demonstrated arcs that plans miss, a mean over tasks.
 
-    Plans are for the costs without loss, raised to a floor where they are negative. Where the
-    demonstration is as short as the plan, nothing is missed.
+    Plans are for the costs without loss, and negative costs are raised to a floor. If the
+    demonstration is as short as the plan, it misses no arc.
     """
     bare = [Task.along(task.demonstration, NoLoss()) for task in risk.oracle.tasks]
     oracle = Oracle(bare)
@@ -108,7 +108,7 @@ def missed(risk: PlanningRisk) -> Callable[[Array], float]:
 
 
 def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequence[Task], ...]]:
-    """Return what draws training and test tasks of "terrain" or "borlange" for a seed."""
+    """Return a function from a seed to training and test tasks of "terrain" or "borlange"."""
     path = located(name, folder)
     if name == "terrain":
         held = read_layers(path)
@@ -122,7 +122,7 @@ def drawn(name: str, folder: Path, quick: bool) -> Callable[[int], tuple[Sequenc
 
 
 def located(name: str, folder: Path) -> Path:
-    """Return the file of a set, or raise where it is missing."""
+    """Return the file of a set, or raise InputError if it is missing."""
     if name == "borlange":
         return find(folder, name, TRIPS).parent
     found = look(folder, name, RASTER)
@@ -136,7 +136,7 @@ def located(name: str, folder: Path) -> Path:
 
 
 def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Sequence[Task], ...]:
-    """Return tasks on windows of the raster, no two of which overlap."""
+    """Return tasks on windows of the raster that do not overlap."""
     rng = np.random.default_rng(seed)
     cover = layers[1]
     height, width = cover.shape
@@ -144,7 +144,7 @@ def _terrain(layers: Array, seed: int, quick: bool) -> tuple[Sequence[Task], ...
         (i, j)
         for i in range(0, height - WINDOW + 1, WINDOW)
         for j in range(0, width - WINDOW + 1, WINDOW)
-        if (cover[i : i + WINDOW, j : j + WINDOW] > 0).all()  # 0: beyond the map of land cover
+        if (cover[i : i + WINDOW, j : j + WINDOW] > 0).all()  # 0: no land cover is known
     ]
     windows = WINDOWS // QUICK if quick else WINDOWS
     windows = min(windows, len(corners) // 2)
@@ -175,10 +175,10 @@ def terrain_features(elevation: Array, cover: Array) -> Array:
 
 
 def expert(X: Array) -> Array:
-    """Return what the planted expert pays for cells, from 7 features each: not linear in them.
+    """Return the cost of each cell for the planted expert, a nonlinear function of 7 features.
 
-    Slope counts by its square up to 30°; forest is shelter on gentle slopes and in the way on
-    steep ones; shrub is slow below 1.8 km; water is avoided; and elevation far from 1.9 km costs.
+    The slope counts by its square up to 30°. Forest is shelter on gentle slopes and an obstacle on
+    steep ones. Shrub is slow below 1.8 km. Water is expensive, and so is elevation far from 1.9 km.
     """
     slope, elevation = X[..., 0], X[..., 1]
     water, developed, barren, forest, shrub = np.moveaxis(X[..., 2:], -1, 0)
@@ -210,8 +210,8 @@ def _led(graph: Graph, rng: np.random.Generator) -> list[Task]:
 def trip_graph(routes: Routes) -> Graph:
     """Return the graph of links and destinations; features belong to the steps between links.
 
-    Minutes, left turn, u-turn (an angle of at least 40 and 177 degrees), and whether the step
-    ends at the destination; an angle that is unknown is no turn.
+    The features are minutes, left turn (at least 40 degrees), u-turn (at least 177 degrees), and 1
+    for a step to the destination. An unknown angle counts as no turn.
     """
     steps = np.stack([routes.time, left_turns(routes), u_turns(routes), 0.0 * routes.time], axis=1)
     ends = np.tile([0.0, 0.0, 0.0, 1.0], (len(routes.destination_arcs), 1))
@@ -223,7 +223,7 @@ def trip_graph(routes: Routes) -> Graph:
 
 
 def _trips(routes: Routes, graph: Graph, seed: int, quick: bool) -> tuple[Sequence[Task], ...]:
-    """Return trips for training and others for the test."""
+    """Return the tasks for training and those for the test."""
     size = ROUTES // QUICK if quick else ROUTES
     size = min(size, len(routes.paths) // 2)
     if size == 0:

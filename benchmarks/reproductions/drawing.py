@@ -17,10 +17,10 @@ STYLES: dict[str, dict[str, Any]] = {
     "repeated": {"color": "C3", "linestyle": "-"},
     "residual": {"color": "C0", "linestyle": (0, (8, 2))},
 }
-"""As in the paper."""
+"""The line styles of the paper."""
 
 Curves = Mapping[str, Mapping[str, list[Result]]]
-"""By set and algorithm, one result for each seed."""
+"""Results by set and algorithm, one for each seed."""
 
 
 def draw(
@@ -67,13 +67,14 @@ def _panel(axes: Any, results: Mapping[str, list[Result]], column: str) -> None:
         )
         top = max(top, float(curve.median[1:].max(initial=0.0)))
         start = float(curve.median[0])
-    # The first steps of a large scale may overshoot far; the rest should still be legible.
+    # The first steps of a large scale may overshoot far. The axis is cut so that the rest of the
+    # curve stays legible.
     most = 1.6 * round(start, 6) if column.endswith("loss") else 1.0
     axes.set_ylim(0.0, min(1.05 * top, most) or 1.0)
 
 
 def png(figure: Any) -> bytes:
-    """Return a figure as a small PNG: a hundred colours do for three lines."""
+    """Return a figure as a small PNG of a hundred colours, which suffice for three lines."""
     from PIL import Image
 
     drawn, small = io.BytesIO(), io.BytesIO()

@@ -34,9 +34,9 @@ from relaxboost.functional import (
 )
 
 SCALES = (0.25, 1.0, 4.0, 16.0)
-"""The constants of η_t = c/sqrt(t) to choose from."""
+"""The candidates for the constant c of the steps c/sqrt(t)."""
 QUICK_ROWS, QUICK_QUERIES = 1000, 60
-"""What --quick keeps at most of a training and of a test set."""
+"""The most rows, or queries, of a training or test set that --quick keeps."""
 
 
 class Half(NamedTuple):
@@ -47,7 +47,7 @@ class Half(NamedTuple):
     groups: Any = None
 
     def some(self, rows: Any) -> Half:
-        """Return the rows given, as a slice or by number."""
+        """Return the set with the given rows only, a slice or an array of numbers."""
         return Half(self.X[rows], self.y[rows], None if self.groups is None else self.groups[rows])
 
 
@@ -62,7 +62,7 @@ class DataSplit(NamedTuple):
     test: Half
 
     def digest(self) -> str:
-        """Return what tells these data from others."""
+        """Return a hash of the data."""
         made = hashlib.sha256()
         parts: list[Any] = [part for part in (*self.train, *self.test) if part is not None]
         for part in parts:
@@ -81,24 +81,24 @@ class Experiment:
     name : str
     title : str
     sets : tuple of str
-        The data sets there are for it.
+        The data sets of the experiment.
     default : tuple of str
-        Those it is run on where none are named.
+        The data sets of a run that names none.
     most : int, optional
-        The seeds there are at most: the folds.
+        The largest number of seeds, if these are folds.
     score : str
-        What is counted besides the loss: "error", "disagreement" for rankings, or "missed", the
-        share of demonstrated arcs, for planning.
+        The second curve besides the loss: "error"; "disagreement" for rankings; or "missed" for
+        planning, the share of demonstrated arcs that plans miss.
     check : callable
-        Takes a set, the folder and the number of seeds; raises where a file is missing.
+        Takes a set, the folder and the number of seeds; raises InputError if a file is missing.
     problems : callable
-        Takes a set, the folder, the number of seeds and whether to be quick. Returns a function
+        Takes a set, the folder, the number of seeds and the option --quick. Returns a function
         from a seed to its `DataSplit`.
     geometry : callable, optional
         Takes the training risk; returns the weights of its points, and the unit of the steps. By
-        default the risk's own weights, and 1.
+        default the weights of the risk, and 1.
     scales : tuple of float
-        The constants c of steps c/√t to choose from.
+        The candidates for the constant c of the steps c/√t.
     """
 
     name: str
@@ -116,9 +116,9 @@ class Experiment:
 
 
 def split(data: Labelled, seed: int, quick: bool = False) -> DataSplit:
-    """Return the published split for seed 0, and one drawn with its sizes for any other.
+    """Return the published split for seed 0, and a random split of the same sizes otherwise.
 
-    Where none is published (connect4) all are drawn, four fifths for training.
+    connect4 has no published split: all its splits are random, four fifths for training.
     """
     published = data.published and seed == 0
     rows = np.arange(len(data.y))
@@ -132,7 +132,7 @@ def split(data: Labelled, seed: int, quick: bool = False) -> DataSplit:
 
 
 def _thinned(rows: Any, most: int) -> Any:
-    """Return at most so many rows, evenly from all."""
+    """Return at most `most` rows, evenly spaced."""
     return rows if len(rows) <= most else rows[np.arange(most) * len(rows) // most]
 
 
@@ -176,7 +176,7 @@ EXPERIMENTS = {
         check=lambda name, folder, seeds: demonstrations.located(name, folder),
         problems=_planned,
         geometry=demonstrations.geometry,
-        scales=(0.125, 0.25, 0.5, 1.0),  # where steps are longer the costs all turn negative
+        scales=(0.125, 0.25, 0.5, 1.0),  # longer steps make all costs negative
     ),
     "gb11-fig2": Experiment(
         name="gb11-fig2",
@@ -205,4 +205,4 @@ EXPERIMENTS = {
         ),
     ),
 }
-"""By the name that the command line uses."""
+"""The experiments by their names on the command line."""

@@ -1,4 +1,4 @@
-"""What agrees with the paper and what does not, from the numbers of a reproduction."""
+"""Findings: statements of the paper, and whether the numbers of a rerun agree with them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.reproductions.curves import end, ends, late_gain, least, middle,
 from benchmarks.reproductions.runs import Result
 
 Results = dict[str, list[Result]]
-"""By algorithm, one for each seed."""
+"""Results by algorithm, one for each seed."""
 Grid = dict[float, dict[str, Result]]
 """The runs of the first seed, by scale and algorithm."""
 
@@ -18,11 +18,11 @@ FAILING = ("connect4", "letter")
 """The sets on which the paper reports that the naive algorithm "clearly fails to converge"."""
 
 APART = 0.02
-"""Two losses differ if they are this share of the loss of f = 0 apart."""
+"""Two losses differ if their distance is at least this share of the loss of f = 0."""
 GAIN = 0.01
-"""A run is stuck if its second half lowers the least loss by less than this share of it."""
+"""A run is stuck if its second half lowers the least loss by less than this share of the start."""
 REPEATS = 8
-"""It cycles if its second half takes each of its splits at least so many times on average."""
+"""A run cycles if its second half takes each of its splits at least this often on average."""
 
 
 class Finding(NamedTuple):
@@ -31,11 +31,11 @@ class Finding(NamedTuple):
     set: str
     statement: str
     agrees: bool | None
-    """None for what the paper does not say."""
+    """None if the paper does not make the statement."""
     numbers: str
 
     def line(self) -> str:
-        """Return it as a line of text."""
+        """Return the finding as a line of text."""
         word = {True: "agrees", False: "does not agree", None: "not in the paper"}[self.agrees]
         return f"{self.set}: {word}: {self.statement}: {self.numbers}"
 
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 def judged(
     name: str, statement: str, results: Results, test: Callable[[Results], tuple[bool, str]]
 ) -> Finding:
-    """Return the finding of a test: it holds for the medians, and in more than half of the runs."""
+    """Return a finding that agrees if the test holds for medians and for most of the runs."""
     agrees, numbers = test(results)
     runs = len(results["naive"])
     often = sum(test({a: [one[n]] for a, one in results.items()})[0] for n in range(runs))
@@ -95,7 +95,7 @@ def planning(name: str, results: Results, grid: Grid) -> list[Finding]:
 
 
 def _lower(name: str, results: Results, column: str, what: str) -> Finding:
-    """Compare where the new algorithms end with where naive ends."""
+    """Compare the final values of the new algorithms with that of naive."""
     naive = ends(results["naive"], column)
     fewer = [
         f"{other} is lower in {int((ends(results[other], column) < naive).sum())}"
@@ -123,12 +123,12 @@ def _levels(results: Results) -> tuple[bool, str]:
 
 
 def _bottoms(results: Results, column: str) -> list[tuple[str, float, float]]:
-    """Return the least value of a column for each algorithm, and the learners there."""
+    """Return the least value of a column for each algorithm, and its number of learners."""
     return [(a, *least(results[a], column)) for a in ("naive", *OTHERS)]
 
 
 def _stuck(results: Results) -> tuple[bool, str]:
-    """Return whether naive makes no more progress far from where the others are."""
+    """Return whether naive stops making progress at a loss far above that of the others."""
     naive = results["naive"]
     first, last, gain = start(naive), end(naive), late_gain(naive)
     others = {other: end(results[other]) for other in OTHERS}
@@ -155,7 +155,7 @@ def _cycles(results: Results) -> tuple[bool, str]:
 
 
 def _any_step(name: str, grid: Grid) -> Finding:
-    """Compare the algorithms each with the scale that suits it best: is it the step's fault?"""
+    """Compare the algorithms at their best scales: does the common step explain a gap?"""
     best = {}
     for algorithm in ("naive", *OTHERS):
         runs = {scale: end([row[algorithm]]) for scale, row in grid.items()}
@@ -171,7 +171,7 @@ def _any_step(name: str, grid: Grid) -> Finding:
 
 
 def _rates(results: Results) -> tuple[bool, str]:
-    """Compare how many learners the faster needs for where the slower ends."""
+    """Compare the learners that both algorithms need for the final loss of the slower one."""
     slow, fast = sorted(OTHERS, key=lambda other: -end(results[other]))
     level, learners = end(results[slow]), end(results[slow], "learners")
     at = reaches(results[fast], level)
@@ -183,4 +183,4 @@ def _rates(results: Results) -> tuple[bool, str]:
 
 
 JUDGES = {"error": multiclass, "disagreement": ranking, "missed": planning}
-"""By the score of an experiment."""
+"""The function that makes the findings, by the score of an experiment."""

@@ -1,4 +1,4 @@
-"""`reproduce`: run an experiment, going on with what is there, and write what it shows."""
+"""`reproduce`: run an experiment, use stored results, and write the figure and the findings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a reproduction found.
+    """The results of a rerun.
 
     Attributes
     ----------
@@ -57,25 +57,25 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much of an experiment is run.
+    """The size of an experiment.
 
     Parameters
     ----------
     learners : int, optional
         Weak learners of each run, >= 2; by default 300.
     seeds : int, optional
-        Splits into training and test set, by default 3; for rankings the folds.
+        Number of splits into training and test set, or of folds for rankings; by default 3.
     quick : bool
-        Small parts of the data, and by default 60 learners and 2 seeds: a look, no reproduction.
+        Take small parts of the data, and by default 60 learners and 2 seeds, for a first look.
     baseline : bool
-        For fig3, also the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
+        For fig3, add the accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
     line_search : bool
-        Each step is the best along its direction, in place of c/sqrt(t).
+        Take the best step along each direction instead of c/sqrt(t).
 
     Raises
     ------
     InputError
-        For numbers below these.
+        If there are fewer than 2 learners or 1 seed.
     """
 
     learners: int = None  # type: ignore[assignment]  # a number once it is made
@@ -102,32 +102,33 @@ def reproduce(
     effort: Effort | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run an experiment of GB11 again, and write figure, curves and findings.
+    """Rerun an experiment of Grubb & Bagnell (2011), and write figure, curves and findings.
 
-    All three algorithms take the steps c/sqrt(t) of Theorems 5 and 7, with one c of four for
-    all: that of the least final training loss of seed 0, averaged over the algorithms; for fig1
-    they are multiples of the first step that `planning.boost` takes by default. Every run
-    is written to ``out/runs`` as it is finished, and used again by a later call for the same
-    data and effort, so that an interrupted call goes on and gives the same files.
+    All three algorithms take the steps c/sqrt(t) of Theorems 5 and 7 with the same constant c. Of
+    four candidates, c is the one with the least final training loss of seed 0, averaged over the
+    algorithms. For fig1 the unit of c is the first step that `planning.boost` takes by default.
+    Every finished run is stored in ``out/runs``. A later call for the same data and effort uses
+    it, so that the call after an interruption continues and writes the same files.
 
     Parameters
     ----------
     name : {"gb11-fig1", "gb11-fig2", "gb11-fig3"}
     data : path, optional
-        The folder of data; by default what the environment variable RELAXBOOST_DATA names.
+        The folder of data; by default the value of the environment variable RELAXBOOST_DATA.
     out : path, optional
-        A folder, made if need be; by default one of the figure's name here.
+        The folder of results, created if necessary; by default it has the name of the figure.
     sets : sequence of str
         By default terrain and borlange; mq2008; or connect4, letter, pendigits, satimage.
     effort : Effort, optional
-        How many weak learners and seeds; by default 300 and 3.
+        The numbers of weak learners and seeds; by default 300 and 3.
     progress : callable, optional
-        Called with (runs done, runs in all, the name of the next).
+        Called with (finished runs, all runs, the name of the next run).
 
     Raises
     ------
     InputError
-        Before work: no such figure or set, a file of data that is missing, with where to get it.
+        Before work starts, if the figure or a set is unknown, or a file of data is missing. The
+        message names the source of the file.
 
     References
     ----------
@@ -182,7 +183,7 @@ class _Set:
 
 
 class _Runner:
-    """Runs what is not there yet."""
+    """Runs the parts of an experiment that are not stored yet."""
 
     def __init__(
         self, experiment: Experiment, effort: Effort, store: Store, sets: int, show: Progress

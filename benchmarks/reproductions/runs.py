@@ -1,4 +1,4 @@
-"""One run: a set, an algorithm, a scale of the steps, a seed; and where its result is kept."""
+"""A run, with its data set, algorithm, scale of the steps and seed; and the store of results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP, LINE_SEARCH = "1/sqrt(t)", "line-search"
 
 
 def labels(score: str) -> list[str]:
-    """Return what `COLUMNS` but the first are called, for the score of an experiment."""
+    """Return labels of all `COLUMNS` except the first, for the score of an experiment."""
     return ["training loss", f"training {score}", "test loss", f"test {score}"]
 
 
@@ -45,13 +45,13 @@ def follow(
     -------
     dict
         ``rows``, a list of `COLUMNS` for each round of at most `learners` weak learners;
-        ``splits`` and ``late_splits``, the different splits among all and among the second half
-        of the weak learners; ``rounds`` and ``status``.
+        ``splits`` and ``late_splits``, the numbers of different splits among all weak learners and
+        among their second half; ``rounds`` and ``status``.
 
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C, so that no half of a run is taken for one.
+        On Ctrl-C, so that no part of a run is stored as a whole run.
     """
     loss, half, held = experiment.loss, problem.train, problem.test
     train = loss.bind(half.y, groups=half.groups)
@@ -87,7 +87,7 @@ def follow(
         raise
     if made.status == "interrupted":
         raise KeyboardInterrupt
-    splits: list[Any] = [  # of stumps; other hypotheses are all different
+    splits: list[Any] = [  # hypotheses that are not stumps are all different
         (one.feature, one.threshold) if isinstance(one, StumpHypothesis) else one
         for one in (term.hypothesis for term in made.terms[: int(rows[-1][0])])
     ]
@@ -105,15 +105,15 @@ SCORES: dict[str, Callable[[Any], Callable[[Array], float]]] = {
     "disagreement": lambda risk: lambda F: float(risk.disagreement(F)),
     "missed": missed,
 }
-"""By the score of an experiment: from a risk to the share that f gets wrong."""
+"""The share of wrong predictions as a function of a risk, by the score of an experiment."""
 
 
 def baseline(problem: DataSplit, learners: int) -> Result:
     """Return the test accuracy of scikit-learn's HistGradientBoostingClassifier with stumps.
 
-    It has ``max_depth=1`` and defaults otherwise, without early stopping. A round of it fits a
-    stump for each class (one where there are two); ``at_rounds`` is after as many rounds as
-    `learners`, and ``at_learners`` after as many stumps, rounded up to a round.
+    It has ``max_depth=1`` and otherwise defaults, without early stopping. A round fits a stump for
+    each class, or one stump for two classes. ``at_rounds`` is the accuracy after `learners` rounds,
+    and ``at_learners`` that after `learners` stumps, rounded up to a round.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -121,7 +121,7 @@ def baseline(problem: DataSplit, learners: int) -> Result:
     model = HistGradientBoostingClassifier(
         max_depth=1, max_iter=learners, early_stopping=False, random_state=0
     )
-    with threadpool_limits(1):  # OpenMP's threads wait busily, which a loaded machine makes worse
+    with threadpool_limits(1):  # waiting threads of OpenMP slow down a loaded machine
         model.fit(problem.train.X, problem.train.y)
     each = model.n_trees_per_iteration_
     wanted = {-(-learners // each): "at_learners", learners: "at_rounds"}
@@ -134,16 +134,16 @@ def baseline(problem: DataSplit, learners: int) -> Result:
 
 
 class Store:
-    """Results in a folder, a file each, written whole or not at all.
+    """A folder of results, one file each, written completely or not at all.
 
-    What is there is used again if it was made for the same data, settings and format.
+    A stored result is used if it was made for the same data, settings and format.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, spec: dict[str, Any], make: Callable[[], Result]) -> Result:
-        """Return the result for `spec`: what is kept, else what `make` gives, which is kept."""
+        """Return the stored result for `spec`, or store and return the result of `make`."""
         path = self.folder / self.name(spec)
         with suppress(OSError, ValueError):
             kept: Any = json.loads(path.read_text())

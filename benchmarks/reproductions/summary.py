@@ -1,4 +1,4 @@
-"""What a reproduction found, as data and as text."""
+"""The results of a rerun, as data and as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def describe(scale: float, grid: Grid, results: Results, baselines: list[Result]) -> Data:
-    """Return the numbers of a set: the grid of scales, where the curves end, the baseline."""
+    """Return the numbers of a set: the grid of scales, the ends of the curves, the baseline."""
     spec = [result["spec"] for result in results["naive"]]
     ends: Data = {}
     for algorithm, runs in results.items():
@@ -43,14 +43,14 @@ def describe(scale: float, grid: Grid, results: Results, baselines: list[Result]
 
 
 def title(name: str, data: Data, score: str) -> str:
-    """Return the title of a set's panels."""
+    """Return the title of the panels of a set."""
     what = "paths" if score == "missed" else "rows"
     steps = "by line search" if data["line_search"] else f"{data['scale']:g}/√t"
     return f"{name}: {data['train']} + {data['test']} {what}, steps {steps}"
 
 
 def written(data: Data, lines: list[str]) -> str:
-    """Return everything as text."""
+    """Return all results as text."""
     out = [
         f"{data['title']}; {data['learners']} weak learners, {data['seeds']} seeds"
         + ("; QUICK: small parts of the data, no reproduction" if data["quick"] else "")
@@ -91,7 +91,7 @@ def _grid(one: Data) -> list[str]:
 
 
 def _accuracies(data: Data) -> list[str]:
-    """Return the table of test accuracy beside scikit-learn's."""
+    """Return a table of test accuracies, with that of scikit-learn."""
     if not any("baseline" in one for one in data["sets"].values()):
         return []
     n = data["learners"]
