@@ -19,6 +19,7 @@ from relaxboost._core.files import check_input
 
 FILE = "file"
 """The key in the `attrs` of a table for the path of its file. The index then holds lines."""
+# The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
     b"BZh": "packed by bzip2; unpack it",
@@ -27,7 +28,6 @@ _OTHERS = {
     b"{": "JSON; write it as CSV",
     b"[": "JSON; write it as CSV",
 }
-"""The first bytes of other formats, and the remedy for each."""
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
 """Words that stand for a missing value in a column of numbers."""
 

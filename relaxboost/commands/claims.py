@@ -126,6 +126,7 @@ Examples:
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
     """Show a claim: the printed text, the check, the evidence, and the correction."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
+    # LaTeX is a file to include in a paper. Its lines are not wrapped.
     if latex:
         from relaxboost.claims.publishing.latex import counterexample
 
@@ -233,6 +234,7 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
     with progress.bar("checking") as bar:
         runs = rb.claims.check_all(chosen, **effort, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
+    # A page of verdicts has no place for a check that failed or was interrupted.
     verdicts = []
     for outcome in outcomes:
         if isinstance(outcome, rb.claims.Failure):
@@ -261,6 +263,7 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     known, unchecked = _known(wanted)
     if not ids:
         return known, unchecked
+    # An id may name a statement without a check. The verbs list and show print those too.
     others = [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
     there = [id for id in ids if _names_any(id, known) or not _names_any(id, others)]
     # `select` raises for an id that names nothing, and suggests ids that are similar.
@@ -300,6 +303,7 @@ def _follow(
     """Print outcomes as they arrive; return all of them, or those that came before Ctrl-C."""
     start = time.perf_counter()
     outcomes: list[ClaimVerdict | Failure] = []
+    # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
     try:
         with closing(runs):
             for _, outcome in runs:

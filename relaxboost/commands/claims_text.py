@@ -23,19 +23,19 @@ if TYPE_CHECKING:
         Unchecked,
     )
 
+# The number of characters of an instance in a table; `--json` prints it in full.
 _LONGEST = 240
-"""The number of characters of an instance in a table; `--json` prints it in full."""
+# Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
-"""Output of a check is 80 columns wide in a pipe too."""
+# Up to this number of claims, a table shows the least slack of claims that hold.
 _FEW = 10
-"""Up to this number of claims, a table shows the least slack of claims that hold."""
 _STATUS, _VERDICT = len("not decidable here"), len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
+# The meaning of the last column of the table, which `legend` wraps.
 _LEGEND = (
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
     "Negative: it fails there; 0: both sides are equal up to rounding."
 )
-"""The meaning of the last column of the table, which `legend` wraps."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
@@ -87,6 +87,7 @@ def _rests_on(claim: Claim) -> list[str]:
     from relaxboost.claims.publishing.measuring import on_file
     from relaxboost.claims.publishing.pages import rests_on
 
+    # Measurements are stored for built-in claims only, and are stale if a statement was added.
     found = on_file().get(claim.id, ()) if claim.file is None else ()
     if len(found) != len(claim.statements):
         return [claim.evidence(statement) for statement in claim.statements]
@@ -143,6 +144,7 @@ class Table:
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
         )
+        # A verdict of an interrupted check is not final, so the first line does not show it.
         if outcome.interrupted:
             yield f"    so far {outcome.status}"
         if decisive is None:
@@ -197,6 +199,7 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
+    # An interrupted check may still reach the recorded verdict.
     if outcome.status != outcome.recorded and not outcome.interrupted:
         yield f"    DIFFERS: on record as {outcome.recorded!r}"
     if idle:

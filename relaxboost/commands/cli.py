@@ -101,6 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     interrupt before there was anything to report.
     """
     _open_outputs()
+    # Click would print errors in its own form and with its own statuses, so it returns them here.
     try:
         cli.main(args=arguments, prog_name="relaxboost", standalone_mode=False)
         sys.stdout.flush()
@@ -116,6 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         _fail_at_file(error)
     except Exception as error:
+        # A traceback tells a user nothing. Its last place is enough for a report.
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -140,7 +142,8 @@ def _fail_at_file(error: OSError) -> None:
     _drop_output()
     if isinstance(error, BrokenPipeError):
         sys.exit(74)
-    where, why = error.filename or "the output", error.strerror or error
+    where = error.filename or "the output"
+    why = error.strerror or error
     if error.filename is not None and error.errno not in _FULL:
         _fail(f"cannot use {where}: {why}; check the path")
     _fail(f"cannot write {where}: {why}; free the disk", status=74)
@@ -150,6 +153,7 @@ def _open_outputs() -> None:
     """Replace closed outputs by the null device, and let open ones escape undecodable names."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        # Python has no stream if the shell closed it by >&-.
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):

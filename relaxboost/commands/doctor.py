@@ -65,6 +65,7 @@ def doctor(as_json: bool) -> None:
 
 def _libraries() -> dict[str, str | None]:
     names = [re.split("[^\\w.-]", line)[0] for line in requirements(None)]
+    # Distributions on file may have an underscore where the requirement has a hyphen.
     here = {one.name.lower(): one.version for one in metadata.distributions()}
     return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
@@ -93,6 +94,7 @@ def _threads() -> dict[str, Any]:
 
     from relaxboost._core.compiled import thread_pool
 
+    # Several libraries may each have a pool of threads, which slow each other down.
     pools = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
     set_by = {name: os.environ[name] for name in sorted(os.environ) if "NUM_THREADS" in name}
     return {"relaxboost": thread_pool()[1], **pools, "environment": set_by}
@@ -102,6 +104,7 @@ def _cache() -> dict[str, Any]:
     """Return the folder of compiled kernels."""
     from relaxboost.matrices.kernels import stump_rows
 
+    # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.
     folder = getattr(getattr(stump_rows, "stats", None), "cache_path", None)
     there = next((p for p in Path(folder or os.devnull, "x").parents if p.exists()), Path("/"))
     return {"folder": folder, "writable": folder is not None and os.access(there, os.W_OK)}

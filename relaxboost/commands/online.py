@@ -20,6 +20,7 @@ from relaxboost._core.progress import bar
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.online_text import compare_text, run_data, run_text
 from relaxboost.commands.style import (
+    DOMAINS,
     InputFile,
     OutputFile,
     PipedFile,
@@ -39,11 +40,11 @@ METHODS = {
     "gradient-descent": "GradientDescent",
     "exponentiated-gradient": "ExponentiatedGradient",
 }
-_DOMAINS = {"simplex": "Simplex", "full-simplex": "FullSimplex", "l1": "L1Ball", "l2": "L2Ball"}
+# The number of rows that set the scale of features and the quantiles of stumps.
 _SAMPLE = 1000
-"""The number of rows that set the scale of features and the quantiles of stumps."""
+# The number of examples between two points of a curve.
 _POINT = 100
-"""The number of examples between two points of a curve."""
+# Parts of messages of the library, and their words on the command line.
 _SPOKEN = {
     "make them so, as stream(classes=(negative, positive)) does": "name the two labels, the "
     "negative one first: --classes NEGATIVE,POSITIVE",
@@ -58,7 +59,6 @@ _SPOKEN = {
     "for another take MirrorSteps": "for another give --method mirror-steps",
     "<stdin>": "standard input",
 }
-"""Parts of messages of the library, and their words on the command line."""
 _LEARNED = r"; what comes before (row \d+) is learned: mend it, and go on from row \d+"
 
 
@@ -75,6 +75,7 @@ class StreamOptions(SimpleNamespace):
                 said += f"; it has {listed(read_header(self.stream, self.sep))}"
             raise InputError(said)
         given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
+        # Costs of experts are losses already: scaling them would change the game.
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
             made: Any = Experts(1.0 if self.bound is None else self.bound)
@@ -93,6 +94,7 @@ class StreamOptions(SimpleNamespace):
         pair = [part.strip() for part in self.classes.split(",")]
         if len(pair) != 2:
             raise InputError("--classes names two labels, the negative one first: no,yes")
+        # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
         try:
             return float(pair[0]), float(pair[1])
         except ValueError:
@@ -107,8 +109,9 @@ class StreamOptions(SimpleNamespace):
         check_name("--proxy", self.proxy, PROXIES)
         check_name("--schedule", self.schedule, SCHEDULES)
         kind = getattr(rb.online, METHODS[name])
+        # Each method gets the set of weights and the proxy for which its regret bound is known.
         greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
-        over = getattr(rb, _DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
+        over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
         squared = isinstance(over, rb.L2Ball) or name in greedy
         proxy = self.proxy or ("squared-l2" if squared else "entropy")
         size = stream.base.size(stream.head(1)[0].shape[1])
@@ -119,6 +122,7 @@ class StreamOptions(SimpleNamespace):
         if self.targets is not None:
             options["targets"] = self.targets
         made = kind(self.loss, over, **options)
+        # By default the bound is that of the base functions, in the dual norm of the proxy.
         bound = self.bound
         if bound is None:
             bound = stream.base.bound_in(made.proxy.norm, size)
@@ -170,7 +174,7 @@ _OPTIONS = [
     ),
     click.option(
         "--over",
-        type=click.Choice(list(_DOMAINS)),
+        type=click.Choice(list(DOMAINS)),
         help="The set of weights. [default: l2 for gradient-descent and mirror-steps, else l1]",
     ),
     click.option(
@@ -316,6 +320,7 @@ def regret(options: StreamOptions) -> None:
     stream = options.opened()
     method, _ = options.learner(options.method, stream)
     if options.certificate is not None:
+        # Only the least value of a piecewise linear loss is a linear program, which has a proof.
         check_output(options.certificate)
         check_piecewise_linear(method.loss)
     limits = {"tol": options.tol, "time_limit": options.time_limit}
@@ -382,6 +387,7 @@ def compare(options: StreamOptions) -> None:
     for name in names:
         method, size = options.learner(name, stream)
         method.start(size)  # raises for options that do not fit, before any learner starts
+    # A table needs the last record of a run only, a picture needs points along it.
     every = None if options.plot is None else _POINT
     found = {n: _learned(options, n, stream, every=every) for n in names}
     if options.plot is not None:

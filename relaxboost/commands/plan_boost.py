@@ -72,6 +72,7 @@ def boost(**given: Any) -> None:
     base: Any = 1.0 if options.base is None else planning.load_model(options.base)
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
+    # The same loss as in training, so that both curves can be compared.
     held = options.held_out and options.tasks(source, options.held_out, loss)
     found = _boosted(options, shown, held, learner, planning.PlanningLoss(options.link, base))
     ended = found.status in ("time_limit", "interrupted")
@@ -115,6 +116,7 @@ def _boosted(options: PlanOptions, shown: Any, held: Any, learner: Any, kind: An
 
 def _nothing_learned(options: PlanOptions, found: Any, ended: bool) -> str:
     """Return why no round lowered the loss, and what the user can do."""
+    # The loss of the start is 0 if the demonstrations win by their margins already.
     if found.value == 0.0:
         return "nothing to learn: at these costs each trip is the best by its loss already"
     if ended:

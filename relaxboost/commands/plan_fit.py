@@ -97,6 +97,7 @@ def fit(**given: Any) -> None:
     loss = loss_of(options.loss, options.reach)
     source = options.read()
     shown = options.tasks(source, options.trips, loss)
+    # Costs minus these two losses are never negative, so that plans are exact and fast.
     negative = options.negative
     if negative is None:
         negative = "exact" if options.loss in ("missed", "none") else "relaxed"
@@ -130,6 +131,7 @@ def loss_of(name: str, reach: float | None) -> Any:
 
 def _words(options: PlanOptions) -> dict[str, str]:
     """Return how messages name options; remedies that the user has applied are left out."""
+    # A larger radius allows larger weights, a larger penalty smaller ones.
     strength = f"a {'larger' if options.regulariser == 'radius' else 'smaller'} --strength"
     if options.strength is not None:
         strength += f" than {options.strength:g}"
@@ -148,7 +150,8 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     problem = fit.problem
     lower, upper = show_bracket(fit.lower, fit.upper)
     rounds = number_of(fit.rounds, "round")
-    how, reached = "", "the loss is 0 up to rounding"
+    how = ""
+    reached = "the loss is 0 up to rounding"
     if fit.upper > ZERO or fit.status != "optimal":
         gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
         reached = f"a relative gap of {gap:.2g}; --tol is {tol:g}"

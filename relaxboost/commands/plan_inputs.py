@@ -120,6 +120,7 @@ class PlanOptions(SimpleNamespace):
             raise InputError("give --edges, a CSV with a row for each arc")
         from relaxboost.planning import from_pandas
 
+        # Names of nodes and edges stay text: node 007 and node 7 are different.
         edges = self._table(self.edges, [*(name for pair in ENDS for name in pair), "edge"])
         ends = next((pair for pair in ENDS if set(pair) <= set(edges.columns)), None)
         if ends is None:
@@ -127,6 +128,7 @@ class PlanOptions(SimpleNamespace):
                 f"{self.edges} needs two columns for the ends of its edges, such as u and v; it "
                 f"has {tables.listed(edges.columns)}"
             )
+        # Learned costs know their features, so that other columns may be anything.
         wanted: Any = learned
         if self.features is not None:
             wanted = [name.strip() for name in self.features.split(",")]
@@ -169,6 +171,7 @@ class PlanOptions(SimpleNamespace):
         if made.joined:
             trips = number_of(len({join.trip for join in made.joined}), "trip")
             self.note(f"joined {number_of(len(made.joined), 'gap')} of {trips} by {self.gaps}")
+        # The names in messages are those of the file, not those of the objects.
         with spoken({r"^task": f"{path}, trip"}):
             names = [trip.name.removeprefix("trip ") for trip in made]
             return [
@@ -226,6 +229,7 @@ def _check_alike(table: Any, column: Any) -> None:
     """Raise InputError at the first word of a column in which other rows have numbers."""
     import pandas as pd
 
+    # One wrong entry would make a column of numbers a column of classes, and each number a class.
     held = column.dropna()
     bad = pd.to_numeric(held, errors="coerce").isna()
     if bad.any() and not bad.all():
@@ -243,6 +247,7 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
             f"{path} has a column {unknown[0]!r}; trips have path, and perhaps name and weight"
         )
     check_table("trips", table, ["path"])
+    # A trip without a name has the number of its row, by which --trip finds it.
     places = [str(place) for place in range(1, len(table) + 1)]
     table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
     table["trip"] = table["trip"].mask(table["trip"] == "", places)

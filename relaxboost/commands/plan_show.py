@@ -80,6 +80,7 @@ def _trips(options: PlanOptions, source: PlanInput) -> Any:
     tasks, name = options.tasks(source, options.trips), options.name
     if name is None:
         return tasks[0] if len(tasks) == 1 else tasks
+    # A name wins over a number, if a trip is named like the number of another one.
     known = {str(place): task for place, task in enumerate(tasks, start=1)}
     known |= {task.name: task for task in tasks}
     if name not in known:

@@ -18,6 +18,7 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
+    DOMAINS,
     InputFile,
     OutputFile,
     check_name,
@@ -28,11 +29,11 @@ from relaxboost.commands.style import (
 )
 from relaxboost.commands.words import spoken
 
-_DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
-
 
 def number(text: str) -> int | float | Fraction:
     """Return a number as Python reads it, or a fraction such as 1/3, which stays exact."""
+    # An int or a Fraction is exact. A float stands for the double that Python makes of it, so that
+    # a game has the same digest here and in Python.
     for read in (int, float, Fraction):
         with suppress(ValueError, ZeroDivisionError):
             return read(text)
@@ -46,6 +47,7 @@ class _Options(SimpleNamespace):
         """Return the relaxation of --relaxation, --k and --fraction."""
         from relaxboost.instances.expressions import read_relaxation
 
+        # --k and --fraction are parameters of Capped alone; an expression has its own.
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}
         name = self.relaxation or ("capped" if given else "hard")
@@ -60,7 +62,7 @@ class _Options(SimpleNamespace):
 
     def domain(self) -> Any:
         """Return the set of weights of --over and --radius."""
-        domain = getattr(rb, _DOMAINS[self.over])
+        domain = getattr(rb, DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
@@ -82,6 +84,7 @@ class _Options(SimpleNamespace):
             raise InputError(f"a CSV needs --label, the name of its label column; it has {there}")
         from relaxboost.estimators.margin_columns import SubsetStumps
 
+        # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
@@ -121,7 +124,7 @@ Examples:
 @click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
 @click.option(
     "--over",
-    type=click.Choice(list(_DOMAINS)),
+    type=click.Choice(list(DOMAINS)),
     default="l1",
     show_default=True,
     help="The weights: in an l1 ball; non-negative with the radius as their sum, which leaves only "
@@ -172,6 +175,7 @@ def solve(**given: Any) -> None:
     data, matrix, rows = options.data()
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
+        # The checker reads matrices up to a size. A larger game is refused before it is solved.
         from relaxboost.certificates.proof import checkable
 
         remedy = "give fewer rows or columns, or leave out --certificate"
@@ -245,6 +249,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 def _fit_all(rows: Any) -> list[str]:
     """Return the columns of words that hardly repeat, such as names, dates or prices."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
+    # With at most 10 examples half of the words may be different by chance.
     return [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)]
 
 
@@ -281,6 +286,7 @@ def _method(name: str, step: str | None) -> Any:
     check_name("--method", name, METHODS)
     if step is None:
         return name
+    # Only some methods have a step. The message for another method names those that do.
     stepping: dict[str, Any] = {
         known: kind
         for known, kind in METHODS.items()

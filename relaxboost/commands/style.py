@@ -24,13 +24,13 @@ from relaxboost._core.names import did_you_mean
 from relaxboost.commands.words import in_options, printable
 
 _INPUT, _OUTPUT = "standard input", "standard output"
+# The key at the start of a line; continuation lines are indented to the text after the key.
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
-"""The key at the start of a line; continuation lines are indented to the text after the key."""
 _COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
+# Commands within a sentence, which stay on one line.
 _INSTALL = re.compile(r"pip install( '[^']+')+")
-"""Commands within a sentence, which stay on one line."""
+# Control characters that JSON may hold as they are, and that some terminals obey.
 _C1_CONTROLS = re.compile("[\x7f-\x9f]")
-"""Control characters that JSON may hold as they are, and that some terminals obey."""
 
 
 class InputFile(click.Path):
@@ -41,7 +41,9 @@ class InputFile(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
-        pipe = Path(value).is_fifo()  # a shell makes one of <(command); its size is unknown
+        # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
+        # which they can read twice.
+        pipe = Path(value).is_fifo()
         if str(value) != "-" and not pipe:
             return super().convert(value, param, ctx)
         if sys.stdin is None and not pipe:
@@ -66,6 +68,7 @@ class PipedFile(InputFile):
     def taken(self, given: Any, ctx: click.Context) -> Any:
         """Return the pipe itself, or a file with its content if that is compressed or Parquet."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
+        # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
         return super().taken(given, ctx) if packed else given
 
@@ -121,7 +124,7 @@ def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
 
 def spoken_matrix(message: str) -> str:
     """Return a message that names --matrix instead of the argument A of Python."""
-    # Help comes at once, without the modules of certificates.
+    # The import is here so that --help does not load the modules of certificates.
     from relaxboost.certificates.certificate import MATRIX_ARGUMENT
 
     return message.replace(MATRIX_ARGUMENT, "--matrix FILE")
@@ -145,6 +148,7 @@ def say(text: str, err: bool = False) -> None:
     """Print lines. On a terminal, wrap lines that are too wide, except commands to copy."""
     columns = shutil.get_terminal_size().columns
     lines = printable(spoken_input(text)).split("\n")
+    # A pipe gets whole lines, so that programs such as grep find them.
     if (sys.stderr if err else sys.stdout).isatty() and columns >= 40:
         lines = [folded(x, columns) if len(x) > columns else x for x in lines]
     click.echo("\n".join(lines), err=err)
@@ -172,9 +176,11 @@ def folded(line: str, columns: int, hang: int | None = None) -> str:
     Continuation lines are indented to the text after the key of the line, or by `hang`.
     """
     found = _KEY.match(line)
+    # A command that is wrapped cannot be copied into a shell.
     if found and _COMMAND.match(line, found.end()):
         return line
     start = found.end() if found and hang is None else len(line) - len(line.lstrip())
+    # `fill` does not break at the no-break spaces that stand for blanks in commands.
     return textwrap.fill(
         _INSTALL.sub(lambda found: found[0].replace(" ", "\xa0"), line[start:]),
         columns,
@@ -199,6 +205,7 @@ def quietly(command: click.Command) -> click.Command:
         printed = [
             path for path in given.values() if isinstance(path, Path) and _OUTPUT in path.stem
         ]
+        # Two things on one output could not be told apart by the program that reads it.
         if len(printed) + bool(given.get("as_json")) > 1:
             raise InputError("standard output takes one thing only; give a file instead of -")
         with contextlib.ExitStack() as stack:
@@ -222,6 +229,7 @@ def _redirect(
 ) -> None:
     """Send lines to standard error if a file goes to standard output, or nowhere for --quiet."""
     for path in printed:
+        # The callbacks run when the verb has ended, before the folder of the file is deleted.
         stack.callback(_print, path)
         stack.enter_context(contextlib.redirect_stdout(sys.stderr))
     if quiet:
@@ -234,6 +242,10 @@ def _print(path: Path) -> None:
     if path.exists():
         sys.stdout.buffer.write(path.read_bytes())
         sys.stdout.flush()
+
+
+DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
+"""The names of sets of weights for --over, and their classes."""
 
 
 def added(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -253,6 +265,7 @@ MOST = 20
 
 def largest(values: Mapping[str, float]) -> list[str]:
     """Return a line for each of the largest values that are not 0."""
+    # The sort is stable: equal values keep the order of their columns.
     order = sorted((name for name in values if values[name]), key=lambda name: -abs(values[name]))
     lines = [f"  {values[name]:<12.6g} {name}" for name in order[:MOST]]
     zero = len(values) - len(order)

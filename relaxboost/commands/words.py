@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import click
@@ -12,7 +12,8 @@ from click.core import ParameterSource
 
 from relaxboost._core.errors import InputError
 
-_GIVEN = (
+# Patterns of messages about an argument, {}, that the user gave as an option.
+_RULES = (
     (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),  # Capped(k=0) needs k >= 1
     (r"^\w+ needs {} to be ", "OPTION must be "),  # Capped needs k to be a finite number
     (r"^\w+ needs {} (?=[<>])", "OPTION must be "),  # L1Ball needs radius > 0
@@ -20,18 +21,16 @@ _GIVEN = (
     (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),  # unknown step 'big'; choose one of ...
     (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),  # tol must be a positive number
 )
-"""Patterns of messages about an argument, {}, that the user gave as an option."""
-_KNOWN = (
+# Patterns of remedies with any argument that has an option. They leave out arguments in the
+# representation of an object, as in L1Ball(radius=1).
+_REMEDIES = (
     (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),  # use method="auto"
     (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),  # give targets=, a bound of |y|
     (r"(?<![\w(.])(?<!, ){}=", "OPTION "),  # for example rtol=0.01
-    (r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),  # give max_rounds or time_limit
 )
-"""Patterns of remedies that name any argument, {}, for which the command has an option.
-
-The patterns leave out arguments in the representation of an object, as in L1Ball(radius=1). The
-last pattern is for names with an underscore, which are no words of a sentence.
-"""
+# A name with an underscore is no word of a sentence, so it is an argument wherever it stands,
+# except in quotes and in names of files: give max_rounds or time_limit.
+_NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
 
 
 def in_options(message: str) -> str:
@@ -43,30 +42,33 @@ def in_options(message: str) -> str:
     context = click.get_current_context(silent=True)
     if context is None:
         return message
-    names: dict[str, str] = {}
+    options: dict[str, str] = {}
     given = []
     for parameter in context.command.params:
         if isinstance(parameter, click.Option):
             option = max(parameter.opts, key=len)
-            name = option.removeprefix("--").replace("-", "_")
-            names[name] = option
+            # The argument of Python has the name of the option: time_limit for --time-limit.
+            argument = option.removeprefix("--").replace("-", "_")
+            options[argument] = option
             if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
-                given.append(name)
-    long = [name for name in names if "_" in name]
-    for rules, arguments in ((_GIVEN, given), (_KNOWN[:-1], list(names)), (_KNOWN[-1:], long)):
-        for pattern, template in rules if arguments else ():
-            chosen = pattern.replace("{}", f"(?P<name>{'|'.join(map(re.escape, arguments))})")
-            message = re.sub(chosen, _naming(template, names), message)
+                given.append(argument)
+    message = _replaced(message, _RULES, {argument: options[argument] for argument in given})
+    message = _replaced(message, _REMEDIES, options)
+    return _replaced(message, _NAMES, {name: options[name] for name in options if "_" in name})
+
+
+def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mapping[str, str]) -> str:
+    """Return a message in which patterns with an argument name its option instead."""
+    if not options:
+        return message
+    argument = f"(?P<name>{'|'.join(map(re.escape, options))})"
+    for pattern, template in patterns:
+
+        def replacement(found: re.Match[str], template: str = template) -> str:
+            return found.expand(template).replace("OPTION", options[found["name"]], 1)
+
+        message = re.sub(pattern.replace("{}", argument), replacement, message)
     return message
-
-
-def _naming(template: str, options: Mapping[str, str]) -> Callable[[re.Match[str]], str]:
-    """Return a replacement that puts the option of the argument that was found for OPTION."""
-
-    def replacement(found: re.Match[str]) -> str:
-        return found.expand(template).replace("OPTION", options[found["name"]], 1)
-
-    return replacement
 
 
 def reworded(message: str, words: Mapping[str, str]) -> str:
