@@ -27,7 +27,7 @@ OPTIONS = [
     (f"{SOLVE} --tol 0", "--tol must be a positive number, got 0.0"),
     (f"{SOLVE} --rtol 2", "--rtol must be below 1, got 2; give the gap as a fraction of the"),
     (f"{SOLVE} --rtol 2", "for example --rtol 0.01"),
-    (f"{SOLVE} --max-rounds 0", "--max-rounds must be a whole number >= 1, got 0"),
+    (f"{SOLVE} --max-rounds -1", "--max-rounds must be a whole number >= 1, got -1"),
     (f"{SOLVE} --time-limit inf", "--time-limit must be a positive number, got inf"),
     (f"{SOLVE} --sep ,,", "--sep must be one character, or \\t for a tab, got ',,'"),
     (f"{SOLVE} --sep ;", "if ',' separates columns, give --sep ','"),
