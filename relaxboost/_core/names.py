@@ -1,11 +1,34 @@
-"""Messages for names that do not exist."""
+"""Names: messages for unknown ones, and names from users as text that is safe to print."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+
+# These join letters in Persian and parts of emoji; both are harmless.
+_JOINERS = "\u200c\u200d"
+
+
+def printable(text: str) -> str:
+    r"""Return text in which nothing controls a terminal: \x1b stands for the escape character.
+
+    Names of columns and files come from others, and may hold sequences that change the colour,
+    the title or the clipboard of a terminal, or the direction in which text is written.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or _is_harmless(c) else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def _is_harmless(c: str) -> bool:
+    """Return whether a character is a line break, a space of any width, or a joiner of letters."""
+    return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
 
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:

@@ -20,8 +20,8 @@ import click
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
-from relaxboost._core.names import did_you_mean
-from relaxboost.commands.words import in_options, printable
+from relaxboost._core.names import did_you_mean, printable
+from relaxboost.commands.words import in_options
 
 _INPUT, _OUTPUT = "standard input", "standard output"
 # The key at the start of a line; continuation lines are indented to the text after the key.

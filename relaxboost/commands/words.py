@@ -1,4 +1,4 @@
-"""Messages of the library in the words of the command line, and text that is safe to print."""
+"""Messages of the library in the words of the command line."""
 
 from __future__ import annotations
 
@@ -96,14 +96,3 @@ def spoken(words: Mapping[str, str], note: Callable[[str], None] | None = None) 
         for text in dict.fromkeys(str(warning.message) for warning in caught or ()):
             assert note is not None
             note(reworded(text, words))
-
-
-def printable(text: str) -> str:
-    r"""Return text in which nothing controls a terminal: \x1b stands for the escape character.
-
-    Names of columns and files come from others, and may hold sequences that change the colour,
-    the title or the clipboard of a terminal, or the direction in which text is written.
-    """
-    return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-    )
