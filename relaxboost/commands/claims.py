@@ -51,6 +51,7 @@ class _Wanted:
     file: Path | None
 
 
+# The options that several verbs share.
 _FILE = click.option(
     "--file",
     type=click.Path(path_type=Path),
@@ -309,6 +310,7 @@ def _follow(
             for _, outcome in runs:
                 outcomes.append(outcome)
                 if rows is not None:
+                    # Rows are printed above the bar, which stays on the last line.
                     with bar.aside():
                         for line in (*head, *rows(outcome)):
                             say(line)
@@ -330,5 +332,6 @@ def _finish(
         raise click.Abort
     lines = [text.summary(outcomes, asked, seconds), *([legend] if legend else [])]
     present(as_json, [outcome.data() for outcome in outcomes], "\n".join(lines))
+    # An interrupted command is no success, even if all finished checks agree with the record.
     if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

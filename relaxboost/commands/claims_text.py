@@ -46,6 +46,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
     rows += [
         (u.id, "not decidable here", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
     ]
+    # Ids have different lengths; the second column starts after the longest.
     width = max([len("id"), *(len(row[0]) for row in rows)])
     yield f"{'id':{width}}  {'on record':{_STATUS}}  rests on"
     for id, status, evidence, words in rows:
@@ -216,6 +217,7 @@ def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: flo
     record = "all as recorded" if whole else ""
     if differing:
         record = f"{len(differing)} not as recorded: {', '.join(differing)}"
+    # The number of certified optima shows how much of the evidence is proved.
     optima = sum(outcome.optima for outcome in outcomes)
     done = len(whole)
     some = number_of(done, "claim")
@@ -286,5 +288,6 @@ def _slack(evidence: Evidence) -> str:
 
 
 def _instance(evidence: Evidence) -> str:
+    # A large matrix would fill the screen.
     text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

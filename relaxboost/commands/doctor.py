@@ -58,6 +58,7 @@ def doctor(as_json: bool) -> None:
         "missing": _missing(),
     }
     show(as_json, found, _text(found))
+    # ECOS is an extra: if it is installed and fails, other solvers take its place.
     works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
     if not all(works) or None in found["libraries"].values():
         sys.exit(1)
@@ -113,6 +114,7 @@ def _cache() -> dict[str, Any]:
 def _missing() -> dict[str, dict[str, str]]:
     missing = {}
     for name, (module, what) in FEATURES.items():
+        # pyarrow is a part of the extra dask, and enough for Parquet.
         if find_spec(module) is None:
             how = install("dask", name) if name in ("dask", "pyarrow") else install(name)
             missing[name] = {"for": what, "install": f"{sys.executable} -m {how}"}

@@ -67,6 +67,7 @@ def make(spec: Path, out: Path, as_json: bool) -> None:
     ]
     content = {**made._asdict(), "directory": str(out), "log": str(made.log)}
     show(as_json, content, "\n".join(lines))
+    # A wide bracket is correct, but tests that need the accuracy of tol would fail with it.
     if made.wide:
         sys.exit(1)
 
@@ -85,6 +86,7 @@ Example:
 @click.argument("directory", type=click.Path(path_type=Path))
 def check(directory: Path, as_json: bool) -> None:
     """Check every certificate of a set, and compare the index with them."""
+    # The check trusts no file: it evaluates each certificate and compares the index with them.
     with bar("checking") as progress:
         summary = rb.instances.check(directory, progress)
     rows = [
@@ -109,6 +111,7 @@ def _table(summary: Any) -> Iterator[str]:
     if summary.rows:
         yield f"{'name':{width}}  {'level':8}  {'lower':>15}  {'upper':>15}  {'gap':>8}"
     for game, reason in summary.rows:
+        # The bounds are fractions; decimals are rounded outwards so that they stay bounds.
         lower, upper = show_bracket(float_down(game.lower), float_up(game.upper))
         gap = f"{float(game.gap):.2g}"
         line = f"{game.name:{width}}  {game.level:8}  {lower:>15}  {upper:>15}  {gap:>8}"

@@ -147,6 +147,7 @@ def stream_options(
 
 
 _OPTIONS = [
+    # The stream: its labels, and the base functions of its columns.
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
     click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
@@ -164,6 +165,7 @@ _OPTIONS = [
         show_default=True,
         help="Stumps for each feature.",
     ),
+    # The problem: the loss, and the set of weights.
     click.option(
         "--loss",
         default="logistic",
@@ -180,6 +182,7 @@ _OPTIONS = [
     click.option(
         "--radius", type=float, default=1.0, show_default=True, help="The radius of --over."
     ),
+    # The learner: its proxy, its steps, and the bounds that its regret bound needs.
     click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
     click.option(
         "--schedule",
@@ -402,6 +405,7 @@ def compare(options: StreamOptions) -> None:
 
 def _methods(given: str) -> list[str]:
     """Return the names of learners in --methods."""
+    # A comma at the end, or two in a row, name no learner.
     names = [name.strip() for name in given.split(",") if name.strip()]
     if not names:
         raise InputError(f"--methods names no learner; choose from {', '.join(METHODS)}")
@@ -421,6 +425,7 @@ def _learned(
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
+    # Only `run` has --every.
     lines = getattr(options, "every", None)
     with bar(name) as progress:
 

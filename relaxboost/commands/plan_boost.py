@@ -34,6 +34,7 @@ Examples:
 """
 )
 @inputs.plan_files
+# The learner, and the number of its rounds.
 @click.option(
     "--learner",
     type=click.Choice(["stumps", "trees"]),
@@ -43,6 +44,7 @@ Examples:
 )
 @click.option("--depth", type=click.IntRange(1), help="The depth of trees.  [default: 3]")
 @click.option("--rounds", type=click.IntRange(1), default=100, show_default=True)
+# The costs that are learned, and the costs to start from.
 @click.option(
     "--link",
     type=click.Choice(["exponential", "additive"]),
@@ -51,6 +53,7 @@ Examples:
     help="Whether the logarithm of costs is learned, which keeps them positive, or costs.",
 )
 @click.option("--base", type=inputs.FileType, help="Start from the costs of `plan fit --out`.")
+# The choice of the round by other trips.
 @click.option("--held-out", type=inputs.FileType, help="Trips that choose the best round.")
 @click.option("--patience", type=click.IntRange(1), help="--held-out: rounds without a gain.")
 @loss_options

@@ -60,6 +60,7 @@ Examples:
 """
 )
 @inputs.plan_files
+# The problem: the regulariser, the loss, and the sign of costs.
 @click.option(
     "--regulariser",
     type=click.Choice(list(REGULARISERS)),
@@ -82,6 +83,7 @@ Examples:
     "none]",
 )
 @click.option("--free-signs", is_flag=True, help="Allow weights and features below 0.")
+# The run: the gap to reach, and the limits.
 @click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative gap to reach.")
 @click.option("--max-rounds", type=click.IntRange(1), default=10_000, show_default=True)
 @last_options
@@ -152,6 +154,7 @@ def fit_text(fit: Any, source: PlanInput, tol: float) -> str:
     rounds = number_of(fit.rounds, "round")
     how = ""
     reached = "the loss is 0 up to rounding"
+    # A relative gap needs a loss that is not 0.
     if fit.upper > ZERO or fit.status != "optimal":
         gap = fit.gap / fit.upper if fit.upper > 0.0 else 0.0
         reached = f"a relative gap of {gap:.2g}; --tol is {tol:g}"

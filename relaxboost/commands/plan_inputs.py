@@ -199,6 +199,7 @@ class PlanOptions(SimpleNamespace):
 
 
 plan_files = added(
+    # The graph.
     click.option("--edges", type=FileType, help="The graph: a CSV with an arc in each row."),
     click.option("--nodes", type=FileType, help="A CSV of node,x,y or node,lon,lat, for pictures."),
     click.option(
@@ -208,6 +209,7 @@ plan_files = added(
         "those of MODEL]",
     ),
     sep_option,
+    # The trips, and the rules for trips that are not paths of the graph.
     click.option("--trips", type=FileType, help="The demonstrated trips: a CSV."),
     click.option("--parallel", metavar="FEATURE", help="Take the parallel arc of least FEATURE."),
     click.option("--gaps", metavar="FEATURE", help="Join gaps by the path of least FEATURE."),
@@ -251,6 +253,7 @@ def _steps(path: Path, table: Any) -> tuple[Any, dict[str, float]]:
     places = [str(place) for place in range(1, len(table) + 1)]
     table["trip"] = table["name"].fillna("") if "name" in table.columns else ""
     table["trip"] = table["trip"].mask(table["trip"] == "", places)
+    # Messages and --trip name a trip, so that names must differ.
     twice = table["trip"].duplicated()
     if twice.any():
         name, line = table["trip"][twice].iloc[0], twice.idxmax()

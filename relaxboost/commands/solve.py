@@ -109,10 +109,12 @@ Examples:
   relaxboost solve data.csv --label y --certificate out.json
 """
 )
+# The data: a CSV with its label, or a bundled set.
 @click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
 @sep_option
 @click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
+# The game: the relaxation of the margin, and the set of weights.
 @click.option(
     "--relaxation",
     metavar="hard|capped|EXPR",
@@ -131,6 +133,7 @@ Examples:
     "the stumps 'feature > threshold'; with a sum up to it; or in an l2 ball.",
 )
 @click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
+# The run: the goal, the method, and the limits.
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
 @click.option("--rtol", type=float, help="Or the gap as a fraction of the value, such as 0.01.")
 @click.option(
@@ -154,6 +157,7 @@ Examples:
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
 @time_limit_option
+# The files of results.
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
 @click.option("--report", type=OutputFile(".html"), help="Write the results as a page of HTML.")
 @click.option(
@@ -226,6 +230,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         f"data:       {data.name}, {game.m} examples, {len(data.feature_names)} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     ]
+    # Bundled data are complete. Only a CSV may have missing values and columns of words.
     missing = {} if rows is None else rows.isna().sum().to_dict()
     content["missing"] = {name: many for name, many in missing.items() if many}
     if content["missing"]:
@@ -233,6 +238,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
             f"missing:    {number_of(sum(missing.values()), 'value')}, in "
             f"{', '.join(content['missing'])}; some stumps send them left, others right"
         )
+    # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
     content["fit_all"] = [] if rows is None else _fit_all(rows)
@@ -262,9 +268,11 @@ def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         plots.save(plots.overview(solution, title=title), options.plot)
         said.append(f"picture:    {options.plot}")
     if options.certificate is not None:
-        proved = rb.certify(solution, inline=True)  # so that the file can be checked alone
+        # With the matrix in the file, the certificate can be checked without the CSV.
+        proved = rb.certify(solution, inline=True)
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
+    # The report names the certificate, so it is written last.
     if options.report is not None:
         negative, positive = data.classes
         title = f"{data.name}: all {solution.game.n} decision stumps, {solution.game.relaxation}"
