@@ -27,14 +27,14 @@ import numpy as np
 from common import machine, table
 from links import rich_graph
 
-from relaxboost import functional as fn
-from relaxboost import planning as pl
-from relaxboost.planning.readers import (
+from benchmarks.readers import (
     data_folder,
     link_graph,
     link_tasks,
     read_routes,
 )
+from relaxboost import functional as fn
+from relaxboost import planning as pl
 
 STRENGTHS = (1e-1, 1e-2, 1e-3, 1e-4)
 """Of the ridge; with --part chosen folds of the training trips choose one."""

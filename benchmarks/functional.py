@@ -4,8 +4,8 @@ Run: python benchmarks/functional.py [--data DIR], or with --trees N for fits of
 beside LightGBM's, in seconds of CPU time.
 
 DIR, or the environment variable RELAXBOOST_DATA, holds the sets letter and connect4, as for
-`relaxboost reproduce` (docs/reproductions.md). Without it data of the same shapes are drawn at
-random.
+`python -m benchmarks.reproductions` (docs/reproductions.md). Without it, the script draws random
+data of the same shapes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from common import best_time, machine, table
 from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
+from benchmarks.readers import data_folder, read_labelled
 from relaxboost import functional as fn
 from relaxboost._core.compiled import at_most
-from relaxboost.planning.readers import data_folder
-from relaxboost.reproductions.readers import read_labelled
 
 Data = tuple[str, np.ndarray, np.ndarray]
 
@@ -31,7 +30,7 @@ ROUNDS = 100
 
 
 def real(name: str, folder: Path) -> Data:
-    """Return a set of `relaxboost.planning.readers`, all rows of it."""
+    """Return a set of `benchmarks.readers`, all rows of it."""
     data = read_labelled(name, folder)
     return name, data.X, data.y
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.readers import Routes, left_turns, link_graph, u_turns
 from relaxboost import planning as pl
 from relaxboost._core.compiled import thread_pool
 from relaxboost.planning.kernels import NOTHING, search, trace
-from relaxboost.planning.readers import Routes, left_turns, link_graph, u_turns
 
 _SLIGHT, _STRAIGHT = 15.0, 40.0  # degrees up to which turns are so
 _CLASSES = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)

@@ -31,8 +31,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor as HistRegressor
 from sklearn.model_selection import train_test_split
 
 import relaxboost as rb
+from benchmarks.readers import read_fold
 from relaxboost import functional as fn
-from relaxboost.reproductions.readers import read_fold
 
 KINDS = ("absolute", "quantile .1", "quantile .5", "quantile .9", "huber")
 Data = tuple[np.ndarray, np.ndarray]

@@ -32,9 +32,9 @@ from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
 import relaxboost as rb
+from benchmarks.readers import data_folder
+from benchmarks.readers.places import look
 from relaxboost.online import LinearBasis, hindsight
-from relaxboost.planning.readers import data_folder
-from relaxboost.planning.readers.places import look
 
 FIRST, AT_A_TIME = 1000, 20
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from common import best_time, machine, table
 
+from benchmarks.readers import data_folder, read_map, read_scenarios
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.readers import data_folder, read_map, read_scenarios
 
 
 def planted(size: int, tasks: int, layers: int = 4, seed: int = 0) -> tuple[pl.Graph, list]:

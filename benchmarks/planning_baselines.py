@@ -18,8 +18,8 @@ import numpy as np
 from baselines import perceptron, perturbed
 from common import machine, table
 
+from benchmarks.readers import data_folder
 from relaxboost import planning as pl
-from relaxboost.planning.readers import data_folder
 
 HEADER = ("learner", "exact match, %", "node recall", "s")
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 from common import machine, table
 
-from relaxboost import functional as fn
-from relaxboost import planning as pl
-from relaxboost.planning.readers import (
+from benchmarks.readers import (
     data_folder,
     read_layers,
     read_network,
     road_graph,
     road_target,
 )
+from relaxboost import functional as fn
+from relaxboost import planning as pl
 
 ROADS = ("SiouxFalls", "Anaheim", "ChicagoSketch")
 SHOWN, HELD = 100, 300

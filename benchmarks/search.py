@@ -18,10 +18,10 @@ import numpy as np
 from common import machine, table
 from scipy.sparse import csgraph, csr_array
 
+from benchmarks import readers
 from relaxboost import planning as pl
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
-from relaxboost.planning import readers
 from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.planners import shortest_arcs
 

@@ -8,7 +8,6 @@ from . import matrices as matrices
 from . import online as online
 from . import planning as planning
 from . import relaxations as relaxations
-from . import reproductions as reproductions
 from . import solvers as solvers
 from . import testing as testing
 from . import views as views

@@ -84,7 +84,7 @@ OLD = [
     r"\bFrankWolfe\b",
     r"\bOPTIMISERS\b",
     r"\bplan eval\b",
-    r"\brelaxboost bench\b",
+    r"\brelaxboost (?:bench|reproduce)\b",
     r"(?<![\w-])--arcs\b",
     r"\b(?:pl|planning)\.(?:Subgradient|Exponentiated|AStar|BellmanFord|BySign|Dijkstra)\b",
 ]

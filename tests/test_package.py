@@ -31,7 +31,6 @@ FLOORS = [
     "claims",
     "estimators",
     "views",
-    "reproductions",
     "testing",
     "commands",
     "__main__",
@@ -218,7 +217,6 @@ def test_a_name_that_is_elsewhere_is_told_where():
         "stumps": "; it is relaxboost.matrices.stumps",
         "MarginBoostClassifier": "; it is relaxboost.estimators.MarginBoostClassifier",
         "FiniteSet": "; it is relaxboost.functional.FiniteSet",  # of a folder imported whole
-        "Outcome": "; it is relaxboost.reproductions.Outcome",
         "boost": "; it is relaxboost.functional.boost or relaxboost.planning.boost",
         "Caped": r"; did you mean Capped or Caps\?",
         "nowhere": "",
@@ -227,6 +225,13 @@ def test_a_name_that_is_elsewhere_is_told_where():
         with pytest.raises(AttributeError, match=f"^relaxboost has no '{re.escape(name)}'{said}$"):
             getattr(rb, name)
     assert not hasattr(rb, "Game(")  # no pattern either
+
+
+def test_a_room_that_left_the_package_is_named_with_its_new_place():
+    with pytest.raises(AttributeError, match="benchmarks/reproductions of the source repository"):
+        _ = rb.reproductions
+    with pytest.raises(AttributeError, match="benchmarks/readers of the source repository"):
+        _ = rb.planning.readers
 
 
 def test_submodules_do_not_shadow_public_functions():

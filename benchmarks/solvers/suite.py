@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.readers.places import look
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
 from relaxboost.game.domains import Domain
@@ -20,7 +21,6 @@ from relaxboost.instances.expressions import read_relaxation
 from relaxboost.instances.generators import OPTIONS, check_options, generate
 from relaxboost.instances.sources import FILES, Sources, read_over
 from relaxboost.matrices import as_matrix, datasets, labelled, stumps
-from relaxboost.planning.readers.places import look
 from relaxboost.relaxations import HardMargin, MahalanobisBall, Relaxation
 
 KEYS: dict[str, set[str]] = {

@@ -1,4 +1,4 @@
-"""HTML for notebooks and reports. Whatever is shown may come from users, and is escaped here."""
+"""HTML for notebooks and reports. Text may come from users, and is escaped here."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from relaxboost._core.names import printable
+
 
 def shown(value: Any) -> str:
-    """Return a value as text of a page: floats short, the rest by `str`, nothing of it markup."""
-    return escape(_text(value))
+    """Return a value as text without markup; floats have four digits, other values are `str`."""
+    return escape(printable(_text(value)))
 
 
 def _text(value: Any) -> str:
@@ -17,7 +19,7 @@ def _text(value: Any) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
-    """Return a table; numbers stand right."""
+    """Return a table with numbers aligned to the right."""
     lines = ["<table>"]
     if head:
         lines.append("<tr>" + "".join(f"<th>{shown(cell)}</th>" for cell in head) + "</tr>")
@@ -27,7 +29,7 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[Any] = ()) -> str:
 
 
 def card(title: str, facts: Mapping[str, Any], more: str = "") -> str:
-    """Return how an object shows itself in a notebook: a title, facts by name, and HTML."""
+    """Return the display of an object in a notebook: a title, facts by name, and more HTML."""
     rows = [(name, _text(value)) for name, value in facts.items()]
     return f"<div><strong>{shown(title)}</strong>\n{table(rows)}\n{more}</div>"
 

@@ -1,24 +1,57 @@
-"""What is said of names that are not there."""
+"""Names: messages for unknown ones, and names from users as text that is safe to print."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+# These join letters in Persian and parts of emoji; both are harmless.
+_JOINERS = "\u200c\u200d"
+
+
+def printable(text: str) -> str:
+    r"""Return text in which nothing controls a terminal: \x1b stands for the escape character.
+
+    Names of columns and files come from others, and may hold sequences that change the colour,
+    the title or the clipboard of a terminal, or the direction in which text is written.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or _is_harmless(c) else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def _is_harmless(c: str) -> bool:
+    """Return whether a character is a line break, a space of any width, or a joiner of letters."""
+    return c == "\n" or c in _JOINERS or unicodedata.category(c) == "Zs"
+
 
 def did_you_mean(name: str, known: Iterable[str], alike: float = 0.4) -> str:
-    """Return what a message ends with, the names nearest to one that is not known.
+    """Return the end of a message: the known names that are most similar to an unknown one.
 
-    Names of claims and games are codes: T9 and ss09-t9 are less than .6 like SS09-T9.
+    Names of claims and games are codes: T9 and ss09-t9 are less than 0.6 similar to SS09-T9.
     """
     near = get_close_matches(name, list(known), 3, alike)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
+def moved(name: str, folder: str) -> AttributeError:
+    """Return the error for a name of an earlier version that is now outside of the package."""
+    return AttributeError(
+        f"{name} is now the folder {folder} of the source repository, which the installed package "
+        "does not contain; copy from there the files that you need"
+    )
+
+
 def unknown(name: str, known: list[str]) -> AttributeError:
-    """Return an error that says in which rooms a name is, or what is like it."""
+    """Return an error that names the rooms that have a name, or names that are similar."""
+    if name == "reproductions":
+        return moved("relaxboost.reproductions", "benchmarks/reproductions")
     root = Path(__file__).parent.parent
     places = [f"relaxboost.{room}.{name}" for room in known if _lists(root / room, name)]
     hint = f"; it is {' or '.join(places)}" if places else did_you_mean(name, known, 0.6)
@@ -26,9 +59,9 @@ def unknown(name: str, known: list[str]) -> AttributeError:
 
 
 def _lists(folder: Path, name: str) -> bool:
-    """Return whether a folder lists a name, or one inside of which it imports all names.
+    """Return whether a folder lists a name, or imports all names of a file that lists it.
 
-    Folders are read as text, for importing them to answer a typo takes seconds.
+    The files are read as text, because importing the rooms takes seconds.
     """
     files = [folder / f"__init__.{end}" for end in ("pyi", "py")]
     text = next((file.read_text(encoding="utf-8") for file in files if file.exists()), "")

@@ -1,4 +1,4 @@
-"""CSV files as tables of pandas, whose index is the line of each row."""
+"""CSV files as tables of pandas: the index of a table is the line of each row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from relaxboost._core.errors import InputError, few, missing
 from relaxboost._core.files import check_input
 
 FILE = "file"
-"""In the `attrs` of a table that was read from a file: its path. Its index is then the lines."""
+"""The key in the `attrs` of a table for the path of its file. The index then holds lines."""
+# The first bytes of other formats, and the remedy for each.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or a workbook; unpack it, or export the sheet as CSV",
     b"BZh": "packed by bzip2; unpack it",
@@ -27,9 +28,8 @@ _OTHERS = {
     b"{": "JSON; write it as CSV",
     b"[": "JSON; write it as CSV",
 }
-"""How files begin that are no CSV, and what to do."""
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"]
-"""What stands for a missing value where numbers are asked for."""
+"""Words that stand for a missing value in a column of numbers."""
 
 
 def read_csv(
@@ -38,64 +38,94 @@ def read_csv(
     texts: Sequence[str] = (),
     label: str | None = None,
 ) -> Any:
-    """Return a CSV, gzipped or not, as a table whose index is the line of each row.
+    """Return a CSV file as a table whose index is the line of each row.
 
-    A column is of numbers if all of it is, and if it is none of `texts`; what is blank is missing,
-    and a row that is blank is left out. With a `label` so are the words of `MISSING` in all other
-    columns, and True and False are numbers. A first column without a name, as pandas writes its
+    A column has numbers if all its entries are numbers and it is not one of `texts`. Blank entries
+    are missing, and blank rows are left out. A first column without a name, as pandas writes its
     index, is left out.
+
+    Parameters
+    ----------
+    path : path
+        A file of text in UTF-8, gzipped or not.
+    sep : str
+        The character that separates columns, or ``\\t``.
+    texts : sequence of str
+        Columns whose entries stay text.
+    label : str, optional
+        The column of labels. If given, the words of `MISSING` are missing values in all other
+        columns, and True and False are numbers.
 
     Raises
     ------
     InputError
-        For a file that is not there, no text or no CSV, with the line; columns of the same name; a
-        row that is longer than the header.
+        If the file does not exist, is not text or not a CSV (with the line), if two columns have
+        the same name, or if a row is longer than the header.
     """
-    import pandas as pd
-
     path = Path(path)
-    with opened(path) as file, warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
+    with opened(path) as file:
         names, first = _header(path, file, sep)
-        try:
-            table = pd.read_csv(
-                file,
-                sep=_one(sep),
-                header=None,
-                names=names,
-                index_col=False,
-                dtype={name: object for name in names if name in texts},
-                na_values={name: [""] if label in (None, name) else MISSING for name in names},
-                keep_default_na=False,
-                skip_blank_lines=False,  # by which lines are counted
-                skipinitialspace=True,
-                low_memory=False,
-            )
-        except pd.errors.EmptyDataError:
-            table = pd.DataFrame({name: [] for name in names}, dtype=object)
-        except pd.errors.ParserWarning:  # what pandas says of a first row that is too long
-            raise _too_long(path, first + 1, sep) from None
-        except pd.errors.ParserError as error:
-            raise _refused(path, first, sep, str(error)) from None
-    words = [name for name in names if table[name].dtype.kind not in "biuf"]
-    breaks = sum((table[name].map(_breaks) for name in words), start=0)
-    table.index += first + 1 + (breaks if isinstance(breaks, int) else breaks.cumsum() - breaks)
-    for name in names:
-        if name in words or (label is None and table[name].dtype.kind == "b"):
-            table[name] = _stripped(table[name], name in texts)
-    rows, table = len(table), table.drop(columns=[""], errors="ignore").dropna(how="all")
-    if len(table) < rows:  # pandas took the blank rows for numbers that are no integers
-        sound = [name for name in table if table[name].dtype.kind == "f"]
-        whole = [n for n in sound if ((table[n] % 1 == 0) & (table[n].abs() < 2**53)).all()]
-        table = table.astype(dict.fromkeys(whole, "int64"))
+        marks = {name: [""] if label in (None, name) else MISSING for name in names}
+        kinds = {name: object for name in names if name in texts}
+        table = _parsed(path, file, sep, (names, first), {"dtype": kinds, "na_values": marks})
+    numeric = "iuf" if label is None else "biuf"
+    words = [name for name in names if table[name].dtype.kind not in numeric]
+    if words:
+        # An entry in quotes may hold line breaks, which move the lines of all rows below.
+        breaks = table[words].map(_breaks).sum(axis=1)
+        table.index += breaks.cumsum() - breaks
+    table.index += first + 1
+    for name in words:
+        table[name] = _stripped(table[name], name in texts)
+    table = _without_blank_rows(table.drop(columns=[""], errors="ignore"))
     if table.empty:
         raise InputError(f"{path} has a header and no rows; add them")
     table.attrs[FILE] = str(path)
     return table
 
 
+def _parsed(
+    path: Path, file: Any, sep: str, header: tuple[list[str], int], options: dict[str, Any]
+) -> Any:
+    """Return the rows below the header, blank ones too, so that lines can be counted."""
+    import pandas as pd
+
+    names, first = header
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                file,
+                sep=_separator(sep),
+                header=None,
+                names=names,
+                index_col=False,
+                keep_default_na=False,
+                skip_blank_lines=False,
+                skipinitialspace=True,
+                low_memory=False,
+                **options,
+            )
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame({name: [] for name in names}, dtype=object)
+    except pd.errors.ParserWarning:  # pandas warns if the first row is longer than the header
+        raise _too_long(path, first + 1, sep) from None
+    except pd.errors.ParserError as error:
+        raise _refused(path, first, sep, str(error)) from None
+
+
+def _without_blank_rows(table: Any) -> Any:
+    """Return a table without blank rows, for which pandas made integers floating-point numbers."""
+    kept = table.dropna(how="all")
+    if len(kept) == len(table):
+        return kept
+    floats = [name for name in kept if kept[name].dtype.kind == "f"]
+    whole = [n for n in floats if ((kept[n] % 1 == 0) & (kept[n].abs() < 2**53)).all()]
+    return kept.astype(dict.fromkeys(whole, "int64"))
+
+
 def read_header(path: Path, sep: str = ",") -> list[str]:
-    """Return the column names of a CSV file, each there and different, or of Parquet."""
+    """Return the names of the columns of a CSV file, all different, or of a Parquet file."""
     if not is_parquet(check_input(path)):
         with opened(path) as file:
             return _header(path, file, sep)[0]
@@ -111,29 +141,29 @@ def read_header(path: Path, sep: str = ",") -> list[str]:
 
 
 def next_header(name: str, file: Any, sep: str = ",") -> list[str]:
-    """Return what `read_header` does of an open binary file, which is read no further."""
+    """Return the names of columns like `read_header`, and leave the open file at the rows."""
     lines = (line.decode("utf-8-sig") for line in iter(file.readline, b""))
     try:
         return _header(name, lines, sep)[0]
     except UnicodeDecodeError:
-        raise InputError(f"{name} begins with what is not in UTF-8; write it as UTF-8") from None
+        raise InputError(f"{name} does not begin with text in UTF-8; save it as UTF-8") from None
 
 
 def is_parquet(path: Path) -> bool:
-    """Return whether a file is Parquet: by its first bytes, or by its name."""
+    """Return whether the first bytes or the name of a file say that it is Parquet."""
     with path.open("rb") as file:
         return file.read(4) == b"PAR1" or path.suffix.lower() in (".parquet", ".pq")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file as text, or raise with the line where it is none."""
+    """Open a file as text, or raise InputError with the first line that is not text."""
     try:
         with check_input(path).open("rb") as raw:
             begin = raw.read(6)
-            for mark, told in _OTHERS.items():
+            for mark, kind in _OTHERS.items():
                 if begin.startswith(mark):
-                    raise InputError(f"{path} is {told}")
+                    raise InputError(f"{path} is {kind}")
             packed = begin[:2] == b"\x1f\x8b"
             raw.seek(0)
             file: Any = gzip.GzipFile(fileobj=raw) if packed else raw
@@ -150,7 +180,7 @@ def opened(path: Path) -> Iterator[io.TextIOWrapper]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of columns as a message has them, with what to do if they are a row."""
+    """Return the names of columns for a message, with a remedy if they look like a row."""
     return few(names, 12) + _headless(names)
 
 
@@ -159,25 +189,31 @@ def _headless(names: Sequence[str]) -> str:
     return "; if that is a row, write the names of the columns above it" * bool(numbers)
 
 
-def _one(sep: str) -> str:
-    sep = sep.replace("\\t", "\t")
-    if len(sep.encode()) != 1 or sep in '"\r\n':
-        raise InputError(f"columns are separated by one character, or \\t, got {sep!r}")
-    return sep
+def _separator(sep: str) -> str:
+    character = sep.replace("\\t", "\t")
+    if len(character.encode()) != 1 or character in '"\r\n':
+        raise InputError(f"sep must be one character, or \\t for a tab, got {sep!r}; give one")
+    return character
 
 
 def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
-    """Return the names of columns, and the line that they end at."""
-    rows = csv.reader(file, skipinitialspace=True, delimiter=_one(sep))
+    """Return the names of columns, and the last line of the header."""
+    rows = csv.reader(file, skipinitialspace=True, delimiter=_separator(sep))
     try:
         names = [name.strip() for name in next((row for row in rows if any(row)), [])]
     except csv.Error as error:
         raise InputError(f"{path}, line {rows.line_num}: {error}; is a quote not closed?") from None
     if not names:
         raise InputError(f"{path} is empty; give a file with the names of columns, and rows")
+    _check_names(path, names)
+    return names, rows.line_num
+
+
+def _check_names(path: Path | str, names: list[str]) -> None:
+    """Raise InputError if the first line of a file cannot be the names of its columns."""
     if len(names) == 1 and names[0][0] in "#%@":
-        said = f"begins with {names[0]!r}, and a CSV does with the names of its columns"
-        raise InputError(f"{path} {said}; delete what is before them")
+        said = f"begins with {names[0]!r}, and a CSV begins with the names of its columns"
+        raise InputError(f"{path} {said}; delete the lines before them")
     other = next((mark for mark in ",;\t| " if len(names) == 1 and mark in names[0]), "")
     if other:
         raise InputError(
@@ -190,7 +226,6 @@ def _header(path: Path | str, file: Any, sep: str) -> tuple[list[str], int]:
         if names.index(name) + 1 != place:
             said = f"two columns are named {name!r}; rename or drop one{_headless(names)}"
             raise InputError(f"{path}: {said}")
-    return names, rows.line_num
 
 
 def _too_long(path: Path, line: int, sep: str) -> InputError:
@@ -200,7 +235,7 @@ def _too_long(path: Path, line: int, sep: str) -> InputError:
 
 
 def _refused(path: Path, first: int, sep: str, said: str) -> InputError:
-    """Return the error for what pandas says of rows that it counts from those below the header."""
+    """Return the error for a message of pandas, which counts rows from the one below the header."""
     if found := re.search(r"in line (\d+), saw", said):
         return _too_long(path, first + int(found[1]), sep)
     if found := re.search(r"EOF inside string starting at row (\d+)", said):
@@ -213,7 +248,7 @@ def _breaks(entry: Any) -> int:
 
 
 def _stripped(column: Any, text: bool) -> Any:
-    """Return a column without blanks around its entries, of numbers if all of them are."""
+    """Strip the entries of a column, and make them numbers if all of them are."""
     import pandas as pd
 
     entries = [str(entry).strip() or None if entry == entry else None for entry in column]

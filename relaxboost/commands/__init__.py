@@ -1,4 +1,4 @@
-"""The command line: `cli` puts it together, each verb has a file of its own."""
+"""The command line: `cli` has the table of verbs, and each verb has its own file."""
 
 import os
 import signal
@@ -6,9 +6,9 @@ import sys
 
 
 def main() -> None:
-    """Load the command line and run it; Ctrl-C while it loads ends with one line too.
+    """Load the command line and run it; Ctrl-C while it loads ends with one line, too.
 
-    SIGTERM is taken as Ctrl-C: a run ends with the best bracket so far.
+    SIGTERM has the effect of Ctrl-C: a run ends with the best bracket so far.
     """
     _terminate_like_interrupt()
     try:
@@ -16,12 +16,12 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("relaxboost: interrupted before there was anything to report\n")
         sys.stderr.flush()
-        os._exit(130)  # at once: libraries that are half loaded may fail in the end
+        os._exit(130)  # without clean-up, because half-loaded libraries may fail in it
     cli.main()
 
 
 def _terminate_like_interrupt() -> None:
-    """Let SIGTERM raise KeyboardInterrupt in this process; in a fork it ends it, as always."""
+    """Let SIGTERM raise KeyboardInterrupt in this process; a fork ends, as by default."""
     owner = os.getpid()
 
     def handle(number: int, frame: object) -> None:

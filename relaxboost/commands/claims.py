@@ -44,23 +44,24 @@ def claims() -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """Which claims are asked for: patterns of ids, and where they are."""
+    """The claims that the user named: patterns of ids, and their source or file."""
 
     ids: tuple[str, ...]
     source: str | None
     file: Path | None
 
 
+# The options that several verbs share.
 _FILE = click.option(
     "--file",
     type=click.Path(path_type=Path),
-    help="A Python file with claims of your own, in place of those built in.",
+    help="A Python file with your own claims instead of the built-in ones.",
 )
 _SOURCE = click.option("--source", help="The claims of one source, e.g. SS09.")
 
 
 def _wanted(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command about all claims by default: it gets the ones `wanted`."""
+    """Give a command the arguments that select claims; without them it gets all claims."""
 
     @click.argument("ids", nargs=-1, metavar="[ID]...")
     @_SOURCE
@@ -73,7 +74,11 @@ def _wanted(command: Callable[..., None]) -> Callable[..., None]:
 
 
 _SEED = click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the instances."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="The seed of the instances.",
 )
 _TRIALS = click.option(
     "--trials",
@@ -83,7 +88,7 @@ _TRIALS = click.option(
 _JOBS = click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Processes; what they find does not depend on it. [default: 2, with one core 1]",
+    help="Processes; the results do not depend on it. [default: 2, with one core 1]",
 )
 _EXIT = """
 \b
@@ -103,7 +108,7 @@ Examples:
 )
 @_wanted
 def list_(wanted: _Wanted, as_json: bool) -> None:
-    """List statements with their status on record and what it rests on."""
+    """List statements with their status on record and its evidence."""
     chosen, unchecked = _chosen(wanted)
     present(as_json, _listed(chosen, unchecked), "\n".join(text.listed(chosen, unchecked)))
 
@@ -120,8 +125,9 @@ Examples:
 @_FILE
 @click.option("--latex", is_flag=True, help="Print the counterexample as LaTeX, for a paper.")
 def show(id: str, file: Path | None, latex: bool, as_json: bool) -> None:
-    """Show a claim: what is printed, what is checked, what the verdict rests on, what is true."""
+    """Show a claim: the printed text, the check, the evidence, and the correction."""
     chosen, unchecked = _chosen(_Wanted((id,), None, file))
+    # LaTeX is a file to include in a paper. Its lines are not wrapped.
     if latex:
         from relaxboost.claims.publishing.latex import counterexample
 
@@ -153,13 +159,13 @@ Examples:
     help="A folder for the certificate of every optimum used, for relaxboost check.",
 )
 def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
-    """Check claims, all of them by default, and say whether the verdicts are those on record.
+    """Check claims, by default all, and compare the verdicts with those on record.
 
-    A check starts with the counterexamples on record, which must refute the claim, and goes on to
-    random and structured instances; corrections must hold on all of them, and so must the steps
-    of proofs. For each claim: the instances that meet its hypotheses, and the least slack, (right
-    − left)/(|left| + |right|) of an inequality. Negative slack: the inequality fails; slack 0:
-    both sides are equal, as far as can be told.
+    A check starts with the counterexamples on record, which must refute the claim, and continues
+    with random and structured instances. Corrections and the steps of proofs must hold on all of
+    them. For each claim: the number of instances that meet its hypotheses, and the least slack,
+    (right − left)/(|left| + |right|) of an inequality. If the slack is negative, the inequality
+    fails; if it is 0, both sides are equal up to rounding.
     """
     chosen = _checkable(wanted)
     table = text.Table(chosen)
@@ -173,8 +179,8 @@ def check(wanted: _Wanted, as_json: bool, **effort: Any) -> None:
 @claims.command(
     epilog=_EXIT
     + """
-A claim on record as false whose counterexample is not found again differs too: try a larger
-budget.
+Status 1 also covers a false claim whose counterexample is not found again; then give a larger
+--budget.
 
 \b
 Examples:
@@ -196,8 +202,8 @@ Examples:
 def attack(ids: tuple[str, ...], file: Path | None, as_json: bool, **effort: Any) -> None:
     """Search for an instance that refutes a claim or a correction, and shrink what is found.
 
-    The counterexamples on record are not used: the search starts from nothing. Ctrl-C ends it,
-    and what it has tried by then is told.
+    The search does not use the counterexamples on record. Ctrl-C ends it, and the command then
+    prints the results so far.
     """
     chosen = _checkable(_Wanted(ids, None, file))
     with progress.bar("attacking") as bar:
@@ -221,7 +227,7 @@ Examples:
 @_SEED
 @_JOBS
 def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
-    """Check claims and write what was found as a page that needs no network."""
+    """Check claims and write the verdicts as a page that needs no network."""
     from relaxboost.claims.publishing.report import write_report
 
     check_output(out, (".html", ".htm"))
@@ -229,6 +235,7 @@ def report(wanted: _Wanted, out: Path, as_json: bool, **effort: Any) -> None:
     with progress.bar("checking") as bar:
         runs = rb.claims.check_all(chosen, **effort, progress=bar)
         outcomes, seconds = _follow(runs, bar, [], None)
+    # A page of verdicts has no place for a check that failed or was interrupted.
     verdicts = []
     for outcome in outcomes:
         if isinstance(outcome, rb.claims.Failure):
@@ -253,6 +260,19 @@ def _listed(chosen: list[Claim], unchecked: list[Unchecked]) -> dict[str, Any]:
 
 def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
     """Return the claims, and the statements that cannot be checked, that patterns name."""
+    ids = wanted.ids
+    known, unchecked = _known(wanted)
+    if not ids:
+        return known, unchecked
+    # An id may name a statement without a check. The verbs list and show print those too.
+    others = [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
+    there = [id for id in ids if _names_any(id, known) or not _names_any(id, others)]
+    # `select` raises for an id that names nothing, and suggests ids that are similar.
+    return rb.claims.select(there, known) if there else [], others
+
+
+def _known(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
+    """Return all claims, and all statements that cannot be checked, of --source or --file."""
     if wanted.file is None:
         known = rb.claims.all(wanted.source)
         sources = [s for s in rb.claims.sources() if wanted.source in (None, s.key)]
@@ -260,19 +280,12 @@ def _chosen(wanted: _Wanted) -> tuple[list[Claim], list[Unchecked]]:
         known = rb.claims.load(wanted.file)
         sources = list(dict.fromkeys(claim.source for claim in known))
     else:
-        raise InputError("--source is for the claims built in, and --file for your own")
-    ids, unchecked = wanted.ids, [statement for s in sources for statement in s.not_checked]
-    if not ids:
-        return known, unchecked
-    others = [u for u in unchecked if any(fnmatchcase(u.id, id) for id in ids)]
-    # Of an id that is nowhere `select` says what is near.
-    there = [
-        id
-        for id in ids
-        if any(fnmatchcase(c.id, id) for c in known)
-        or not any(fnmatchcase(u.id, id) for u in others)
-    ]
-    return rb.claims.select(there, known) if there else [], others
+        raise InputError("--source is for built-in claims, and --file for your own; give one")
+    return known, [statement for source in sources for statement in source.not_checked]
+
+
+def _names_any(pattern: str, statements: Iterable[Claim | Unchecked]) -> bool:
+    return any(fnmatchcase(statement.id, pattern) for statement in statements)
 
 
 def _checkable(wanted: _Wanted) -> list[Claim]:
@@ -288,14 +301,16 @@ def _follow(
     head: list[str],
     rows: Callable[[ClaimVerdict | Failure], Iterable[str]] | None,
 ) -> tuple[list[ClaimVerdict | Failure], float]:
-    """Print outcomes as they come; return those that came before the end, or before Ctrl-C."""
+    """Print outcomes as they arrive; return all of them, or those that came before Ctrl-C."""
     start = time.perf_counter()
     outcomes: list[ClaimVerdict | Failure] = []
+    # On Ctrl-C the outcomes so far are the result; `closing` ends the processes.
     try:
         with closing(runs):
             for _, outcome in runs:
                 outcomes.append(outcome)
                 if rows is not None:
+                    # Rows are printed above the bar, which stays on the last line.
                     with bar.aside():
                         for line in (*head, *rows(outcome)):
                             say(line)
@@ -312,10 +327,11 @@ def _finish(
     as_json: bool,
     legend: str = "",
 ) -> None:
-    """Print the summary, or the data, and end with the status."""
+    """Print the summary, or the data, and end with the exit status."""
     if not outcomes:
         raise click.Abort
     lines = [text.summary(outcomes, asked, seconds), *([legend] if legend else [])]
     present(as_json, [outcome.data() for outcome in outcomes], "\n".join(lines))
+    # An interrupted command is no success, even if all finished checks agree with the record.
     if len(outcomes) < asked or not all(outcome.agrees for outcome in outcomes):
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""What `relaxboost claims` prints: rows of tables, and a claim in full."""
+"""The text that `relaxboost claims` prints: rows of tables, and a claim in full."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
         Unchecked,
     )
 
+# The number of characters of an instance in a table; `--json` prints it in full.
 _LONGEST = 240
-"""Of an instance in a table; `--json` has it in full."""
+# Output of a check is 80 columns wide in a pipe too.
 _folded = partial(folded, columns=80, hang=2)
-"""What a check prints is 80 columns wide in a pipe too."""
+# Up to this number of claims, a table shows the least slack of claims that hold.
 _FEW = 10
-"""Claims up to which a table shows the inequality of least slack of those that hold."""
 _STATUS, _VERDICT = len("not decidable here"), len("false as stated")
 _NONE = "none of the instances meets the hypotheses, or the check yields nothing"
+# The meaning of the last column of the table, which `legend` wraps.
 _LEGEND = (
     "slack: (right − left)/(|left| + |right|) of the inequality nearest to failing, from −1 to 1. "
-    "Negative: it fails there; 0: both sides are equal, as far as can be told."
+    "Negative: it fails there; 0: both sides are equal up to rounding."
 )
-"""What the last column of the table means, which `legend` wraps."""
 
 
 def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[str]:
@@ -46,6 +46,7 @@ def listed(claims: Sequence[Claim], unchecked: Sequence[Unchecked]) -> Iterator[
     rows += [
         (u.id, "not decidable here", "", f"{u.location}: {u.words} [{u.reason}]") for u in unchecked
     ]
+    # Ids have different lengths; the second column starts after the longest.
     width = max([len("id"), *(len(row[0]) for row in rows)])
     yield f"{'id':{width}}  {'on record':{_STATUS}}  rests on"
     for id, status, evidence, words in rows:
@@ -83,10 +84,11 @@ def shown(claim: Claim) -> Iterator[str]:
 
 
 def _rests_on(claim: Claim) -> list[str]:
-    """Return what the verdict on each statement rests on; numbers where they were measured."""
+    """Return the evidence for the verdict on each statement, with numbers if they are on file."""
     from relaxboost.claims.publishing.measuring import on_file
     from relaxboost.claims.publishing.pages import rests_on
 
+    # Measurements are stored for built-in claims only, and are stale if a statement was added.
     found = on_file().get(claim.id, ()) if claim.file is None else ()
     if len(found) != len(claim.statements):
         return [claim.evidence(statement) for statement in claim.statements]
@@ -116,12 +118,12 @@ def not_checked(statement: Unchecked) -> Iterator[str]:
 
 
 class Table:
-    """The table of `relaxboost claims check`, a claim at a time, in 80 columns.
+    """The table of `relaxboost claims check`, in 80 columns, written claim by claim.
 
     Parameters
     ----------
     claims : sequence of Claim
-        The claims that may come; their ids set the width of the first column.
+        The claims that are checked; their ids set the width of the first column.
     """
 
     def __init__(self, claims: Sequence[Claim]) -> None:
@@ -130,7 +132,7 @@ class Table:
         self.head = self._line("id", "verdict", "instances", "seconds", "slack")
 
     def rows(self, outcome: ClaimVerdict | Failure) -> Iterator[str]:
-        """Yield the lines of a claim: more than one if it is refuted, or few are asked for."""
+        """Yield the lines of a claim; there are several if it is refuted or claims are few."""
         if isinstance(outcome, rb.claims.Failure):
             yield self._line(outcome.id, outcome.status, "", "", "")
             yield _folded(f"    {outcome.error}")
@@ -143,6 +145,7 @@ class Table:
             f"{outcome.seconds:.1f}",
             "" if decisive is None else _slack(decisive),
         )
+        # A verdict of an interrupted check is not final, so the first line does not show it.
         if outcome.interrupted:
             yield f"    so far {outcome.status}"
         if decisive is None:
@@ -152,13 +155,7 @@ class Table:
         elif self.few or outcome.interrupted or decisive.outcome == "undecided":
             yield _folded(f"    least slack: {decisive.slack}, {decisive.origin}")
         yield from _steps(stated, outcome.interrupted)
-        for correction in outcome.corrections:
-            title = "another reading" if outcome.status == "ambiguous" else "corrected"
-            fared = (
-                _on(correction) if correction.counts or not outcome.interrupted else "not reached"
-            )
-            yield _folded(f"    {title}: {fared}. {reading(correction.words)}")
-            yield from _steps(correction, outcome.interrupted)
+        yield from _corrections(outcome)
         yield from _differences(outcome)
 
     def _line(self, id: str, status: str, instances: str, seconds: str, slack: str) -> str:
@@ -167,19 +164,29 @@ class Table:
 
 
 def _refuted(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield what refutes a claim: the first, and what else is on record."""
+    """Yield the counterexample of a claim, and others on record that refute it too."""
     first = outcome.stated.counterexample
     assert first is not None
     yield _folded(f"    as stated: refuted by {_instance(first)} [{first.origin}]")
     yield _folded(f"      {first.slack}")
-    for known in outcome.stated.known:  # those on record that refute it as well
+    for known in outcome.stated.known:
         if known and known.origin != first.origin and known.outcome == "refuted":
             yield _folded(f"      and by {_instance(known)} [{known.origin}]")
             yield _folded(f"      {known.slack}")
 
 
+def _corrections(outcome: ClaimVerdict) -> Iterator[str]:
+    """Yield the verdicts on the corrections of a claim."""
+    title = "another reading" if outcome.status == "ambiguous" else "corrected"
+    for correction in outcome.corrections:
+        reached = correction.counts or not outcome.interrupted
+        verdict = _on(correction) if reached else "not reached"
+        yield _folded(f"    {title}: {verdict}. {reading(correction.words)}")
+        yield from _steps(correction, outcome.interrupted)
+
+
 def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
-    """Yield how the steps of a proof fared, where there is one."""
+    """Yield the number of steps of a proof that hold, and each step that does not."""
     held = sum(step.status == "holds" for step in part.steps)
     if part.steps:
         yield f"    proof: {held} of {len(part.steps)} steps hold{' so far' * interrupted}"
@@ -189,10 +196,11 @@ def _steps(part: StatementVerdict, interrupted: bool) -> Iterator[str]:
 
 
 def _differences(outcome: ClaimVerdict) -> Iterator[str]:
-    """Yield what differs from the record, and how to see it again."""
+    """Yield each difference from the record, and the call that reproduces it."""
     if outcome.agrees:
         return
     idle = ", ".join(map(str, outcome.idle))
+    # An interrupted check may still reach the recorded verdict.
     if outcome.status != outcome.recorded and not outcome.interrupted:
         yield f"    DIFFERS: on record as {outcome.recorded!r}"
     if idle:
@@ -203,37 +211,42 @@ def _differences(outcome: ClaimVerdict) -> Iterator[str]:
 
 
 def summary(outcomes: Sequence[ClaimVerdict | Failure], asked: int, seconds: float) -> str:
-    """Return the last line: how many claims hold, and whether that is what is on record."""
+    """Return the last line: the number of claims by verdict, and differences from the record."""
     whole = [outcome for outcome in outcomes if not outcome.interrupted]
-    statuses = [outcome.status for outcome in whole]
-    many = {"holds": "hold", "misprint": "misprints", "error": "errors"}
-    order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
-    counts = [
-        f"{count} {status if count == 1 else many.get(status, status)}"
-        for status in order
-        if (count := statuses.count(status))
-    ]
     differing = [outcome.id for outcome in whole if not outcome.agrees]
     record = "all as recorded" if whole else ""
     if differing:
         record = f"{len(differing)} not as recorded: {', '.join(differing)}"
+    # The number of certified optima shows how much of the evidence is proved.
     optima = sum(outcome.optima for outcome in outcomes)
     done = len(whole)
     some = number_of(done, "claim")
     if done < asked:
         some = f"interrupted after {done} of {number_of(asked, 'claim')}"
     certified = f"{optima:,}".replace(",", " ")
-    parts = (", ".join(counts), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
+    parts = (_counts(whole), record, f"{certified} {optima_of(optima)}", f"{seconds:.0f} s")
     return _folded(f"{some}: " + "; ".join(filter(None, parts)))
 
 
+def _counts(outcomes: Sequence[ClaimVerdict | Failure]) -> str:
+    """Return the number of claims of each verdict."""
+    statuses = [outcome.status for outcome in outcomes]
+    plural = {"holds": "hold", "misprint": "misprints", "error": "errors"}
+    order = ("holds", "false as stated", "misprint", "ambiguous", "open", "undecided", "error")
+    return ", ".join(
+        f"{count} {status if count == 1 else plural.get(status, status)}"
+        for status in order
+        if (count := statuses.count(status))
+    )
+
+
 def legend() -> str:
-    """Return what the column of slacks means."""
+    """Return the meaning of the column of slacks."""
     return _folded(_LEGEND)
 
 
 def entry(claim: Claim) -> dict[str, Any]:
-    """Return a claim as `relaxboost claims list --json` has it."""
+    """Return a claim as `relaxboost claims list --json` prints it."""
     return {
         "id": claim.id,
         "source": claim.source.reference,
@@ -261,7 +274,7 @@ def _words(claim: Claim, statement: Statement) -> dict[str, Any]:
 
 
 def _on(part: StatementVerdict) -> str:
-    """Return how a correction fared."""
+    """Return the verdict on a correction."""
     text = f"{part.status} on {number_of(part.tried, 'instance')}"
     if part.counterexample is not None:
         return f"{text}: {part.counterexample.slack} at {_instance(part.counterexample)}"
@@ -275,5 +288,6 @@ def _slack(evidence: Evidence) -> str:
 
 
 def _instance(evidence: Evidence) -> str:
+    # A large matrix would fill the screen.
     text = in_one_line(evidence.instance)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

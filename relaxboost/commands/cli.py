@@ -1,4 +1,4 @@
-"""The command line: the verbs, each in its file, and how it ends."""
+"""The command line: the table of verbs, and the exit status and message of every error."""
 
 from __future__ import annotations
 
@@ -19,34 +19,45 @@ from relaxboost._core.errors import InputError, MissingDependencyError
 from relaxboost.commands.style import complain, quietly
 
 VERBS = {
-    "certify": "Write a certificate for checkers of other people.",
+    "certify": "Write a certificate in a form that other checkers read.",
     "check": "Check whether a certificate proves its bracket.",
     "claims": "Check the claims of papers on certified instances.",
-    "doctor": "Say what is installed here, what works, and what is missing.",
+    "doctor": "Print installed libraries, working solvers, and missing extras.",
     "instances": "Make and check sets of games with certified optima.",
-    "online": "Learn from examples as they come, and know the regret.",
+    "online": "Learn from a stream of examples, and bound the regret.",
     "plan": "Learn the costs under which demonstrated paths are shortest.",
-    "reproduce": "Run an experiment of Grubb & Bagnell (2011) again.",
     "solve": "Find the largest margin of all stumps of a data set, with a proof.",
 }
-"""What is said of each verb; its file, of the same name, is loaded when the verb is asked for."""
+"""A sentence about each verb. The file of the same name is loaded when the verb is used."""
+
+
+_GRID = (
+    "relaxboost plan reads tables; for a grid, build the graph in Python by "
+    "relaxboost.planning.grid(layers, passable)"
+)
+REMOVED = {
+    "reproduce": "the verb reproduce is now a script of the source repository; there, run python "
+    "-m benchmarks.reproductions with the same options",
+    **dict.fromkeys(["--map", "--layers", "--passable", "--neighbours", "--scenarios"], _GRID),
+}
+"""Verbs and options of earlier versions, and the sentence that replaces the usual error."""
 
 
 class _Verbs(click.Group):
-    """Loads a verb when it is asked for, and none for --help, which is to come at once."""
+    """Loads a verb when it is used, and no verb for --help, which must be fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the verbs."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Load a verb; return None for a name that is none."""
+        """Load a verb; return None for an unknown name."""
         if name not in VERBS:
             return None
         return quietly(getattr(import_module(f"relaxboost.commands.{name}"), name))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the verb; a pipe that is read no further ends it, which click would call status 1."""
+        """Run the verb; end with status 74 if nobody reads its output (click would return 1)."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -54,13 +65,15 @@ class _Verbs(click.Group):
             sys.exit(74)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Find the verb that is asked for, or say which there are."""
-        if args[0] not in VERBS and not ctx.resilient_parsing and not args[0].startswith("-"):
-            raise InputError(f"there is no verb {args[0]!r}; choose one of {', '.join(VERBS)}")
+        """Find the verb, or raise InputError that lists the verbs."""
+        name = args[0]
+        if name not in VERBS and not ctx.resilient_parsing and not name.startswith("-"):
+            unknown = f"there is no verb {name!r}; choose one of {', '.join(VERBS)}"
+            raise InputError(REMOVED.get(name, unknown))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of the verbs, none of which is loaded."""
+        """Write the list of verbs without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -72,8 +85,8 @@ def cli() -> None:
 
     \b
     Exit status of every verb, besides its own: 2 bad input, 70 an error in
-    relaxboost, 74 what it prints cannot be written, 130 interrupted before
-    there was anything to report.
+    relaxboost, 74 the output cannot be written, 130 interrupted before there
+    was anything to report.
     """
 
 
@@ -82,36 +95,29 @@ _REPORT = "set RELAXBOOST_TRACEBACK=1 to see where, and please report it with th
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; whatever goes wrong ends with one line on standard error.
+    """Run the command line; every error ends with one line on standard error.
 
     Status 2 is bad input, 70 an error in relaxboost, 74 output that cannot be written, 130 an
     interrupt before there was anything to report.
     """
     _open_outputs()
+    # Click would print errors in its own form and with its own statuses, so it returns them here.
     try:
         cli.main(args=arguments, prog_name="relaxboost", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(2)
-    except click.UsageError as error:
-        see = f"; see {error.ctx.command_path} --help" if error.ctx else ""
-        _fail(error.format_message().rstrip(".") + see)
     except click.ClickException as error:
-        _fail(error.format_message())
+        _fail(_usage(error))
     except (InputError, MissingDependencyError) as error:
         _fail(str(error))
     except (click.Abort, KeyboardInterrupt) as error:
         _fail(str(error) or "interrupted before there was anything to report", status=130)
     except OSError as error:
-        _drop_output()
-        if isinstance(error, BrokenPipeError):
-            sys.exit(74)
-        where, why = error.filename or "what was asked for", error.strerror or error
-        if error.filename is not None and error.errno not in _FULL:
-            _fail(f"cannot use {where}: {why}; check the path")
-        _fail(f"cannot write {where}: {why}; free the disk", status=74)
+        _fail_at_file(error)
     except Exception as error:
+        # A traceback tells a user nothing. Its last place is enough for a report.
         if os.environ.get("RELAXBOOST_TRACEBACK"):
             raise
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -120,10 +126,34 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"internal error, {type(error).__name__} at {at}: {said}; {_REPORT}", status=70)
 
 
+def _usage(error: click.ClickException) -> str:
+    """Return the message for words that click refuses."""
+    if isinstance(error, click.NoSuchOption) and error.option_name in REMOVED:
+        return REMOVED[error.option_name]
+    message = error.format_message()
+    if not isinstance(error, click.UsageError):
+        return message
+    see = f"; see {error.ctx.command_path} --help" if error.ctx else ""
+    return message.rstrip(".") + see
+
+
+def _fail_at_file(error: OSError) -> None:
+    """End with the name of the file that the system refused, and the reason."""
+    _drop_output()
+    if isinstance(error, BrokenPipeError):
+        sys.exit(74)
+    where = error.filename or "the output"
+    why = error.strerror or error
+    if error.filename is not None and error.errno not in _FULL:
+        _fail(f"cannot use {where}: {why}; check the path")
+    _fail(f"cannot write {where}: {why}; free the disk", status=74)
+
+
 def _open_outputs() -> None:
-    """Let closed outputs lead nowhere, and open ones take names that are not text."""
+    """Replace closed outputs by the null device, and let open ones escape undecodable names."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        # Python has no stream if the shell closed it by >&-.
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
@@ -131,14 +161,14 @@ def _open_outputs() -> None:
 
 
 def _drop_output() -> None:
-    """Send what is still to be printed nowhere, or Python fails once more when it ends."""
+    """Drop the output in the buffer, or Python fails a second time when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError, ValueError):  # a stream without a file, as in tests
+    with contextlib.suppress(OSError, ValueError):  # in tests the stream has no file
         os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _fail(message: str, status: int = 2) -> None:
-    with contextlib.suppress(OSError):  # the status says it where standard error is full
+    with contextlib.suppress(OSError):  # if standard error is full, the status must do
         complain(message)
     sys.exit(status)

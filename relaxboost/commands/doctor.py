@@ -1,4 +1,4 @@
-"""`relaxboost doctor`: what is installed here, what works, and how to get what is missing."""
+"""`relaxboost doctor`: installed libraries, working solvers, and how to install the rest."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ FEATURES = {
     "pyarrow": ("pyarrow", "Parquet, streams of CSV"),
     "river": ("river", "learners in river's interface"),
 }
-"""For each extra, or part of dask's, the module it brings, and what needs that."""
+"""For each extra, or part of the extra dask, the module that it brings, and its purpose."""
 
 
 @click.command(
     epilog="""
 \b
-Exit status: 0 all that relaxboost rests on works, 1 some of it does not.
+Exit status: 0 all required libraries and solvers work, 1 some do not.
 
 \b
 Examples:
@@ -42,7 +42,7 @@ Examples:
 """
 )
 def doctor(as_json: bool) -> None:
-    """Say what is installed here, what works, and what is missing.
+    """Print the installed libraries, the solvers that work, and missing extras.
 
     Every solver solves a game of 2 examples and 2 hypotheses, whose value is 1/2.
     """
@@ -58,6 +58,7 @@ def doctor(as_json: bool) -> None:
         "missing": _missing(),
     }
     show(as_json, found, _text(found))
+    # ECOS is an extra: if it is installed and fails, other solvers take its place.
     works = [one["works"] for name, one in found["solvers"].items() if name != "ECOS"]  # an extra
     if not all(works) or None in found["libraries"].values():
         sys.exit(1)
@@ -65,23 +66,24 @@ def doctor(as_json: bool) -> None:
 
 def _libraries() -> dict[str, str | None]:
     names = [re.split("[^\\w.-]", line)[0] for line in requirements(None)]
+    # Distributions on file may have an underscore where the requirement has a hyphen.
     here = {one.name.lower(): one.version for one in metadata.distributions()}
     return {name: here.get(name.replace("-", "_"), here.get(name)) for name in names}
 
 
 def _solvers() -> dict[str, dict[str, Any]]:
-    """Return of each solver whether it brackets the value 1/2 to 1e-4, and what it says if not."""
+    """Return whether each solver brackets the value 1/2 to 1e-4, and its message if not."""
     game = rb.Game([[1.0, 0.0], [0.0, 1.0]], rb.HardMargin())
     tried: dict[str, dict[str, Any]] = {}
     for name in ("auto", *rb.solvers.SOLVERS):
-        if name == "ECOS" and find_spec("ecos") is None:  # an extra, named under what is missing
+        if name == "ECOS" and find_spec("ecos") is None:  # it is listed with the missing extras
             continue
         start = time.perf_counter()
         try:
             solved = rb.solve(game, 1e-6) if name == "auto" else rb.reference(game, name)
             works = solved.lower <= 0.5 <= solved.upper and solved.gap <= 1e-4
             said = "" if works else f"{solved.lower} <= rho <= {solved.upper}, and rho is 1/2"
-        except Exception as error:  # whatever a broken library does is what we are asked about
+        except Exception as error:  # a broken library may raise anything, and that is the result
             works, said = False, " ".join(str(error).split())
         seconds = time.perf_counter() - start
         tried[name] = {"works": works, "seconds": round(seconds, 3), "message": said}
@@ -93,15 +95,17 @@ def _threads() -> dict[str, Any]:
 
     from relaxboost._core.compiled import thread_pool
 
+    # Several libraries may each have a pool of threads, which slow each other down.
     pools = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
     set_by = {name: os.environ[name] for name in sorted(os.environ) if "NUM_THREADS" in name}
     return {"relaxboost": thread_pool()[1], **pools, "environment": set_by}
 
 
 def _cache() -> dict[str, Any]:
-    """Return where compiled kernels are kept."""
+    """Return the folder of compiled kernels."""
     from relaxboost.matrices.kernels import stump_rows
 
+    # Without compilation (NUMBA_DISABLE_JIT) a kernel is a plain function and has no cache.
     folder = getattr(getattr(stump_rows, "stats", None), "cache_path", None)
     there = next((p for p in Path(folder or os.devnull, "x").parents if p.exists()), Path("/"))
     return {"folder": folder, "writable": folder is not None and os.access(there, os.W_OK)}
@@ -110,6 +114,7 @@ def _cache() -> dict[str, Any]:
 def _missing() -> dict[str, dict[str, str]]:
     missing = {}
     for name, (module, what) in FEATURES.items():
+        # pyarrow is a part of the extra dask, and enough for Parquet.
         if find_spec(module) is None:
             how = install("dask", name) if name in ("dask", "pyarrow") else install(name)
             missing[name] = {"for": what, "install": f"{sys.executable} -m {how}"}

@@ -1,4 +1,4 @@
-"""`relaxboost online`: learn from a stream of examples, and say how well it went."""
+"""`relaxboost online`: learn from a stream of examples, and report loss and regret."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from types import SimpleNamespace
 from typing import Any
 
 import click
-import numpy as np
 
-from relaxboost._core.digits import finite
 from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.progress import bar
 from relaxboost._core.tables import listed, read_header
-from relaxboost.commands.plan_inputs import added, largest, spoken
+from relaxboost.commands.online_text import compare_text, run_data, run_text
 from relaxboost.commands.style import (
+    DOMAINS,
     InputFile,
     OutputFile,
     PipedFile,
+    added,
     check_name,
     say,
     sep_option,
     show,
     spoken_input,
+    time_limit_option,
 )
+from relaxboost.commands.words import spoken
 
 METHODS = {
     "mirror-descent": "MirrorDescent",
@@ -38,37 +40,33 @@ METHODS = {
     "gradient-descent": "GradientDescent",
     "exponentiated-gradient": "ExponentiatedGradient",
 }
-_DOMAINS = {"simplex": "Simplex", "full-simplex": "FullSimplex", "l1": "L1Ball", "l2": "L2Ball"}
+# The number of rows that set the scale of features and the quantiles of stumps.
 _SAMPLE = 1000
+# The number of examples between two points of a curve.
 _POINT = 100
-"""Examples between two points of a curve."""
-_REMEDY = "--horizon, the number of examples, gives steps with one"
+# Parts of messages of the library, and their words on the command line.
 _SPOKEN = {
     "make them so, as stream(classes=(negative, positive)) does": "name the two labels, the "
     "negative one first: --classes NEGATIVE,POSITIVE",
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
     "say where they are: y=": "say where they are: --label",
-    "give targets=, a bound of |y|, or schedule=Constant(beta)": "give --targets, a bound of |y|",
-    "beyond targets=": "beyond --targets ",
-    "beyond bound=": "beyond --bound ",
+    ", a bound of |y|, or schedule=Constant(beta)": ", a bound of |y|",
     "declare a larger bound": "give a larger --bound",
     "at asks for": "--at asks for",
-    "say what it is: bound=": "say what it is: --bound",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
     "over=Simplex(radius)": "--over simplex",
-    "proxy take MirrorSteps": "proxy take --method mirror-steps",
+    "for another take MirrorSteps": "for another give --method mirror-steps",
     "<stdin>": "standard input",
 }
-"""What the library says, in words of the command line."""
 _LEARNED = r"; what comes before (row \d+) is learned: mend it, and go on from row \d+"
 
 
 class StreamOptions(SimpleNamespace):
-    """What the command line says, an attribute for each option of the verb."""
+    """The options of a verb, an attribute for each."""
 
     def opened(self) -> Any:
-        """Return the stream, through its base functions."""
+        """Return the stream of examples, mapped by the base functions of --base."""
         from relaxboost.online import Experts, LinearBasis, StumpBasis, stream
 
         if self.label is None and self.loss != "inner":
@@ -77,6 +75,7 @@ class StreamOptions(SimpleNamespace):
                 said += f"; it has {listed(read_header(self.stream, self.sep))}"
             raise InputError(said)
         given = stream(self.stream, self.label, classes=self._classes(), sep=self.sep)
+        # Costs of experts are losses already: scaling them would change the game.
         base = self.base or ("experts" if self.loss == "inner" else "linear")
         if base == "experts":
             made: Any = Experts(1.0 if self.bound is None else self.bound)
@@ -95,13 +94,14 @@ class StreamOptions(SimpleNamespace):
         pair = [part.strip() for part in self.classes.split(",")]
         if len(pair) != 2:
             raise InputError("--classes names two labels, the negative one first: no,yes")
+        # Labels in files are numbers or words; 0,1 must not become the words "0" and "1".
         try:
             return float(pair[0]), float(pair[1])
         except ValueError:
             return pair[0], pair[1]
 
     def learner(self, name: str, stream: Any) -> tuple[Any, int]:
-        """Return the method of a name, and M."""
+        """Return a method by its name, and the number M of base functions."""
         import relaxboost as rb
         from relaxboost.online.proxies import PROXIES
         from relaxboost.online.schedules import SCHEDULES
@@ -109,8 +109,9 @@ class StreamOptions(SimpleNamespace):
         check_name("--proxy", self.proxy, PROXIES)
         check_name("--schedule", self.schedule, SCHEDULES)
         kind = getattr(rb.online, METHODS[name])
+        # Each method gets the set of weights and the proxy for which its regret bound is known.
         greedy = {"gradient-descent": "l2", "mirror-steps": "l2"}
-        over = getattr(rb, _DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
+        over = getattr(rb, DOMAINS[self.over or greedy.get(name, "l1")])(self.radius)
         squared = isinstance(over, rb.L2Ball) or name in greedy
         proxy = self.proxy or ("squared-l2" if squared else "entropy")
         size = stream.base.size(stream.head(1)[0].shape[1])
@@ -121,6 +122,7 @@ class StreamOptions(SimpleNamespace):
         if self.targets is not None:
             options["targets"] = self.targets
         made = kind(self.loss, over, **options)
+        # By default the bound is that of the base functions, in the dual norm of the proxy.
         bound = self.bound
         if bound is None:
             bound = stream.base.bound_in(made.proxy.norm, size)
@@ -130,14 +132,14 @@ class StreamOptions(SimpleNamespace):
 def stream_options(
     command: Callable[..., Any], kind: type[InputFile] = InputFile
 ) -> Callable[..., Any]:
-    """Give a command the options of a stream and of a learner, with all others as one argument."""
+    """Give a command the options of a stream and of a learner, as one object."""
 
     @wraps(command)
     def collected(**given: Any) -> Any:
-        words = {re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}
-        words[_LEARNED] = "; --save would have kept what comes before" * ("save" in given)
+        words = {re.escape(part): said for part, said in _SPOKEN.items()}
+        words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
-            words[_LEARNED] = r"; what comes before \1 is saved: mend it, and go on with --resume"
+            words[_LEARNED] = r"; the rows before \1 are saved; then continue with --resume"
         with spoken(words):
             return command(StreamOptions(**given))
 
@@ -145,19 +147,25 @@ def stream_options(
 
 
 _OPTIONS = [
+    # The stream: its labels, and the base functions of its columns.
     click.option("--label", help="The column of labels or targets; --loss inner has none."),
     sep_option,
-    click.option("--classes", metavar="NO,YES", help="Labels that stand for -1 and +1."),
+    click.option("--classes", metavar="NO,YES", help="The labels of the classes -1 and +1."),
     click.option(
         "--base",
         type=click.Choice(["linear", "stumps", "experts"]),
-        help=f"Base functions: features scaled to [-1, 1] by the first {_SAMPLE} rows and cut off "
-        "there; decision stumps at quantiles of these rows; or features as they are.  [default: "
+        help=f"Base functions: linear, features scaled to [-1, 1] by the first {_SAMPLE} rows and "
+        "clipped; stumps at quantiles of these rows; or experts, features as they are.  [default: "
         "experts for --loss inner, else linear]",
     ),
     click.option(
-        "--cuts", type=click.IntRange(1), default=8, show_default=True, help="Stumps a feature."
+        "--cuts",
+        type=click.IntRange(1),
+        default=8,
+        show_default=True,
+        help="Stumps for each feature.",
     ),
+    # The problem: the loss, and the set of weights.
     click.option(
         "--loss",
         default="logistic",
@@ -168,11 +176,13 @@ _OPTIONS = [
     ),
     click.option(
         "--over",
-        type=click.Choice(list(_DOMAINS)),
-        help="What the weights range over. [default: l2 for gradient-descent and mirror-steps, "
-        "else l1]",
+        type=click.Choice(list(DOMAINS)),
+        help="The set of weights. [default: l2 for gradient-descent and mirror-steps, else l1]",
     ),
-    click.option("--radius", type=float, default=1.0, show_default=True, help="Of --over."),
+    click.option(
+        "--radius", type=float, default=1.0, show_default=True, help="The radius of --over."
+    ),
+    # The learner: its proxy, its steps, and the bounds that its regret bound needs.
     click.option("--proxy", metavar="NAME", help="[default: squared-l2 over l2, else entropy]"),
     click.option(
         "--schedule",
@@ -182,7 +192,7 @@ _OPTIONS = [
         help="growing or adaptive; both for streams of any length.",
     ),
     click.option(
-        "--horizon", type=click.IntRange(1), help="Or constant steps, for so many examples."
+        "--horizon", type=click.IntRange(1), help="Or constant steps, for this number of examples."
     ),
     click.option("--bound", type=float, help="A bound of |h|. [default: 1; in l2 the root of M]"),
     click.option("--targets", type=float, help="A bound of |y|, for --loss squared."),
@@ -195,7 +205,6 @@ _method = click.option(
     show_default=True,
     help="The learner.",
 )
-_time_limit = click.option("--time-limit", type=float, help="Stop after so many seconds.")
 
 
 @click.group(
@@ -206,7 +215,7 @@ Example:
 """
 )
 def online() -> None:
-    """Learn from examples as they come, and know the regret.
+    """Learn from a stream of examples, and bound the regret.
 
     STREAM is a CSV file with a header, or Parquet, of any size; rows are counted from 0.
     """
@@ -215,8 +224,8 @@ def online() -> None:
 @online.command(
     epilog="""
 \b
-Exit status: 0 the stream has ended, 1 it had not (what is printed holds for
-its rows so far), 2 bad input, 130 interrupted before anything could be said.
+Exit status: 0 the stream has ended, 1 it had not (the printed numbers hold
+for its rows so far), 2 bad input, 130 interrupted before there was a result.
 
 \b
 Examples:
@@ -229,28 +238,28 @@ Examples:
 )
 @partial(stream_options, kind=PipedFile)
 @_method
-@click.option("--save", type=click.Path(path_type=Path), help="Keep the learner in this file.")
-@click.option("--resume", is_flag=True, help="If there is a file --save, go on from it.")
+@click.option("--save", type=click.Path(path_type=Path), help="Store the learner in this file.")
+@click.option("--resume", is_flag=True, help="Continue from the file of --save, if it exists.")
 @click.option(
     "--every",
     type=click.IntRange(1),
-    help="Print how well it does after every so many examples, too; with --json, an object a line.",
+    help="Print the loss after each such number of examples; with --json, one object a line.",
 )
-@_time_limit
+@time_limit_option
 def run(options: StreamOptions) -> None:
     """Learn from a stream: predict each example, then learn from it.
 
-    Prints the loss and the errors of these predictions, a bound of what any fixed weights could
-    have done better, and the largest weights. CSV from standard input is learned as it comes;
-    linear functions and stumps are made when its first thousand rows are there.
+    Prints the loss and the errors of these predictions, a bound of the regret against any fixed
+    weights, and the largest weights. CSV from standard input is learned while it arrives; linear
+    functions and stumps are made when the first thousand rows have arrived.
     """
     save = options.save
     if save is not None:
         check_output(save)
         if save.exists() and not options.resume:
-            raise InputError(f"{save} is there; give --resume to go on from it, or another name")
+            raise InputError(f"{save} exists; give --resume to continue from it, or another name")
     elif options.resume:
-        raise InputError("--resume goes on from the file of --save; give it")
+        raise InputError("--resume continues from the file of --save; give --save")
     stream = options.opened()
     found = _learned(options, options.method, stream, save, options.every)
     content = run_data(found, stream)
@@ -263,9 +272,9 @@ def run(options: StreamOptions) -> None:
 @online.command(
     epilog="""
 \b
-Exit status: 0 the bracket asked for was reached, 1 it was not (the one
-printed holds all the same), 2 bad input, 130 interrupted before anything
-could be said.
+Exit status: 0 the bracket of --tol was reached, 1 it was not (the printed
+bracket holds nevertheless), 2 bad input, 130 interrupted before there was a
+result.
 
 \b
 Examples:
@@ -277,13 +286,18 @@ Examples:
 )
 @stream_options
 @_method
-@click.option("--at", type=click.IntRange(1), multiple=True, help="After how many examples else.")
+@click.option(
+    "--at",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Also report the regret after this number of examples.",
+)
 @click.option(
     "--tol",
     type=float,
     default=1e-6,
     show_default=True,
-    help="Width of the bracket, as a part of the least loss.",
+    help="Width of the bracket, as a fraction of the least loss.",
 )
 @click.option(
     "--plot", type=OutputFile(".png"), help="Draw the brackets and the bounds to this file."
@@ -293,12 +307,12 @@ Examples:
     type=OutputFile(".json"),
     help="Prove the least loss in this file; for hinge, absolute, quantile and inner.",
 )
-@_time_limit
+@time_limit_option
 def regret(options: StreamOptions) -> None:
-    """Bracket what a learner lost more than the best fixed weights.
+    """Bracket the regret: the loss of a learner minus that of the best fixed weights.
 
     The stream is read many times: once to learn, then to find the least loss of any weights in
-    hindsight, with a proof. --time-limit is for that.
+    hindsight, with a proof. --time-limit is for the second part.
     """
     from relaxboost.online import regret as found_regret
     from relaxboost.online.comparators.polyhedral import check_piecewise_linear
@@ -309,6 +323,7 @@ def regret(options: StreamOptions) -> None:
     stream = options.opened()
     method, _ = options.learner(options.method, stream)
     if options.certificate is not None:
+        # Only the least value of a piecewise linear loss is a linear program, which has a proof.
         check_output(options.certificate)
         check_piecewise_linear(method.loss)
     limits = {"tol": options.tol, "time_limit": options.time_limit}
@@ -337,8 +352,9 @@ def regret(options: StreamOptions) -> None:
 @online.command(
     epilog="""
 \b
-Exit status: 0 the stream has ended for all, 1 for some it had not (rows say
-how far they are), 2 bad input, 130 interrupted before anything could be said.
+Exit status: 0 the stream has ended for all, 1 for some it had not (the column
+examples has their rows), 2 bad input, 130 interrupted before there was a
+result.
 
 \b
 Examples:
@@ -358,25 +374,23 @@ Examples:
 @click.option(
     "--plot", type=OutputFile(".png"), help="Draw mean losses against examples to this file."
 )
-@_time_limit
+@time_limit_option
 def compare(options: StreamOptions) -> None:
-    """Let several learners learn from one stream, side by side.
+    """Compare several learners on one stream.
 
     Prints a row for each: the mean loss and the errors of its predictions, the bound of its
     regret, and examples a second. --time-limit is for each of them.
     """
     from relaxboost.views import plots
 
-    names = [name.strip() for name in options.methods.split(",") if name.strip()]
-    unknown = [name for name in names if name not in METHODS]
-    if unknown or not names:
-        raise InputError(f"--methods {options.methods!r}: choose of {', '.join(METHODS)}")
+    names = _methods(options.methods)
     if options.plot is not None:
         plots.check_plot(options.plot)
     stream = options.opened()
     for name in names:
         method, size = options.learner(name, stream)
-        method.start(size)  # what does not go together is said before any of them learns
+        method.start(size)  # raises for options that do not fit, before any learner starts
+    # A table needs the last record of a run only, a picture needs points along it.
     every = None if options.plot is None else _POINT
     found = {n: _learned(options, n, stream, every=every) for n in names}
     if options.plot is not None:
@@ -389,6 +403,17 @@ def compare(options: StreamOptions) -> None:
         sys.exit(1)
 
 
+def _methods(given: str) -> list[str]:
+    """Return the names of learners in --methods."""
+    # A comma at the end, or two in a row, name no learner.
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"--methods names no learner; choose from {', '.join(METHODS)}")
+    for name in names:
+        check_name("--methods", name, METHODS)
+    return names
+
+
 def _learned(
     options: StreamOptions,
     name: str,
@@ -396,10 +421,11 @@ def _learned(
     checkpoint: Path | None = None,
     every: int | None = None,
 ) -> Any:
-    """Run a method of the options on the stream, with a bar on a terminal."""
+    """Run a method on the stream, and show a progress bar on a terminal."""
     from relaxboost.online import progressive
 
     method, size = options.learner(name, stream)
+    # Only `run` has --every.
     lines = getattr(options, "every", None)
     with bar(name) as progress:
 
@@ -426,73 +452,3 @@ def _say_progress(as_json: bool, record: Any) -> None:
         return
     errors = "" if wrong is None else f", {wrong / rows:.2%} wrong"
     say(f"{number_of(rows, 'example')}: loss {mean:.6g} on average{errors}")
-
-
-def run_data(found: Any, stream: Any) -> dict[str, Any]:
-    """Return what a run has come to, for machines."""
-    rows, loss, mistakes, bound, seconds = found.last
-    w = found.learner.average
-    names = stream.base.names(stream.columns)
-    return {
-        "data": stream.name,
-        "base": stream.base.name,
-        "base_functions": found.learner.size,
-        "method": repr(found.learner.method),
-        "status": found.status,
-        "rows": rows,
-        "mean_loss": loss / rows,
-        "mistakes": mistakes,
-        "error": None if mistakes is None else mistakes / rows,
-        "regret_bound": finite(bound),
-        "seconds": seconds,
-        "weights": dict(zip(names, w.tolist(), strict=True)),
-    }
-
-
-def run_text(found: Any, stream: Any, content: dict[str, Any]) -> str:
-    """Return what a run has come to, in lines."""
-    rows, _, mistakes, bound, seconds = found.last
-    size, mean = content["base_functions"], content["mean_loss"]
-    wrong = "" if mistakes is None else f", {mistakes / rows:.2%} wrong"
-    lines = [
-        f"data:       {stream.name}, {number_of(rows, 'example')}, {size} base functions "
-        f"({stream.base.name})",
-        f"learner:    {found.learner.method!r}",
-        f"loss:       {mean:.6g} on average{wrong}, each predicted before it was learned",
-    ]
-    if np.isfinite(bound):
-        least = f"no fixed weights have a mean loss below {mean - bound / rows:.6g}"
-        lines.append(f"regret:     at most {bound:.6g}: {least}")
-    else:
-        lines.append(f"regret:     this method has no bound with such steps; {_REMEDY}")
-    lines.append(f"status:     {found.status}, {seconds:.2g} s, {rows / seconds:.3g} examples/s")
-    if not any(content["weights"].values()):
-        lines.append("note:       nothing was learned; choose columns that vary, or another --base")
-    lines.append("average weights:")
-    return "\n".join(lines + largest(content["weights"]))
-
-
-def compare_text(content: dict[str, dict[str, Any]]) -> str:
-    """Return a table with a row for each learner."""
-    header = ["learner", "mean loss", "wrong", "regret <=", "examples", "examples/s"]
-    rows = [header]
-    for name, one in content.items():
-        error, bound = one["error"], one["regret_bound"]
-        rows.append(
-            [
-                name,
-                f"{one['mean_loss']:.6g}",
-                "-" if error is None else f"{error:.2%}",
-                "-" if bound is None else f"{bound:.5g}",
-                str(one["rows"]),
-                f"{one['rows'] / one['seconds']:.3g}",
-            ]
-        )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(n) for cell, n in zip(row, widths, strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
-    if any(one["regret_bound"] is None for one in content.values()):
-        lines.append(f"regret <= -: no bound with such steps; {_REMEDY}")
-    return "\n".join(lines)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 
 from relaxboost._core.errors import InputError, few
 from relaxboost.commands import plan_inputs as inputs
-from relaxboost.commands.plan_inputs import PlanOptions
+from relaxboost.commands.plan_inputs import PlanInput, PlanOptions
 from relaxboost.commands.style import OutputFile
+from relaxboost.commands.words import spoken
 
 
 @click.command(
@@ -23,13 +25,12 @@ Examples:
   relaxboost plan show --edges edges.csv --nodes nodes.csv --out roads.png
   relaxboost plan show costs.json --edges edges.csv --trips trips.csv \\
       --trip monday --out monday.png
-  relaxboost plan show --map hall.map --scenarios hall.map.scen --trip 2 \\
-      --out 2.pdf
+  relaxboost plan show costs.json --edges edges.csv --whole --log \\
+      --out costs.pdf
 """
 )
 @click.argument("model", required=False, type=inputs.FileType)
 @inputs.plan_files
-@inputs.scenarios
 @click.option("--trip", "name", help="Its name, or number from 1.  [default: all of --trips]")
 @click.option("--whole", is_flag=True, help="All of the graph, not only what is around the paths.")
 @click.option("--log", is_flag=True, help="Colours by the logarithm of costs.")
@@ -40,7 +41,7 @@ def show(**given: Any) -> None:
     """Draw a trip, the path that is shortest for learned costs, and the costs.
 
     MODEL is a file of `relaxboost plan fit --out`, or of `plan boost --out`;
-    without it costs are lengths, or 1 for each arc of a network.
+    without it each arc costs 1.
     """
     from relaxboost import planning
     from relaxboost.planning import maps
@@ -48,45 +49,41 @@ def show(**given: Any) -> None:
 
     options = PlanOptions(**given)
     plots.check_plot(options.out)
-    if options.trips is not None and options.scenarios is not None:
-        raise InputError("give either --trips or --scenarios")
     learned = None if options.model is None else planning.load_model(options.model)
-    with inputs.spoken(inputs.USED | inputs.TABLES, options):
+    with spoken(inputs.USED | inputs.TABLES, options.note):
         source = options.read(learned)
-        graph, c = source.graph, inputs.costs_of(source, learned)
-        where, ends = graph, []
-        if options.trips is not None:
-            where = options.tasks(source, options.trips)
-            if options.name is not None or len(where) == 1:
-                where = _chosen([one.name for one in where], where, options.name)
-                ends = [graph.label(node) for node in (where.source, where.target)]
-        elif options.scenarios is not None:
-            problems = inputs.read_problems(options.scenarios, source)
-            names = [str(place) for place in range(1, len(problems) + 1)]
-            problem = _chosen(names, problems, options.name)
-            ends = [problem.source, problem.target]
-        planned = planning.shortest_path(graph, c, *ends) if ends else None
+        graph = source.graph
+        costs = np.ones(graph.arcs) if learned is None else learned.costs(graph)
+        shown = graph if options.trips is None else _trips(options, source)
+        ends, planned = [], None
+        if isinstance(shown, planning.Task):
+            ends = [graph.label(node) for node in (shown.source, shown.target)]
+            planned = planning.shortest_path(graph, costs, *ends)
         axes = maps.paths(
-            where,
+            shown,
             planned=planned,
-            costs=None if learned is None else c,
+            costs=None if learned is None else costs,
             scale="log" if options.log else "linear",
         )
     between = f": {ends[0]} to {ends[1]}" if ends else ""
     axes.set_title(source.name + between, fontsize="medium")
-    # Where nodes were laid out here, nothing is around a path: other ways may be anywhere.
-    cut = axes.get_lines() and not options.whole and graph.position is not None
-    plots.save(maps.zoom(axes) if cut else axes, options.out)
+    # Without coordinates the picture has a layout of its own. Other ways between the ends of a
+    # path may then lie anywhere, so the picture is not cut to the paths.
+    is_cut = axes.get_lines() and not options.whole and graph.position is not None
+    plots.save(maps.zoom(axes) if is_cut else axes, options.out)
     data = {"data": source.name, "picture": str(options.out), "ends": ends}
     options.show(f"picture:    {given['out']}", data)
 
 
-def _chosen(names: list[str], things: list[Any], name: str | None) -> Any:
-    if name is None and len(things) == 1:
-        return things[0]
-    known = {str(place): thing for place, thing in enumerate(things, start=1)}
-    known |= dict(zip(names, things, strict=True))
-    if name is None or name not in known:
-        asked = "say which with --trip" if name is None else f"there is no trip {name!r}"
-        raise InputError(f"{asked}; there are {len(names)}: {few(names, 8)}")
+def _trips(options: PlanOptions, source: PlanInput) -> Any:
+    """Return the trip that --trip names, or all of --trips."""
+    tasks, name = options.tasks(source, options.trips), options.name
+    if name is None:
+        return tasks[0] if len(tasks) == 1 else tasks
+    # A name wins over a number, if a trip is named like the number of another one.
+    known = {str(place): task for place, task in enumerate(tasks, start=1)}
+    known |= {task.name: task for task in tasks}
+    if name not in known:
+        names = few([task.name for task in tasks], 8)
+        raise InputError(f"there is no trip {name!r}; --trips has {len(tasks)}: {names}")
     return known[name]

@@ -18,19 +18,22 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.files import check_output
 from relaxboost._core.tables import listed, read_header
 from relaxboost.commands.style import (
+    DOMAINS,
     InputFile,
     OutputFile,
     check_name,
     say,
     sep_option,
     show,
+    time_limit_option,
 )
-
-_DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
+from relaxboost.commands.words import spoken
 
 
 def number(text: str) -> int | float | Fraction:
-    """Return what Python would read: 57, 56.9, or a fraction, 1/3, kept exactly."""
+    """Return a number as Python reads it, or a fraction such as 1/3, which stays exact."""
+    # An int or a Fraction is exact. A float stands for the double that Python makes of it, so that
+    # a game has the same digest here and in Python.
     for read in (int, float, Fraction):
         with suppress(ValueError, ZeroDivisionError):
             return read(text)
@@ -38,12 +41,13 @@ def number(text: str) -> int | float | Fraction:
 
 
 class _Options(SimpleNamespace):
-    """What the command line says, an attribute for each option of `solve`."""
+    """The options of `solve`, an attribute for each."""
 
     def chosen_relaxation(self) -> Any:
         """Return the relaxation of --relaxation, --k and --fraction."""
         from relaxboost.instances.expressions import read_relaxation
 
+        # --k and --fraction are parameters of Capped alone; an expression has its own.
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}
         name = self.relaxation or ("capped" if given else "hard")
@@ -57,12 +61,12 @@ class _Options(SimpleNamespace):
         return rb.Capped(**given)
 
     def domain(self) -> Any:
-        """Return what --over and --radius say that w ranges over."""
-        domain = getattr(rb, _DOMAINS[self.over])
+        """Return the set of weights of --over and --radius."""
+        domain = getattr(rb, DOMAINS[self.over])
         return domain(1 if self.radius is None else self.radius)
 
     def data(self) -> tuple[Any, Any, Any]:
-        """Return the data of the CSV file or of --dataset, their stumps, and a frame of them."""
+        """Return data, a matrix of stumps, and for a CSV the table of features and labels."""
         datasets = rb.matrices.datasets
         if (self.csv is None) == (self.dataset is None):
             both = ", not both" if self.csv is not None else ""
@@ -80,6 +84,7 @@ class _Options(SimpleNamespace):
             raise InputError(f"a CSV needs --label, the name of its label column; it has {there}")
         from relaxboost.estimators.margin_columns import SubsetStumps
 
+        # Columns of words become stumps on sets of words, as in MarginBoostClassifier.
         features, y = datasets.read_table(self.csv, self.label, self.sep, words=True)
         matrix = SubsetStumps(features, y.signs)
         data = datasets.dataset(self.csv, matrix.data()[:, 1:], features, y)
@@ -90,9 +95,8 @@ class _Options(SimpleNamespace):
 @click.command(
     epilog="""
 \b
-Exit status: 0 the gap asked for was reached, 1 it was not (the bracket holds
-all the same), 2 bad input, 130 interrupted before there was anything to
-print.
+Exit status: 0 the gap of --tol was reached, 1 it was not (the bracket holds
+nevertheless), 2 bad input, 130 interrupted before there was a result.
 
 \b
 Examples:
@@ -105,10 +109,12 @@ Examples:
   relaxboost solve data.csv --label y --certificate out.json
 """
 )
+# The data: a CSV with its label, or a bundled set.
 @click.argument("csv", required=False, type=InputFile())
 @click.option("--label", help="Label column of the CSV; any two values, the larger is +1.")
 @sep_option
-@click.option("--dataset", help="A bundled data set in place of a CSV: breast-cancer.")
+@click.option("--dataset", help="A bundled data set instead of a CSV: breast-cancer.")
+# The game: the relaxation of the margin, and the set of weights.
 @click.option(
     "--relaxation",
     metavar="hard|capped|EXPR",
@@ -120,15 +126,16 @@ Examples:
 @click.option("--fraction", type=number, help="capped: k as a fraction of the examples.")
 @click.option(
     "--over",
-    type=click.Choice(list(_DOMAINS)),
+    type=click.Choice(list(DOMAINS)),
     default="l1",
     show_default=True,
     help="The weights: in an l1 ball; non-negative with the radius as their sum, which leaves only "
     "the stumps 'feature > threshold'; with a sum up to it; or in an l2 ball.",
 )
 @click.option("--radius", type=number, help="The radius of the ball or the simplex. [default: 1]")
+# The run: the goal, the method, and the limits.
 @click.option("--tol", type=float, help="Certified gap to reach. [default: 1e-3; with --rtol 1e-8]")
-@click.option("--rtol", type=float, help="Or a gap of this part of the value, such as 0.01.")
+@click.option("--rtol", type=float, help="Or the gap as a fraction of the value, such as 0.01.")
 @click.option(
     "--method",
     default="auto",
@@ -146,16 +153,17 @@ Examples:
 @click.option(
     "--checkpoint",
     type=click.Path(path_type=Path),
-    help="Keep the best points so far in this file; if it is there, go on from it.",
+    help="Store the best points in this file; continue from it if it exists.",
 )
 @click.option("--max-rounds", type=int, help="Stop after so many rounds.")
-@click.option("--time-limit", type=float, help="Stop after so many seconds.")
+@time_limit_option
+# The files of results.
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
-@click.option("--report", type=OutputFile(".html"), help="Write a page of HTML on it all.")
+@click.option("--report", type=OutputFile(".html"), help="Write the results as a page of HTML.")
 @click.option(
     "--certificate",
     type=OutputFile(".json"),
-    help="Write what proves the bracket to this file, for relaxboost check.",
+    help="Write a proof of the bracket to this file, for relaxboost check.",
 )
 def solve(**given: Any) -> None:
     """Find the largest (relaxed) margin of all decision stumps of a data set, with a proof.
@@ -167,26 +175,12 @@ def solve(**given: Any) -> None:
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()
-    if options.plot is not None:
-        rb.views.plots.check_plot(options.plot)
-    if options.report is not None:
-        from relaxboost.views.page import check_report
-
-        check_report(options.report)
-    if options.certificate is not None:
-        check_output(options.certificate, (".json",))
-        from relaxboost.relaxations.bounds import level_of  # NumPy, which --help need not load
-
-        if "enclosed" in (level_of(relaxation), over.level):
-            from relaxboost.certificates.certificate import precisely
-
-            with precisely("enclosed", 53):  # raises where python-flint is missing
-                pass
+    _check_outputs(options, relaxation, over)
     data, matrix, rows = options.data()
     game = rb.Game(matrix, relaxation, over=over)
     if options.certificate is not None:
+        # The checker reads matrices up to a size. A larger game is refused before it is solved.
         from relaxboost.certificates.proof import checkable
-        from relaxboost.commands.plan_inputs import spoken
 
         remedy = "give fewer rows or columns, or leave out --certificate"
         with spoken({"certify a game of fewer columns .*": remedy}):
@@ -207,6 +201,25 @@ def solve(**given: Any) -> None:
         sys.exit(1)
 
 
+def _check_outputs(options: _Options, relaxation: Any, over: Any) -> None:
+    """Raise, before work starts, if a file cannot be written or a library for it is missing."""
+    if options.plot is not None:
+        rb.views.plots.check_plot(options.plot)
+    if options.report is not None:
+        from relaxboost.views.page import check_report
+
+        check_report(options.report)
+    if options.certificate is not None:
+        check_output(options.certificate, (".json",))
+        from relaxboost.relaxations.bounds import level_of  # it loads NumPy, --help does not
+
+        if "enclosed" in (level_of(relaxation), over.level):
+            from relaxboost.certificates.certificate import precisely
+
+            with precisely("enclosed", 53):  # raises if python-flint is missing
+                pass
+
+
 def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     report = rb.views.report
     negative, positive = data.classes
@@ -217,6 +230,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
         f"data:       {data.name}, {game.m} examples, {len(data.feature_names)} features; "
         f"+1 is {positive!r} ({count}), -1 is {negative!r} ({game.m - count})"
     ]
+    # Bundled data are complete. Only a CSV may have missing values and columns of words.
     missing = {} if rows is None else rows.isna().sum().to_dict()
     content["missing"] = {name: many for name, many in missing.items() if many}
     if content["missing"]:
@@ -224,6 +238,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
             f"missing:    {number_of(sum(missing.values()), 'value')}, in "
             f"{', '.join(content['missing'])}; some stumps send them left, others right"
         )
+    # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
     content["fit_all"] = [] if rows is None else _fit_all(rows)
@@ -238,23 +253,26 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
 
 
 def _fit_all(rows: Any) -> list[str]:
-    """Return the columns of words that come but once or twice, as names, dates or $1.50 do."""
+    """Return the columns of words that hardly repeat, such as names, dates or prices."""
     words = [(name, x) for name, x in rows.items() if x.dtype.kind not in "biuf"]
+    # With at most 10 examples half of the words may be different by chance.
     return [name for name, x in words if 2 * x.nunique() > max(x.count(), 10)]
 
 
 def _write(options: _Options, data: Any, solution: Any, rows: Any) -> None:
-    """Write the picture and the certificate, and say so where people read it."""
+    """Write the picture, the certificate and the report, and print the names of the files."""
     said = []
     if options.plot is not None:
-        plots = rb.views.plots  # which loads much
+        plots = rb.views.plots
         title = f"{data.name}: all {solution.game.n} stumps"
         plots.save(plots.overview(solution, title=title), options.plot)
         said.append(f"picture:    {options.plot}")
     if options.certificate is not None:
-        proved = rb.certify(solution, inline=True)  # so that the file can be checked alone
+        # With the matrix in the file, the certificate can be checked without the CSV.
+        proved = rb.certify(solution, inline=True)
         proved.save(options.certificate)
         said.append(f"proof:      {options.certificate}, {proved!r}")
+    # The report names the certificate, so it is written last.
     if options.report is not None:
         negative, positive = data.classes
         title = f"{data.name}: all {solution.game.n} decision stumps, {solution.game.relaxation}"
@@ -276,6 +294,7 @@ def _method(name: str, step: str | None) -> Any:
     check_name("--method", name, METHODS)
     if step is None:
         return name
+    # Only some methods have a step. The message for another method names those that do.
     stepping: dict[str, Any] = {
         known: kind
         for known, kind in METHODS.items()

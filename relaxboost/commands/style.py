@@ -1,4 +1,4 @@
-"""What all verbs share: --json, --quiet, - for standard input and output, and lines that fit."""
+"""Parts that all verbs share: --json, --quiet, files, the name - for a pipe, and printing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,39 +20,42 @@ import click
 from relaxboost._core import progress
 from relaxboost._core.errors import InputError
 from relaxboost._core.files import check_input
-from relaxboost._core.names import did_you_mean
+from relaxboost._core.names import did_you_mean, printable
+from relaxboost.commands.words import in_options
 
 _INPUT, _OUTPUT = "standard input", "standard output"
+# The key at the start of a line; continuation lines are indented to the text after the key.
 _KEY = re.compile(r" *(?:[\w<=]+(?: \w+)?: +)?")
-"""What a line begins with: it goes on below what follows."""
 _COMMAND = re.compile(r"relaxboost \w|\S+ -m pip ")
+# Commands within a sentence, which stay on one line.
 _INSTALL = re.compile(r"pip install( '[^']+')+")
-"""Commands within a sentence, which stay on one line."""
-_OPTIONS = re.compile(r"(?<![\w'\"/.-])(time_limit|max_rounds|r?tol(?= must))(?![\w'\"/]|\.\w)")
-"""What the library calls options that several verbs have, but for names in quotes and paths."""
+# Control characters that JSON may hold as they are, and that some terminals obey.
+_C1_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 class InputFile(click.Path):
-    """A path; - stands for standard input, which is first read to its end into a file."""
+    """A path. The name - stands for standard input, which is first copied into a file."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path."""
-        pipe = Path(value).is_fifo()  # as a shell makes it of <(command), which has no size
+        # A shell makes a pipe of <(command). Readers need a file, whose size and end are known and
+        # which they can read twice.
+        pipe = Path(value).is_fifo()
         if str(value) != "-" and not pipe:
             return super().convert(value, param, ctx)
         if sys.stdin is None and not pipe:
-            raise InputError("standard input is closed; name a file in place of -")
+            raise InputError("standard input is closed; name a file instead of -")
         if not pipe and ctx.meta.setdefault(_INPUT, param) is not param:
-            raise InputError("standard input is read once only; name a file in place of one -")
+            raise InputError("standard input is read once only; name a file instead of one -")
         if pipe:
             return self.taken(ctx.find_root().with_resource(Path(value).open("rb")), ctx)
         return self.taken(sys.stdin.buffer, ctx)
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return a file with what is in a pipe."""
+        """Copy a pipe into a file and return the path of the file."""
         path = _beside(ctx, _INPUT)
         with path.open("wb") as file:
             shutil.copyfileobj(given, file)
@@ -60,17 +63,18 @@ class InputFile(click.Path):
 
 
 class PipedFile(InputFile):
-    """A path; - stands for standard input, which is handed on as it comes where it is CSV."""
+    """A path. The name - stands for standard input; CSV is passed on while it arrives."""
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
-        """Return the pipe itself, or a file with what is in it."""
+        """Return the pipe itself, or a file with its content if that is compressed or Parquet."""
         given = given if hasattr(given, "peek") else io.BufferedReader(given)
+        # Parquet has its index at the end, and gzip delays rows, so both are read to the end first.
         packed = given.peek(4)[:4].startswith((b"PAR1", b"\x1f\x8b"))
         return super().taken(given, ctx) if packed else given
 
 
 class OutputFile(click.Path):
-    """A path to write; - stands for standard output, where all else goes to standard error."""
+    """A path to write. For - the file goes to standard output and all lines to standard error."""
 
     def __init__(self, suffix: str) -> None:
         super().__init__(path_type=Path)
@@ -84,7 +88,7 @@ class OutputFile(click.Path):
 
 
 def _beside(ctx: click.Context, name: str) -> Path:
-    """Return a path in a folder that goes when the command ends."""
+    """Return a path in a folder that is deleted when the command ends."""
     folder = tempfile.TemporaryDirectory(prefix="relaxboost-", ignore_cleanup_errors=True)
     return Path(ctx.find_root().with_resource(folder), name)
 
@@ -98,19 +102,20 @@ matrix_option = click.option(
 
 
 sep_option = click.option(
-    "--sep", default=",", show_default=True, help="What separates columns of a CSV: a character."
+    "--sep", default=",", show_default=True, help="The character that separates columns of a CSV."
 )
+time_limit_option = click.option("--time-limit", type=float, help="Stop after so many seconds.")
 
 
 def check_there(*files: Path | None) -> None:
-    """Raise for a path that is no file."""
+    """Raise InputError if a path is not an existing file."""
     for path in files:
         if path is not None:
             check_input(path)
 
 
 def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
-    """Raise for a name that is none of those that an option takes."""
+    """Raise InputError if an option got a name that it does not know."""
     if given is not None and given not in known:
         near = did_you_mean(given, known, 0.6)
         names = ", ".join(sorted(known))
@@ -119,103 +124,151 @@ def check_name(option: str, given: str | None, known: Iterable[str]) -> None:
 
 def spoken_matrix(message: str) -> str:
     """Return a message that names --matrix instead of the argument A of Python."""
-    # Help comes at once, without the modules of certificates.
+    # The import is here so that --help does not load the modules of certificates.
     from relaxboost.certificates.certificate import MATRIX_ARGUMENT
 
     return message.replace(MATRIX_ARGUMENT, "--matrix FILE")
 
 
 def spoken_input(message: str) -> str:
-    """Return a message that names --sep, and standard input where it was read into a file."""
-    message = re.sub(r"\bgive sep=", "give --sep ", message)
+    """Return a message that names standard input or output instead of a temporary file."""
     return re.sub(rf"[^\s'\"]*{re.escape(os.sep)}({_INPUT}|{_OUTPUT})(\.\w+)?", r"\1", message)
 
 
 def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
-    if as_json:  # bounds are fractions
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    if as_json:  # bounds are fractions, which are printed as strings
+        said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
     else:
         say(text)
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines; on a terminal they wrap where they are wider, but for commands to copy."""
+    """Print lines. On a terminal, wrap lines that are too wide, except commands to copy."""
     columns = shutil.get_terminal_size().columns
-    lines = spoken_input(text).split("\n")
+    lines = printable(spoken_input(text)).split("\n")
+    # A pipe gets whole lines, so that programs such as grep find them.
     if (sys.stderr if err else sys.stdout).isatty() and columns >= 40:
         lines = [folded(x, columns) if len(x) > columns else x for x in lines]
     click.echo("\n".join(lines), err=err)
 
 
 def complain(text: str) -> None:
-    """Print a line on standard error, in the words of the command line."""
-    text = _OPTIONS.sub(lambda found: "--" + found[1].replace("_", "-"), " ".join(text.split()))
-    say(f"relaxboost: {text}", err=True)
+    """Print one line on standard error, in the words of the command line."""
+    say(f"relaxboost: {in_options(' '.join(text.split()))}", err=True)
 
 
 @contextlib.contextmanager
 def kept(what: str) -> Iterator[progress.Bar]:
-    """Show a bar; on Ctrl-C say that nothing is lost, as of verbs that keep what they have done."""
+    """Show a progress bar for a verb that stores its results; on Ctrl-C, say how to continue."""
     try:
         with progress.bar(what) as bar:
             yield bar
     except KeyboardInterrupt:
-        said = "interrupted; what is finished is kept, and the same command goes on"
+        said = "interrupted; finished results are stored, and the same command continues"
         raise click.Abort(said) from None
 
 
 def folded(line: str, columns: int, hang: int | None = None) -> str:
-    """Return a line in several if it is wider, the others `hang` further in, or as its words."""
+    """Wrap a line that is wider than `columns`.
+
+    Continuation lines are indented to the text after the key of the line, or by `hang`.
+    """
     found = _KEY.match(line)
+    # A command that is wrapped cannot be copied into a shell.
     if found and _COMMAND.match(line, found.end()):
         return line
     start = found.end() if found and hang is None else len(line) - len(line.lstrip())
+    # `fill` does not break at the no-break spaces that stand for blanks in commands.
     return textwrap.fill(
         _INSTALL.sub(lambda found: found[0].replace(" ", "\xa0"), line[start:]),
         columns,
         initial_indent=line[:start],
         subsequent_indent=" " * min(start + (hang or 0), columns // 2),
         break_on_hyphens=False,
-        break_long_words=False,  # such as paths
+        break_long_words=False,  # a path stays whole, so that it can be copied
     ).replace("\xa0", " ")
 
 
 def quietly(command: click.Command) -> click.Command:
-    """Give a verb, or each of a group, --json and --quiet."""
+    """Add --json and --quiet to a verb, or to each verb of a group, and reword its errors."""
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            quietly(each)
+        for verb in command.commands.values():
+            quietly(verb)
         return command
     inner = command.callback
-    if inner is None or "quiet" in {one.name for one in command.params}:  # it was here before
-        return command
+    if inner is None or "quiet" in {parameter.name for parameter in command.params}:
+        return command  # the options were added when the verb was loaded before
 
     def run(*, quiet: bool, **given: Any) -> Any:
-        printed = [one for one in given.values() if isinstance(one, Path) and _OUTPUT in one.stem]
+        printed = [
+            path for path in given.values() if isinstance(path, Path) and _OUTPUT in path.stem
+        ]
+        # Two things on one output could not be told apart by the program that reads it.
         if len(printed) + bool(given.get("as_json")) > 1:
-            raise InputError("standard output takes one thing only; give a file in place of -")
+            raise InputError("standard output takes one thing only; give a file instead of -")
         with contextlib.ExitStack() as stack:
-            for path in printed:
-                stack.callback(_print, path)
-                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
-            if quiet:
-                stack.callback(progress.quiet.reset, progress.quiet.set(True))
-                if not given.get("as_json"):
-                    nowhere = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
-                    stack.enter_context(contextlib.redirect_stdout(nowhere))
-            return inner(**given)
+            _redirect(stack, printed, quiet, bool(given.get("as_json")))
+            try:
+                return inner(**given)
+            except InputError as error:
+                raise InputError(in_options(str(error))) from error
 
     for flag, said in (
         (["--json", "as_json"], "Print data for machines."),
-        (["--quiet"], "Print errors only, and what --json asks for."),
+        (["--quiet"], "Print errors only, and the data of --json."),
     ):
         command.params.append(click.Option(flag, is_flag=True, help=said))
     command.callback = run
     return command
 
 
+def _redirect(
+    stack: contextlib.ExitStack, printed: Iterable[Path], quiet: bool, as_json: bool
+) -> None:
+    """Send lines to standard error if a file goes to standard output, or nowhere for --quiet."""
+    for path in printed:
+        # The callbacks run when the verb has ended, before the folder of the file is deleted.
+        stack.callback(_print, path)
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+    if quiet:
+        stack.callback(progress.quiet.reset, progress.quiet.set(True))
+        if not as_json:
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+
+
 def _print(path: Path) -> None:
     if path.exists():
         sys.stdout.buffer.write(path.read_bytes())
         sys.stdout.flush()
+
+
+DOMAINS = {"l1": "L1Ball", "simplex": "Simplex", "full-simplex": "FullSimplex", "l2": "L2Ball"}
+"""The names of sets of weights for --over, and their classes."""
+
+
+def added(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that gives a command options, in this order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+MOST = 20
+"""The number of weights that are printed."""
+
+
+def largest(values: Mapping[str, float]) -> list[str]:
+    """Return a line for each of the largest values that are not 0."""
+    # The sort is stable: equal values keep the order of their columns.
+    order = sorted((name for name in values if values[name]), key=lambda name: -abs(values[name]))
+    lines = [f"  {values[name]:<12.6g} {name}" for name in order[:MOST]]
+    zero = len(values) - len(order)
+    if len(order) > MOST:
+        lines.append(f"  and {len(order) - MOST} more, none larger; --json has them all")
+    return lines + ([f"  {0:<12} {zero} others"] if zero else [])

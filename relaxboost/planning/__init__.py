@@ -2,4 +2,12 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_loaded, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    if name == "readers":
+        from relaxboost._core.names import moved
+
+        raise moved("relaxboost.planning.readers", "benchmarks/readers")
+    return _loaded(name)

@@ -1,5 +1,4 @@
 from . import maps as maps
-from . import readers as readers
 from .boosting import BoostedCosts as BoostedCosts
 from .boosting import FlooredCosts as FlooredCosts
 from .boosting import boost as boost

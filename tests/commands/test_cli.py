@@ -102,8 +102,6 @@ def test_other_sets_of_weights(csv, capsys):
     assert json.loads(capsys.readouterr().out)["over"] == "Simplex(radius=2)"
     main([*arguments[:4], "--over", "full-simplex", "--radius", "1/3"])
     assert "over FullSimplex(radius=Fraction(1, 3))" in capsys.readouterr().out
-    said = "Simplex needs radius > 0, got 0"
-    refused(capsys, said, *arguments[:4], "--over", "simplex", "--radius", "0")
 
 
 def test_any_relaxation_by_its_expression(csv, capsys):
@@ -223,7 +221,6 @@ def test_lines_wrap_but_for_paths_and_commands_to_copy():
 def test_options_and_verbs_are_named_as_they_are_typed(csv, capsys):
     pd.read_csv(csv).to_parquet(f"{csv}.parquet")
     for line, said in (
-        ("solve CSV --label quality --time-limit 0", "--time-limit must be a positive number"),
         (
             "solve CSV --label quality --method lpbost",
             "unknown; did you mean lpboost.*; choose one of",
@@ -261,7 +258,6 @@ def test_adaboost(csv, capsys):
         main([*arguments, "--step", "classical", "--max-rounds", "1000", "--tol", "1e-9"])
     assert ended.value.code == 1
     assert "method:     adaboost (classical), 1000 rounds" in capsys.readouterr().out
-    refused(capsys, "give --max-rounds or --time-limit", *arguments)
     main([*arguments[:-1], "adaboost-star", "--tol", "0.2"])
     assert "rounds (it needs at most 221)" in capsys.readouterr().out
 
@@ -300,8 +296,6 @@ BAD_INPUT = {
     "wrong label": (["CSV", "--label", "price"], "has no column 'price'; it has height, width"),
     "no file": (["nothing.csv", "--label", "y"], "nothing.csv does not exist"),
     "no data set": (["--dataset", "iris"], "no data set 'iris'; bundled: breast-cancer"),
-    "k too small": (["CSV", "--label", "quality", "--k", "0.5"], "needs k >= 1"),
-    "k too large": (["CSV", "--label", "quality", "--k", "81"], "this game has m = 80 examples"),
     "k not a number": (["CSV", "--label", "quality", "--k", "many"], "'many' is not a number"),
     "hard with k": (
         ["--dataset", "breast-cancer", "--relaxation", "hard", "--k", "2"],
@@ -322,17 +316,11 @@ BAD_INPUT = {
     ),
     "code": (["CSV", "--relaxation", "Capped(k=open('x'))"], "cannot read \"open('x')\""),
     "out of range": (["CSV", "--relaxation", "Capped(k=0) + HardMargin()"], "needs k >= 1"),
-    "tol": (["CSV", "--label", "quality", "--tol", "0"], "tol must be a positive number"),
     "method": (["CSV", "--label", "quality", "--method", "best"], "--method 'best' is unknown; "),
-    "step": (
-        ["CSV", "--label", "quality", "--method", "corrective", "--step", "big"],
-        "unknown step 'big'",
-    ),
     "idle step": (
         ["CSV", "--label", "quality", "--step", "away"],
         "--step away needs --method adaboost or corrective",
     ),
-    "rounds": (["CSV", "--label", "quality", "--max-rounds", "-1"], "--max-rounds must be a whole"),
     "plot suffix": (["CSV", "--label", "quality", "--plot", "a.txt"], "ends in .png, .pdf, .svg"),
     "plot folder": (
         ["CSV", "--label", "quality", "--plot", "no/a.png"],

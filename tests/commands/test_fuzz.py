@@ -212,7 +212,7 @@ def test_full_disks_and_closed_outputs_are_told():
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 74
-    assert done.stderr.startswith("relaxboost: cannot write what was asked for: ")
+    assert done.stderr.startswith("relaxboost: cannot write the output: ")
     assert len(done.stderr.splitlines()) == 1
     for words in ("claims list --json", "claims show SS09-T9"):  # to a pipe that nobody reads
         shell = f"{sys.executable} -m relaxboost {words} | true; echo ${{PIPESTATUS[0]}}"

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from benchmarks.reproductions.runs import Store
 from relaxboost import instances
 from relaxboost import planning as pl
 from relaxboost.certificates import Certificate
@@ -27,7 +28,6 @@ from relaxboost.instances.sets import CORNER_CASES
 from relaxboost.instances.sources import read_over
 from relaxboost.instances.spec import read_spec
 from relaxboost.relaxations.bounds import level_of
-from relaxboost.reproductions.runs import Store
 from tests.golden import cases
 
 HERE = Path(__file__).parent

@@ -115,7 +115,7 @@ def test_make_and_check(call, tmp_path, made):
     status, out, err = call("instances", "make", spec, "-o", tmp_path / "games")
     assert (status, err) == (0, "")  # no progress bar: this is no terminal
     assert out == (
-        f"{tmp_path / 'games'}: 17 games, 17 made, 0 kept; times are in games.log beside it\n"
+        f"{tmp_path / 'games'}: 17 games, 17 made, 0 kept; times are in games.log next to it\n"
     )
     status, out, err = call("instances", "make", spec, "-o", tmp_path / "games", "--json")
     content = json.loads(out)
@@ -149,7 +149,7 @@ def test_a_wide_gap_is_status_one(call, tmp_path):
     )
     status, out, _ = call("instances", "make", tmp_path / "one.toml", "-o", tmp_path / "one")
     assert status == 1
-    assert "uniform-5x4-000.klpenalty-0.1: the gap is wider than asked for" in out
+    assert "uniform-5x4-000.klpenalty-0.1: the gap is wider than tol" in out
 
 
 def test_bad_input_is_one_line_and_status_two(call, tmp_path):
@@ -173,7 +173,7 @@ def test_interrupted(call, tmp_path, monkeypatch):
     status, _, err = call("instances", "make", tmp_path / "games.toml", "-o", tmp_path / "out")
     assert status == 130
     assert err == (
-        "relaxboost: interrupted; what is finished is kept, and the same command goes on\n"
+        "relaxboost: interrupted; finished results are stored, and the same command continues\n"
     )
 
 

@@ -173,7 +173,7 @@ OTHERS = {
     "packed by xz; unpack it": b"\xfd7zXZ\x00",
     "an array of NumPy; write it as CSV": b"\x93NUMPY\x01\x00",
     "JSON; write it as CSV": b'[{"a": 1}]',
-    "begins with '# by me'.*delete what is before": b"# by me\na,y\n1,2\n",
+    "begins with '# by me'.*delete the lines before": b"# by me\na,y\n1,2\n",
     "if ' ' separates columns, give sep=' '": b"a y\n1 2\n",
     "empty; give a file with the names of columns": b"\n\n",
     "drop one; if that is a row, write the names": b"1,1,no\n2,3,yes\n",

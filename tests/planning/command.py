@@ -1,4 +1,4 @@
-"""What the tests of `relaxboost plan` share: files, and how a command is run."""
+"""Files for the tests of `relaxboost plan`, and functions that run a command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ monday,home ford work,1
 tuesday,home ford work,2
 back,work home,1
 """
-MAP = ["......", ".@@@S.", ".@...S", "......"]
 
 
 def run(command, capsys):

@@ -1,4 +1,4 @@
-"""What relaxboost plan reads: tables, trips, maps and options, and how it refuses them."""
+"""The tables, trips and options that relaxboost plan reads, and how it refuses them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def test_tables_of_roads(folder, capsys):
     status, out, err = run(command + "by_node.csv" + options, capsys)
     assert (status, parsed(out)["trips"]) == (0, 1)
     assert (
-        "left out 1 trip, the first since by_node.csv, line 6, trip 'y': node 'q' is not in" in err
+        "left out 1 trip; the first because by_node.csv, line 6, trip 'y': node 'q' is not in"
+        in err
     )
     assert "joined 1 gap of 1 trip by metres" in err
     times = "trip;node;order\nx;b;2030-05-01 10:00\nx;a;2030-05-01T09:59:30\nx;c;2030-05-01 10:05\n"
@@ -219,14 +220,11 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("fit --trips trips.csv", "give one of --edges, --map and --layers; none was given"),
-        ("fit --edges edges.csv --map hall.map --trips trips.csv", "several of them were given"),
+        ("fit --trips trips.csv", "give --edges, a CSV with a row for each arc"),
+        ("fit --map hall.map --trips trips.csv", "planning.grid(layers, passable)"),
+        ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
         ("fit --edges edges.csv --trips no.csv", "no.csv does not exist"),
-        ("fit --edges edges.csv --trips trips.csv --passable x", "--passable names a layer"),
-        ("fit --layers terrain.npz --passable x --trips cells.csv", "no layer 'x'; it has"),
-        ("fit --edges edges.csv --trips trips.csv --strength 0", "strength must be"),
-        ("fit --edges edges.csv --trips trips.csv --tol -1", "tol must be"),
         ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach belongs to --loss distance"),
         ("fit --edges edges.csv --trips trips.csv --loss distance", "--reach belongs to"),
         ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
@@ -234,19 +232,11 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
             "fit --edges edges.csv --trips trips.csv --loss strayed --negative exact",
             "--negative simple",
         ),
-        ("fit --map hall.map --trips trips.csv", "'home' is no cell; paths on a grid are"),
         ("evaluate costs.json --edges edges.csv --trips trips.csv", "costs.json does not exist"),
-        ("evaluate --edges edges.csv --trips trips.csv", "--trips needs MODEL"),
-        ("evaluate --edges edges.csv", "give either --trips or --scenarios"),
-        (
-            "fit --edges edges.csv --trips trips.csv --sep ,,",
-            "columns are separated by one character",
-        ),
-        ("fit --edges edges.csv", "give --trips, a CSV of what was done"),
-        ("fit --map hall.map --trips cells.csv --nodes a.csv", "--nodes and --features belong"),
+        ("evaluate --edges edges.csv --trips trips.csv", "Missing argument 'MODEL'"),
+        ("fit --edges edges.csv", "give --trips, a CSV of demonstrated trips"),
         ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
         ("boost --edges edges.csv --trips trips.csv --patience 2", "--patience needs --held-out"),
-        ("evaluate --edges edges.csv --scenarios hall.map.scen", "give --map FILE.map"),
         ("show --edges edges.csv --trips trips.csv --trip 4 --out a.png", "there is no trip '4'"),
         (
             "show --edges edges.csv --trips trips.csv --trip 1 --out a.gif",
@@ -266,31 +256,11 @@ def test_negative_features_are_named(folder, capsys):
     assert "--free-signs" in err
 
 
-def test_scenarios_of_another_map_are_refused(folder, capsys):
-    scen = folder / "hall.map.scen"
-    scen.write_text(scen.read_text().replace("\t6\t4\t", "\t7\t4\t"))
-    status, _, err = run("evaluate --map hall.map --scenarios hall.map.scen", capsys)
-    assert status == 2
-    assert "line 2" in err
-
-
-def test_cells_in_the_wall_and_broken_paths(folder, capsys):
-    for path, message in (
-        ("0,0 1,1", "from (0, 0) to (1, 1); give what lies between"),
-        ("0,0 9,9", "node (9, 9) is not in the graph"),
-        ("0,0 0,1 0,3", "from (0, 1) to (0, 3)"),
-    ):
-        (folder / "cells.csv").write_text(f'path\n"{path}"\n')
-        status, _, err = run("fit --map hall.map --trips cells.csv", capsys)
-        assert status == 2
-        assert message in err
-
-
 def test_models_of_other_features_are_refused(folder, capsys):
     run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
-    status, _, err = run("evaluate costs.json --map hall.map --trips cells.csv", capsys)
-    assert status == 2
-    assert "the costs were learned from length, toll" in err
+    (folder / "other.csv").write_text("u,v,km\nhome,ford,1\nford,work,1\n")
+    command = "evaluate costs.json --edges other.csv --trips held_out.csv"
+    refused(command, "other.csv has no column 'length', only u, v, km", capsys)
     refused(
         "evaluate edges.csv --edges edges.csv --trips trips.csv",
         "edges.csv is no JSON file of costs",

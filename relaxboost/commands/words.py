@@ -1,0 +1,98 @@
+"""Messages of the library in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import click
+from click.core import ParameterSource
+
+from relaxboost._core.errors import InputError
+
+# Patterns of messages about an argument, {}, that the user gave as an option.
+_RULES = (
+    (r"^\w+\({}=([^()]*)\)", r"OPTION \2"),  # Capped(k=0) needs k >= 1
+    (r"^\w+ needs {} to be ", "OPTION must be "),  # Capped needs k to be a finite number
+    (r"^\w+ needs {} (?=[<>])", "OPTION must be "),  # L1Ball needs radius > 0
+    (r"^\w+ needs (?=\S+ <=? {}\b)", "OPTION needs "),  # L1Ball needs 1e-100 <= radius <= 1e100
+    (r"^unknown {} (\S+);", r"OPTION \2 is unknown;"),  # unknown step 'big'; choose one of ...
+    (r"(?<![\w'\"=-]){} (must|needs) ", r"OPTION \2 "),  # tol must be a positive number
+)
+# Patterns of remedies with any argument that has an option. They leave out arguments in the
+# representation of an object, as in L1Ball(radius=1).
+_REMEDIES = (
+    (r"(?<![\w(.])(?<!, ){}=([\"'])([\w.-]+)\2", r"OPTION \3"),  # use method="auto"
+    (r"(?<![\w(.])(?<!, ){}=(?=[,;.]? |$)", "OPTION"),  # give targets=, a bound of |y|
+    (r"(?<![\w(.])(?<!, ){}=", "OPTION "),  # for example rtol=0.01
+)
+# A name with an underscore is no word of a sentence, so it is an argument wherever it stands,
+# except in quotes and in names of files: give max_rounds or time_limit.
+_NAMES = ((r"(?<![\w'\"/.-]){}(?![\w'\"/=]|\.\w)", "OPTION"),)
+
+
+def in_options(message: str) -> str:
+    """Return a message with the options of the running command instead of arguments of Python.
+
+    A rule is reworded only if the user gave the option: in `--relaxation 'Capped(k=0)'` the user
+    typed Capped, and the message about Capped stays.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return message
+    options: dict[str, str] = {}
+    given = []
+    for parameter in context.command.params:
+        if isinstance(parameter, click.Option):
+            option = max(parameter.opts, key=len)
+            # The argument of Python has the name of the option: time_limit for --time-limit.
+            argument = option.removeprefix("--").replace("-", "_")
+            options[argument] = option
+            if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+                given.append(argument)
+    message = _replaced(message, _RULES, {argument: options[argument] for argument in given})
+    message = _replaced(message, _REMEDIES, options)
+    return _replaced(message, _NAMES, {name: options[name] for name in options if "_" in name})
+
+
+def _replaced(message: str, patterns: Iterable[tuple[str, str]], options: Mapping[str, str]) -> str:
+    """Return a message in which patterns with an argument name its option instead."""
+    if not options:
+        return message
+    argument = f"(?P<name>{'|'.join(map(re.escape, options))})"
+    for pattern, template in patterns:
+
+        def replacement(found: re.Match[str], template: str = template) -> str:
+            return found.expand(template).replace("OPTION", options[found["name"]], 1)
+
+        message = re.sub(pattern.replace("{}", argument), replacement, message)
+    return message
+
+
+def reworded(message: str, words: Mapping[str, str]) -> str:
+    """Return a message in which each pattern, a key of `words`, is replaced by its value."""
+    for pattern, replacement in words.items():
+        message = re.sub(pattern, replacement, message)
+    return message
+
+
+@contextmanager
+def spoken(words: Mapping[str, str], note: Callable[[str], None] | None = None) -> Iterator[None]:
+    """Reword the errors of the library as `words` says, and pass its warnings to `note`.
+
+    The keys of `words` are regular expressions. `note` gets each warning once.
+    """
+    caught = None
+    try:
+        with warnings.catch_warnings(record=note is not None) as caught:
+            if note is not None:
+                warnings.simplefilter("always", UserWarning)
+            yield
+    except InputError as error:
+        raise InputError(reworded(str(error), words)) from None
+    finally:
+        for text in dict.fromkeys(str(warning.message) for warning in caught or ()):
+            assert note is not None
+            note(reworded(text, words))
