@@ -21,6 +21,12 @@ QUERIES = np.repeat([0, 1, 2], 4)
 STUMPS = fn.RegressionStumps()
 
 
+class _Angles(fn.RegressionStumps):
+    """Stumps for one projection only."""
+
+    projections = ("inner",)
+
+
 class Odd(fn.WeakLearner):
     """A learner of one hypothesis, with the outputs it is told to have."""
 
@@ -195,7 +201,7 @@ REFUSED = {
     ),
     "regressor of one output": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
-        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Multiclass",
+        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use RegressionStumps",
     ),
     "regressor without weights": (
         lambda: boost(
@@ -254,7 +260,7 @@ REFUSED = {
         lambda: boost(
             y=PLACES,
             loss=fn.MulticlassHinge(),
-            learner=fn.MulticlassStumps("class"),
+            learner=_Angles(),
             projection="least-squares",
         ),
         r"cannot do projection='least-squares'; it does inner",

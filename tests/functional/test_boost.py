@@ -282,7 +282,7 @@ algorithm = fn.ALGORITHMS[sys.argv[2]](iterate="average")
 
 
 def boost(stopping, before=None):
-    return fn.boost(X, risk, fn.MulticlassStumps(), algorithm=algorithm, stopping=stopping,
+    return fn.boost(X, risk, fn.RegressionStumps(), algorithm=algorithm, stopping=stopping,
                     warm_start=before)
 
 
@@ -449,7 +449,7 @@ def test_runs_are_the_same_for_the_same_seed_on_any_threads(monkeypatch):
         monkeypatch.setattr(histograms, "thread_pool", lambda t=threads, p=pool: (p, t))
         places = np.digitize(y, np.linspace(-1, 1, 11))
         runs.append(
-            fn.boost(X, fn.MulticlassHinge().bind(places), fn.MulticlassStumps(), stopping=5)
+            fn.boost(X, fn.MulticlassHinge().bind(places), fn.RegressionStumps(), stopping=5)
         )
         monkeypatch.undo()
     assert_same(runs[0], runs[1], X)

@@ -11,7 +11,6 @@ from relaxboost._core.errors import InputError
 from relaxboost.functional import (
     ClassificationStumps,
     Empirical,
-    MulticlassStumps,
     Naive,
     RegressionStumps,
     Residual,
@@ -20,7 +19,7 @@ from relaxboost.functional import (
 )
 from relaxboost.functional.algorithms import projector
 from relaxboost.functional.learners import StumpHypothesis, histograms
-from relaxboost.functional.learners.binning import Bins
+from relaxboost.functional.learners.histograms import Bins
 from tests.functional import flat
 from tests.twins import best_stump
 
@@ -52,25 +51,23 @@ def problem(rng, outputs):
 
 
 CASES = [
-    (RegressionStumps, {}, None, "vector"),
-    (RegressionStumps, {}, 1, "vector"),
-    (RegressionStumps, {}, 2, "vector"),
-    (MulticlassStumps, {"leaf": "vector"}, 3, "vector"),
-    (MulticlassStumps, {"leaf": "vector"}, 5, "vector"),
-    (ClassificationStumps, {}, None, "sign"),
-    (MulticlassStumps, {"leaf": "class"}, 3, "class"),
-    (MulticlassStumps, {"leaf": "class"}, 6, "class"),
+    (RegressionStumps, None, "vector"),
+    (RegressionStumps, 1, "vector"),
+    (RegressionStumps, 2, "vector"),
+    (RegressionStumps, 3, "vector"),
+    (RegressionStumps, 5, "vector"),
+    (ClassificationStumps, None, "sign"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "options", "outputs", "leaf"), CASES)
+@pytest.mark.parametrize(("kind", "outputs", "leaf"), CASES)
 @pytest.mark.parametrize("bins", [255, None])
-def test_projection_is_the_best_of_all_stumps(kind, options, outputs, leaf, bins):
+def test_projection_is_the_best_of_all_stumps(kind, outputs, leaf, bins):
     rng = np.random.default_rng([outputs or 0, bins is None, kind is RegressionStumps])
     seen = set()
     for _ in range(250):
         X, v, weights = problem(rng, outputs)
-        made, measure = pool(kind(bins=bins, **options), X, weights, outputs)
+        made, measure = pool(kind(bins=bins), X, weights, outputs)
         h, values = made.nearest(v)
         assert values.shape == v.shape
         np.testing.assert_array_equal(h(X), values)
@@ -99,14 +96,6 @@ def test_leaves_are_of_their_kind():
     X = rng.normal(size=(30, 2))
     h, _ = pool(ClassificationStumps(), X, None, None)[0].nearest(rng.normal(size=30))
     assert set(np.abs(h.leaves)) == {1.0}
-    v = rng.normal(size=(30, 4))
-    h, values = pool(MulticlassStumps("class"), X, None, 4)[0].nearest(v)
-    np.testing.assert_array_equal(np.sort(h.leaves, axis=1), [[-1 / 3, -1 / 3, -1 / 3, 1]] * 2)
-    assert Empirical(30).norm(values) == pytest.approx(np.sqrt(4 / 3))
-    # Theorem 2's stumps are among those with vectors.
-    free = pool(MulticlassStumps(), X, None, 4)[0].nearest(v)[1]
-    cosine = [Empirical(30).inner(h, v) / Empirical(30).norm(h) for h in (values, free)]
-    assert cosine[1] > cosine[0]
 
 
 def test_binned_equals_exact_where_values_are_few():
@@ -303,19 +292,8 @@ def test_bad_input_is_named():
         RegressionStumps(bins=1)
     with pytest.raises(InputError, match="bins must be a whole number"):
         ClassificationStumps(bins=2.5)
-    with pytest.raises(InputError, match="leaf must be one of vector, class"):
-        MulticlassStumps("both")
-    with pytest.raises(InputError, match=r"one output, and the loss needs 3; use Multiclass"):
+    with pytest.raises(InputError, match=r"one output, and the loss needs 3; use Regression"):
         pool(ClassificationStumps(), np.zeros((4, 1)), None, 3)
-    with pytest.raises(InputError, match="an output for each class, and the loss has one"):
-        pool(MulticlassStumps(), np.zeros((4, 1)), None, None)
-    with pytest.raises(InputError, match=r"MulticlassStumps\(leaf=.class., bins=255\) cannot do"):
-        boost(
-            X,
-            Squared().bind(np.zeros(4)),
-            MulticlassStumps("class"),
-            algorithm=Residual(projection="least-squares"),
-        )
 
 
 def test_patience_counts_from_the_least_validation_risk():
