@@ -63,8 +63,8 @@ class Empirical:
         return _mean(self.p, np.ascontiguousarray(values, dtype=np.float64))
 
 
-# In one pass and one thread: for sums as short as these the threads of BLAS cost more than they
-# save, and milliseconds where other processes keep the cores busy.
+# These sums take one pass in one thread. They are so short that the threads of BLAS cost more than
+# they save, and cost milliseconds if other processes keep the cores busy.
 _SUM = {"reassoc", "contract"}
 
 
@@ -96,7 +96,7 @@ def _mean(p: Array, values: Array) -> float:
 
 
 class Objective(Protocol):
-    """What the loop needs of a functional; every `Risk` is one."""
+    """The part of a `Risk` that the loop of rounds needs."""
 
     @property
     def measure(self) -> Empirical:

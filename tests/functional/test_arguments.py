@@ -201,7 +201,7 @@ REFUSED = {
     ),
     "regressor of one output": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
-        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use RegressionStumps",
+        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Regression",
     ),
     "regressor without weights": (
         lambda: boost(
@@ -247,7 +247,7 @@ REFUSED = {
     # options
     "algorithm": (
         lambda: boost(algorithm="adaboost"),
-        r"algorithm must be one of naive, refitted, repeated, residual.* got 'adaboost'",
+        r"algorithm must be one of naive, repeated, residual, refitted.* got 'adaboost'",
     ),
     "class of an algorithm": (lambda: boost(algorithm=fn.Naive), r"algorithm must be one of"),
     "list for an algorithm": (lambda: boost(algorithm=["naive"]), r"algorithm must be one of"),
@@ -302,7 +302,7 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\); go on with it, not with Naive\(\)",
+        r"warm_start was made by Residual\(\); continue with it, not with Naive\(\)",
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),

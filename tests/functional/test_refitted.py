@@ -248,7 +248,9 @@ def test_trees_go_on_as_if_they_had_not_stopped():
 
 def test_learners_without_leaves_are_refused():
     risk = fn.Hinge().bind([0, 1])
-    with pytest.raises(InputError, match="has none to give; use stumps or trees, or algorithm="):
+    with pytest.raises(
+        InputError, match="has no leaves for them; use stumps or trees, or algorithm="
+    ):
         fn.boost(np.eye(2), risk, fn.ClassificationStumps(), algorithm="refitted")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import njit, thread_pool
 
 _FEW_OUTPUTS = 3
@@ -105,11 +105,9 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
     tie = 1.0 - 4e-15 * math.sqrt(rows)
 
     def part(start: int, stop: int) -> None:
-        some = slice(start, stop)
-        _search(
-            bins.codes[some], bins.sizes[some], bins.before[some], bins.after[some], target, signs,
-            tie, scores[some], places[some], leaves[some],
-        )  # fmt: skip
+        features = tuple(a[start:stop] for a in (bins.codes, bins.sizes, bins.before, bins.after))
+        found = tuple(a[start:stop] for a in (scores, places, leaves))
+        _search(features, target, signs, tie, found)
 
     if threads == 1:
         part(0, d)
@@ -120,19 +118,10 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
 
 
 @njit(nogil=True)
-def _search(
-    codes: NDArray[Any],
-    sizes: Whole,
-    before: Array,
-    after: Array,
-    target: Array,
-    signs: bool,
-    tie: float,
-    scores: Array,
-    places: Whole,
-    leaves: Array,
-) -> None:
-    """Write score, place and leaf sums of the best split of each feature; `leaves` are zeros."""
+def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
+    """Write score, place and leaf sums of the best split of each feature into `found`."""
+    codes, sizes, before, after = features
+    scores, places, leaves = found
     outputs = target.shape[1]
     for f in range(len(sizes)):
         sums = np.zeros((sizes[f], outputs))

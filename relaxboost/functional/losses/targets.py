@@ -1,4 +1,4 @@
-"""Targets as losses take them: numbers, labels, signs, grades; the errors say which loss fits."""
+"""Checks of targets, and their conversion to numbers, places among the classes, or signs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def numbers(y: Any, loss: Any) -> Array:
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{loss!r} needs numbers for targets, got {_kind(y)}; for labels of two classes use "
-            f"{fitting('binary')}, of more {fitting('multiclass')}"
+            f"{fitting('binary')}, for labels of more classes {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
         raise InputError(f"targets need shape (N,), got {targets.shape}")
@@ -34,7 +34,7 @@ def numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return each label's place among the classes, and the classes, sorted where not given."""
+    """Return each label's place among the classes, and the classes, by default sorted."""
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
@@ -59,7 +59,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
         unknown = y.tolist()[found.index(-1)]
         raise InputError(
             f"label {unknown!r} is not among the classes, which are {known.tolist()}; leave its "
-            "examples out, or begin anew with it among them"
+            "examples out, or train a new model with it"
         )
     return np.array(found, dtype=np.int64), known
 
@@ -75,23 +75,23 @@ def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the label that each row of outputs F decides for; F itself where there are none."""
+    """Return the label that each row of outputs F decides for; F itself without classes."""
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return targets as a loss takes them, and the classes or None.
+    """Return targets in the form that a loss takes, and the classes or None.
 
     Raises
     ------
     InputError
-        Where they do not fit, or groups are given to a loss that does not rank.
+        If the targets do not fit the loss, or if it gets groups and does not rank.
     """
     if groups is not None and loss.task != "ranking":
         raise InputError(
-            f"{loss!r} does not rank, and so takes no groups; leave them out, or use "
+            f"{loss!r} does not rank and takes no groups; leave them out, or use "
             f"{fitting('ranking')}"
         )
     if loss.task == "binary":
@@ -108,8 +108,8 @@ def _check_labels(y: Any, loss: Any) -> None:
         if broken.size:
             raise InputError(
                 f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is no "
-                f"whole number; for numbers use {fitting('regression')}; for labels that are "
-                "written so, give strings"
+                f"whole number; for numbers use {fitting('regression')}, or give labels as "
+                "strings"
             )
     elif y.dtype.kind == "O":
         missing = [n for n, v in enumerate(y.tolist()) if v is None or v != v]
