@@ -37,6 +37,8 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
 """Returns slopes and second derivatives (None if unknown) after a shift of each example."""
+Totals: TypeAlias = Callable[[Array], tuple[Array, Array | None, Array]]
+"""Returns for shifts of the leaves the sums of slopes, of second derivatives, and of |slopes|."""
 
 _ROUNDING = 1e-12
 """Share of a leaf's weight within which its sums count as equal."""
@@ -150,9 +152,45 @@ def damped(gradient: Array, curvature: Array) -> Array:
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     """Return where the weighted slopes of each leaf sum to zero, for any convex loss.
 
-    This is Newton's method in a bracket. If there are no second derivatives, or if they do not
-    help, steps double until the slope changes its sign, and then halve the bracket; corners are
-    found to rounding. The result is ±1e100 if no minimiser is nearer.
+    The result is ±1e100 if no minimiser is nearer.
+    """
+
+    def total(v: Array) -> tuple[Array, Array | None, Array]:
+        slope, bend = slopes(v[leaf])
+        size = sums(leaf, weights * np.abs(slope), leaves)
+        bends = None if bend is None else sums(leaf, weights * bend, leaves)
+        return sums(leaf, weights * slope, leaves), bends, size
+
+    return _newton(total, leaves)
+
+
+def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
+    """Return for each leaf a root of Σ w clip(v − k, −most, most)."""
+    return _newton(lambda v: _clip_sums(kinks, weights, most, leaf, v), leaves)
+
+
+@njit(nogil=True)
+def _clip_sums(
+    kinks: Array, weights: Array, most: float, leaf: Whole, v: Array
+) -> tuple[Array, Array, Array]:
+    """Return Σ w s with s = clip(v − k, −most, most), the weight inside, and Σ w |s|."""
+    slope = np.zeros(v.size)
+    bend = np.zeros(v.size)
+    size = np.zeros(v.size)
+    for n in range(leaf.size):
+        i = leaf[n]
+        s = min(max(v[i] - kinks[n], -most), most)
+        slope[i] += weights[n] * s
+        size[i] += weights[n] * abs(s)
+        bend[i] += weights[n] * (abs(s) < most)
+    return slope, bend, size
+
+
+def _newton(total: Totals, leaves: int) -> Array:
+    """Return a root of a monotone function of each leaf, by Newton's method in a bracket.
+
+    If there are no derivatives, or if they do not help, steps double until the sign changes, and
+    then halve the bracket; jumps are found to rounding.
     """
     far, newton_steps = 1e100, 100
     low = np.full(leaves, -math.inf)
@@ -163,10 +201,9 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
     # The loop ends within 1100 turns. After the Newton steps it doubles steps, past 1e100 by turn
     # 334, or halves a bracket, whose width falls from 2e100 to 1e-100 within 667 more.
     for turn in count():
-        slope, bend = slopes(np.where(lost, 0.0, v)[leaf])
-        g = sums(leaf, weights * slope, leaves)
+        g, bend, sizes = total(np.where(lost, 0.0, v))
         if turn == 0:
-            size = sums(leaf, weights * np.abs(slope), leaves)
+            size = sizes
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
@@ -179,9 +216,7 @@ def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
                 return v
             other = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
-            step = v
-            if bend is not None and turn < newton_steps:
-                step = v - g / sums(leaf, weights * bend, leaves)
+            step = v if bend is None or turn >= newton_steps else v - g / bend
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)
         lost |= ~(np.abs(v) < far)  # also nan
