@@ -181,18 +181,6 @@ def test_attained_is_what_a_linear_program_says(rng):
     assert seen == {True, False}
 
 
-def test_boosting_goes_to_it_and_not_below(rng):
-    X = rng.normal(size=(60, 5))
-    y = X @ rng.normal(size=5) + rng.normal(size=60)
-    H = np.hstack([X, -X])
-    for loss, share in ((fn.Squared(), 1e-6), (fn.Absolute(), 0.05), (fn.Huber(0.5), 1e-3)):
-        best = fn.optimum(loss.bind(y), X)
-        run = fn.boost(H, loss.bind(y), fn.FiniteSet(), stopping=800)
-        values = [record.value for record in run.history]
-        assert min(values) >= best.lower
-        assert min(values) <= best.upper * (1.0 + share)
-
-
 def test_wrong_arguments():
     risk = fn.Squared().bind([0.0, 1.0])
     for H in (np.zeros(2), np.zeros((3, 1)), np.zeros((2, 2, 1)), np.zeros((2, 0))):

@@ -13,7 +13,6 @@ from relaxboost.functional import (
     Empirical,
     Naive,
     RegressionStumps,
-    Residual,
     Squared,
     boost,
 )
@@ -98,17 +97,6 @@ def test_leaves_are_of_their_kind():
     assert set(np.abs(h.leaves)) == {1.0}
 
 
-def test_binned_equals_exact_where_values_are_few():
-    rng = np.random.default_rng(2)
-    for outputs in (None, 3, 7):
-        X = rng.integers(0, 9, (200, 9)).astype(float)
-        v = rng.normal(size=(200,) if outputs is None else (200, outputs))
-        exact = pool(RegressionStumps(bins=None), X, None, outputs)[0].nearest(v)[0]
-        binned = pool(RegressionStumps(bins=9), X, None, outputs)[0].nearest(v)[0]
-        assert (exact.feature, exact.threshold) == (binned.feature, binned.threshold)
-        np.testing.assert_array_equal(exact.leaves, binned.leaves)
-
-
 def test_bins_are_quantiles_and_nest_their_rows():
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.normal(size=1000), rng.integers(0, 3, 1000), np.zeros(1000)])
@@ -135,25 +123,6 @@ def test_thresholds_lie_between_neighbouring_doubles():
         )
         assert a <= h.threshold < b
         np.testing.assert_array_equal(values, [-1.0, 3.0])
-
-
-def test_several_outputs_score_the_sum_of_one_output_each():
-    rng = np.random.default_rng(4)
-    for _ in range(100):
-        X, v, weights = problem(rng, 4)
-        made, measure = pool(RegressionStumps(), X, weights, 4)
-        _, values = made.nearest(v)
-        for k in range(4):
-            one = pool(RegressionStumps(), X, weights, None)[0].nearest(v[:, k].copy())[1]
-            left = measure.norm(v[:, k] - one)
-            assert left <= measure.norm(v[:, k] - values[:, k]) + 1e-12
-        # A target that is the same in every output splits as it does in one.
-        same = np.repeat(v[:, :1], 4, axis=1)
-        one = pool(RegressionStumps(), X, weights, None)[0].nearest(v[:, 0].copy())[1]
-        many = made.nearest(same)[1]
-        assert measure.norm(same - many) ** 2 == pytest.approx(
-            4 * measure.norm(v[:, 0] - one) ** 2, abs=1e-12
-        )
 
 
 def test_ties_go_to_the_first_feature_and_threshold():
@@ -208,40 +177,6 @@ def test_sum_of_many_stumps_equals_the_loop(outputs):
     loop = total + sum(w * h(X) for w, h in zip(weights, stumps, strict=True))
     StumpHypothesis.combined(weights, stumps, X, total)
     np.testing.assert_allclose(total, loop, rtol=0, atol=1e-12 * np.abs(weights).sum())
-
-
-def test_decision_uses_it_for_every_iterate():
-    rng = np.random.default_rng(8)
-    X, new = rng.normal(size=(200, 3)), rng.normal(size=(50, 3))
-    y = np.sin(3 * X[:, 0]) + X[:, 1]
-    for iterate in ("last", "best", "average"):
-        run = boost(
-            X,
-            Squared().bind(y),
-            RegressionStumps(),
-            algorithm=Residual(iterate=iterate),
-            stopping=40,
-        )
-        loop = sum(
-            w * term.hypothesis(new) for w, term in zip(run.weights(), run.terms, strict=True)
-        )
-        np.testing.assert_allclose(run.decision(new), loop, atol=1e-12)
-        np.testing.assert_allclose(run.decision(X, upto=40), run.state["F"], atol=1e-10)
-    staged = dict(run.staged(new))
-    np.testing.assert_allclose(run.decision(new, upto=7), staged[7], atol=1e-12)
-
-
-def test_squared_loss_with_step_one_is_least_squares_boosting():
-    rng = np.random.default_rng(9)
-    X = rng.integers(0, 4, (60, 2)).astype(float)
-    y = rng.normal(size=60) + X[:, 0]
-    run = boost(X, Squared().bind(y), RegressionStumps(), algorithm=Naive(step=1.0), stopping=300)
-    values = [record.value for record in run.history]
-    assert (np.diff(values) <= 1e-12).all()
-    # The limit is the best additive function of the two features.
-    A = np.column_stack([X[:, [j]] == np.arange(4) for j in (0, 1)]).astype(float)
-    rest = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
-    assert values[-1] == pytest.approx((rest**2).mean() / 2, abs=1e-6)
 
 
 def test_orthogonal_to_all_stumps_is_stationary():

@@ -108,16 +108,6 @@ def test_targets_of_any_size_have_trees_and_gains(size):
     assert 0.0 < h.gains()[1][0] < np.inf
 
 
-def test_a_tree_of_depth_one_is_the_best_stump():
-    X, v = data()
-    X = np.nan_to_num(X[:, :3])
-    for weights in (None, np.random.default_rng(2).integers(0, 5, len(X))):
-        learner = fn.Trees(1, min_samples_leaf=1, subsample=1.0)
-        tree = pool(learner, X, weights)[0].nearest(v)[1]
-        stump = pool(fn.RegressionStumps(), X, weights)[0].nearest(v)[1]
-        assert np.sum((tree - v) ** 2) == pytest.approx(np.sum((stump - v) ** 2), rel=2e-2)
-
-
 def test_least_squares_boosting_is_that_of_lightgbm():
     X, v = data()
     v = v - v.mean()
