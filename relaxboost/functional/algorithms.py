@@ -213,6 +213,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
         length = measure.norm(v)
         if length == 0.0:
             return None
+        # The learner may be the user's, and so its result is checked before it is used.
         found = pool.nearest(v)
         if not (isinstance(found, tuple) and len(found) == 2):
             raise InputError(
@@ -227,6 +228,7 @@ def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Pro
                 f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
                 f"it must return an array of the shape of its target, {v.shape}"
             )
+        # Overflow shows here: a norm must be finite.
         square = measure.inner(values, values)
         if not np.isfinite(square):
             raise InputError(
@@ -403,11 +405,13 @@ class Refitted(Naive):
             return direction
         (part,) = direction.parts
         leaf, leaves = pool.leaves(part.hypothesis)
+        # A rule of the loss gives values that are no multiples of the projection.
         values = risk.refitted(F, leaf, leaves)
         if values is None:
             eta = line_search(risk, F, part.point)
             part = part._replace(coefficient=eta * part.coefficient, point=eta * part.point)
             return Direction((part,), part.point)
+        # Monotone constraints hold for the sum, if they hold for every term.
         values = pool.allowed(part.hypothesis, values)
         if leaf.ndim == 1:
             outputs = values.take(leaf, axis=0)

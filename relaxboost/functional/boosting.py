@@ -78,6 +78,7 @@ def boost(
     >>> run.predict([[0.5], [3.0]]).tolist()
     ['no', 'yes']
     """
+    # All arguments are checked before the learner sorts and bins the data.
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)
     rng = np.random.default_rng(natural("seed", seed))
@@ -92,10 +93,12 @@ def boost(
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
 
     def keep(state: BoostState) -> str:
+        # The first hypothesis shows whether the learner predicts what it trained.
         if state.direction is not None and state.direction.parts and not run.terms:
             _reproduces(learner, state.direction.parts[0], X)
         return run.add(state)
 
+    # Rounds are a generator, so that limits and interrupts act between its steps.
     states = rounds(risk, pool, made, schedule, run.start, run.first, run.clock)
     status = run_rounds(states, keep, run.stopping, run.clock, first=run.first)
     return run.result(status or "stationary")

@@ -87,6 +87,7 @@ class Boosted:
     def weights(self, upto: int | None = None) -> Array:
         """Return the coefficient of each term in the iterate, or in f_`upto`."""
         coefficients = np.array([term.coefficient for term in self.terms])
+        # A term of round t is in f_t and in all later iterates.
         born = np.array([term.round for term in self.terms])
         if upto is not None:
             return np.where(born <= upto, coefficients, 0.0)
@@ -98,6 +99,7 @@ class Boosted:
         """Return f(x), or f_`upto`(x), for rows X; of shape (N,) or (N, K)."""
         total = self._zero(X)
         weights = self.weights(upto)
+        # Hypotheses of one class add up their outputs together, which is faster.
         kinds: dict[type[Hypothesis], list[int]] = {}
         for place in np.flatnonzero(weights).tolist():
             kinds.setdefault(type(self.terms[place].hypothesis), []).append(place)
@@ -111,6 +113,7 @@ class Boosted:
         place = 0
         for t in range(1, self.rounds + 1):
             while place < len(self.terms) and self.terms[place].round == t:
+                # A new array: the caller may keep the arrays of earlier rounds.
                 total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
                 place += 1
             yield t, total

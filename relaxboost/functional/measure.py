@@ -40,6 +40,7 @@ class Empirical:
             raise InputError(
                 f"weights must be finite and >= 0; example {bad[0]} has {weights[bad[0]]:g}"
             )
+        # Tiny weights are allowed, unless all of them are zero.
         total = float(weights.sum())
         if not 0.0 < total < np.inf:
             raise InputError("weights must have a positive, finite sum; all of them are zero")

@@ -119,6 +119,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
         flat = found[0] @ flat
     space = _Space(inner, flat)
     best = space.bracket(solver, np.zeros(flat.shape[1]))
+    # A dual point inside the domain proves a minimiser; otherwise a linear program decides.
     attained = risk.attained or space.interior(best.Z)
     if not attained and inner.margins() is not None:
         ray = _ray(space)
@@ -218,11 +219,13 @@ class _Space:
         """Return α of least risk for losses with corners, and slopes Z that nearly prove it."""
         H = self.H / self.scale
         root = np.sqrt(given.p)
+        # The least-squares fit to the corners is a good start.
         fit = np.linalg.lstsq(root[:, None] * H, root * given.at, rcond=1e-12)[0]
         # A column of zeros has no curvature, and so gets a quadratic term.
         none = np.where(self.lengths > 0.0, 0.0, 1.0)
         run = LossIterate(DenseBulk(H), given, np.asarray(fit, np.float64), quadratic=none)
         goal = 1e-13 * run.product  # a smaller product of slacks and multipliers is rounding
+        # BLAS gets threads only if the matrix is large enough for them.
         with threads_for(*H.shape):
             while run.product > goal and run.advance():
                 pass
@@ -232,8 +235,10 @@ class _Space:
         F = self.at(alpha)
         value, gradient = self.risk.evaluate(F)
         radius = 10.0 * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
+        # Both may be the better dual point; the multipliers are so if the risk has corners.
         starts = [gradient] if multipliers is None else [multipliers, gradient]
         lower, Z = self.bound(starts, radius, alpha, value)
+        # H α as computed differs from H α by rounding, and so does R there.
         upper = value + self.roundoff * abs(value) + self._moves(gradient, alpha)
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
@@ -256,6 +261,7 @@ class _Space:
     ) -> tuple[float, Array]:
         """Return the best lower bound found, and its Z."""
         at = np.abs(self.H) @ np.abs(alpha)
+        # Z = 0 comes first: it always gives a bound.
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
             tried: Array | None = None
@@ -270,6 +276,7 @@ class _Space:
                     conjugate = self.risk.conjugate(moved)
                     size = np.abs(moved).ravel()
                     terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
+                    # The bound pays for <Z, h> ≠ 0 within the radius, and for rounding.
                     charged = radius * self._left(moved) + self.roundoff * terms
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
@@ -292,6 +299,7 @@ class _Space:
 
     def _left(self, Z: Array) -> float:
         """Return Σ |<Z, h_j>|/‖h_j‖, with an allowance for its rounding."""
+        # The weights belong to the inner product of L²(P̂).
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
@@ -310,6 +318,7 @@ class _Space:
 
         The share is v/√p with the shortest v.
         """
+        # Entries without weight or room cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
         shares = np.zeros(self.H.shape[0])
         if not seen.size:
@@ -335,6 +344,7 @@ def _descended(space: _Space, alpha: Array) -> Array:
         value, gradient = space.risk.evaluate(space.at(beta / space.scale))
         return value, ((space.p * gradient.ravel()) @ space.H) / space.scale
 
+    # The tolerance of the gradient is relative to the risk.
     size = abs(risk(alpha * space.scale)[0])
     options = {"gtol": 1e-10 * size, "maxiter": 1000}
     found = minimize(risk, alpha * space.scale, jac=True, method="BFGS", options=options)

@@ -64,6 +64,7 @@ def rounds(
         direction = algorithm.direction(algorithm.wanted(gradient, risk, F), project, t)
         if not direction.parts and not direction.waits:
             return
+        # The direction says where the leaves are, and a refit may change their values.
         direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values

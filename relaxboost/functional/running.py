@@ -27,6 +27,7 @@ class Validation:
             raise InputError(
                 "validation must be a tuple, (X, y), (X, y, groups) or (X, y, groups, weights)"
             )
+        # Missing entries of the tuple are None.
         self.X, y, groups, weights = (*given, None, None)[:4]
         if risk.loss is None:
             raise InputError(f"{risk!r} names no loss, which validation needs; set its `loss`")
@@ -48,6 +49,7 @@ class Validation:
 
     def add(self, terms: list[Term]) -> None:
         """Add the terms of the next round."""
+        # Only new terms are evaluated: a round costs the same at the end as at the start.
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
             self.F = self.F + term.coefficient * h
@@ -163,6 +165,7 @@ class BoostRun:
         total = self._kept.state["total"]
         if state.direction is not None:
             total = total + state.F
+        # Nothing is kept before the record is complete.
         record = self._record(state, new, total)
         self.terms += new
         self.history.append(record)
@@ -191,6 +194,7 @@ class BoostRun:
             validation = self.watched.value(self.iterate == "average")
         if self.iterate == "average":
             average = self.risk.value(total / state.round if state.round else state.F)
+        # The first state of a continued run is the last state of the earlier run.
         if state.direction is None and self.before is not None:
             return self.before.history[-1]._replace(validation=validation, average=average)
         edges = state.direction.edges if state.direction else ()

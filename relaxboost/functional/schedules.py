@@ -88,15 +88,18 @@ def line_search(risk: Objective, F: Array, direction: Array) -> float:
         """Return whether R does not fall any more beyond a step."""
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
+    # The risk does not fall along the direction.
     if rises(0.0):
         return 0.0
     low = 0.0
     high = 1.0
+    # Steps double until the slope is no longer negative.
     while not rises(high):
         low = high
         high *= 2.0
         if high > 2.0**40:
             return low
+    # Fifty halvings reach the accuracy of doubles.
     for _ in range(50):
         middle = (low + high) / 2.0
         low, high = (low, middle) if rises(middle) else (middle, high)

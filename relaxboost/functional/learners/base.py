@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""GB11, Eq. 4, the h in H nearest to the target, and Eq. 3, the h of the smallest angle with it."""
+"""The h nearest to the target (GB11, Eq. 4), and the h of the smallest angle with it (Eq. 3)."""
 
 
 class Hypothesis(ABC):
@@ -208,6 +208,7 @@ def check_width(X: Any, width: int, owner: str) -> None:
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
     """Return finite numbers from JSON as an array of this shape, or raise a ValueError."""
+    # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
     sound = made.shape == shape and all(type(x) in (int, float) for x in made.flat)
     if not sound or not np.isfinite(made.astype(np.float64)).all():

@@ -58,6 +58,7 @@ class _Columns(Pool):
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
         self._H = H
         self._projection = projection
+        # Outputs are examples of their own for inner products; each has the weight of its row.
         self._flat = H.reshape(-1, H.shape[-1])
         self._weights = np.repeat(measure.p, self._flat.shape[0] // measure.size)
         self._norms = np.sqrt(self._weights @ self._flat**2)
@@ -68,6 +69,7 @@ class _Columns(Pool):
         inner = (self._weights * target.ravel()) @ self._flat
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
+        # A multiple may be negative for the nearest point, but not for the smallest angle.
         if self._projection == "least-squares":
             cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
         j = int(np.argmax(cosine))

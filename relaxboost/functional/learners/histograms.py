@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import njit, thread_pool
 
-_FEW_OUTPUTS = 3
-"""Up to as many outputs it takes less time to add them one after the other than as vectors."""
-
 
 class Bins:
     """The splits x_j <= c of a training set, and the bin of each row in each feature.
@@ -42,6 +39,7 @@ class Bins:
     def __init__(self, X: Array, p: Array, most: int | None) -> None:
         heavy = p >= np.finfo(np.float64).tiny  # so that 1/p is finite
         x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
+        # The features are independent of each other.
         pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
         each: Any = map if threads == 1 else pool.map
         cuts = list(each(lambda column: _cuts(column, weights, most), x.T))
@@ -49,6 +47,7 @@ class Bins:
         self.thresholds = [c for c in cuts if c.size]
         self.sizes = np.array([c.size + 1 for c in self.thresholds], dtype=np.int64)
         widest = int(self.sizes.max(initial=1))
+        # A byte is enough for the number of one of 255 bins.
         self.codes = np.empty((len(self.sizes), len(X)), dtype=np.min_scalar_type(widest - 1))
         self.before = np.ones((len(self.sizes), widest - 1))
         self.after = np.ones((len(self.sizes), widest - 1))
@@ -75,6 +74,7 @@ def _cuts(x: Array, p: Array, most: int | None) -> Array:
         goals = np.arange(1, most) * (below[-1] * (1.0 - 1e-9) / most)
         ends = ends[np.unique(np.searchsorted(below[ends], goals).clip(0, ends.size - 1))]
     low, high = x[ends], x[ends + 1]
+    # Half of each number first: the sum of two large numbers would overflow.
     middle = low / 2.0 + high / 2.0
     return np.where((low <= middle) & (middle < high), middle, low)
 
@@ -113,6 +113,7 @@ def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]
         part(0, d)
     else:
         list(pool.map(part, starts[:-1], starts[1:]))
+    # The maximum is found before the comparison, so that the order of the search has no effect.
     row = int(np.argmax(scores >= scores.max() * tie))
     return row, int(places[row]), leaves[row]
 
@@ -124,8 +125,10 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
     scores, places, leaves = found
     outputs = target.shape[1]
     for f in range(len(sizes)):
+        # Sums of the bins give the sums of all possible leaves.
         sums = np.zeros((sizes[f], outputs))
-        if outputs <= _FEW_OUTPUTS:
+        # A pass over the rows for each output is faster than vectors, if the outputs are few.
+        if outputs <= 3:
             for k in range(outputs):
                 _add_numbers(codes[f], target[:, k], sums[:, k])
         else:

@@ -78,6 +78,7 @@ def read(text: str, scale: float = 1.0) -> Nodes:
     block = text.partition("\nTree=0\n")[2].partition("\n\n")[0]
     lines = dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
     # One call of fromstring for all lines takes half the time of a call for each.
+    # The text of a tree of one leaf has no lines of splits.
     splits = " ".join(lines[name] for name in _LINES if lines)
     table = np.ascontiguousarray(np.fromstring(splits, sep=" ").reshape(len(_LINES), -1).T)
     table[:, 1] *= scale * scale
@@ -113,6 +114,7 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
     size = len(given["feature"])
     table = np.stack([numbers(name, given[name], size) for name in _LINES.values()], axis=1)
     rows = numbers("rows", given["rows"], size + 1 if size else 0)
+    # The sets of all nodes lie one after the other in `words`.
     held = [numbers("sets", one, len(one)) for one in given["sets"]]
     words = np.concatenate([*held, np.zeros(0)])
     ends = np.cumsum([0, *map(len, held)])
@@ -144,12 +146,13 @@ def restored(given: dict[str, Any], width: int) -> Nodes:
 def ordered(nodes: Nodes, values: Array, signs: Whole) -> Array:
     """Return values of leaves that rise with feature j if signs[j] is 1, and fall if it is −1.
 
-    Two rows that differ in one feature part at a split on it. It is therefore enough that at each
-    such split one number, here between the means of both sides, bounds the leaves on either side;
-    LightGBM does the same.
+    If two rows differ in one feature only, a split on this feature separates them. It is therefore
+    enough that at each such split one number bounds the leaves on either side. This number is
+    halfway between the means of both sides; LightGBM does the same.
     """
     values = values.copy()
     features = nodes.table[:, 0].astype(np.int64)
+    # Children come after their parents, and so the last node has leaves only.
     below: dict[int, list[int]] = {~leaf: [leaf] for leaf in range(nodes.leaves)}
     children = nodes.children.tolist()
     for node in reversed(range(len(children))):
@@ -184,10 +187,12 @@ def model_text(width: int, trees: list[Nodes], values: list[Array]) -> str:
                 f"SHAP values need trees of at most {_MAX_DEPTH} levels; boost with max_depth"
             )
         held = described(nodes)
+        # SHAP values weigh the two sides of a split by their training rows.
         inner = [0] * len(nodes.table)
         children = nodes.children.tolist()
         for node in reversed(range(len(inner))):
             inner[node] = sum(inner[c] if c >= 0 else held["rows"][~c] for c in children[node])
+        # A node of categories refers to its set by its place among the sets.
         ends = [0, *nodes.sets[nodes.sets[:, 1] > 0, 1].tolist()]
         lines = {"num_leaves": [nodes.leaves], "num_cat": [len(ends) - 1]}
         lines |= {line: held[name] for line, name in _LINES.items()}
@@ -217,6 +222,7 @@ def add(X: Array, trees: list[Nodes], values: list[Array], total: Array) -> None
                 _route(X[rows], tree.table, tree.sets, tree.words, leaf)
                 total[rows] += held.take(leaf[: rows.stop - first])
 
+    # Threads pay off for many rows only.
     pool, threads = thread_pool()
     if threads == 1 or len(X) < 16 * _BLOCK_ROWS:
         work(0, len(X))
@@ -233,6 +239,7 @@ def _route(X: Array, table: Array, sets: Whole, words: Whole, out: Whole) -> Non
     if words.size > 0:
         for n in range(len(X)):
             node: Any = np.uint32(0)
+            # The set of a node decides about a category, and the threshold about a number.
             while node < size:
                 left = _left(X[n], node, feature, threshold, nan)
                 if sets[node, 1] > sets[node, 0]:

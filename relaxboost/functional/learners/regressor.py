@@ -121,6 +121,7 @@ class _Fitter(Pool):
         self._estimator = estimator
         self._X, self._outputs = X, outputs
         self._rng = rng
+        # Regressors without sample weights work if there are none.
         self._options = {} if weights is None else {"sample_weight": weights}
         self._width = np.shape(X)[1] if np.ndim(X) == 2 else None
         self._seeds = sorted(
@@ -132,6 +133,7 @@ class _Fitter(Pool):
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.base import clone
 
+        # Each round needs a fitted estimator of its own, since all of them predict together.
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:
@@ -185,6 +187,7 @@ class Networks(Regressor):
         from sklearn.preprocessing import StandardScaler
 
         X = training(X, measure)
+        # The weights of the examples decide about mean and variance too.
         scaler = StandardScaler().fit(X, sample_weight=measure.p * measure.size)
         pool = super().prepare(scaler.transform(X), measure, outputs, projection, rng)
         return _Scaled(pool, scaler, measure)
@@ -209,6 +212,7 @@ class _Scaled(Pool):
             warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is intended
             h, values = self._pool.nearest(target / size)
         assert isinstance(h, Fitted)
+        # The last layer is linear, and so it undoes the scale of the target.
         for outer in (h.estimator.coefs_[-1], h.estimator.intercepts_[-1]):
             outer *= size
         return Fitted(make_pipeline(self._scaler, h.estimator), h.outputs, h.width), size * values

@@ -31,15 +31,16 @@ class StumpHypothesis(Hypothesis):
     Attributes
     ----------
     feature : int
-        j.
+        The feature j of the split.
     threshold : float
-        inf for a constant.
+        The threshold of the split; infinite if the function is constant.
     leaves : array of shape (2,) or (2, K)
+        The values of both leaves.
     width : int
         The number of features d of the rows that it takes.
     gain : float
-        The fall of the squared error of its target, compared with the best constant; in units that
-        are the same for all rounds of a run.
+        The squared error of the best constant less that of the stump, for the target of its round.
+        The unit is the same for all rounds of a run.
     """
 
     feature: int
@@ -61,6 +62,7 @@ class StumpHypothesis(Hypothesis):
         return replace(self, leaves=values)
 
     def described(self) -> dict[str, Any]:
+        # JSON has no infinity, the threshold of a constant.
         threshold = self.threshold if np.isfinite(self.threshold) else None
         parts = {"feature": self.feature, "threshold": threshold, "gain": self.gain}
         return parts | {"leaves": self.leaves.tolist()}
@@ -72,7 +74,9 @@ class StumpHypothesis(Hypothesis):
         cut = float("inf") if threshold is None else numbers("threshold", threshold).item()
         gain = numbers("gain", given["gain"]).item()
         if type(feature) is not int or not 0 <= feature < width or gain < 0.0:
-            raise ValueError(f"feature must be below {width}, gain >= 0, got {feature!r}, {gain}")
+            raise ValueError(
+                f"feature must be below {width} and gain >= 0, got {feature!r} and {gain}"
+            )
         return cls(feature, cut, numbers("leaves", given["leaves"], 2), width, gain)
 
     @classmethod
@@ -80,6 +84,7 @@ class StumpHypothesis(Hypothesis):
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
         """Add Σ w h(X) to `total`, in place, by one search in the thresholds of each feature."""
+        # Stumps of one feature are a step function, evaluated by one search for each row.
         X = np.asarray(X)
         by_feature: dict[int, list[int]] = {}
         for place, h in enumerate(hypotheses):
@@ -89,6 +94,7 @@ class StumpHypothesis(Hypothesis):
             for width in {h.width for h in some}:
                 x = _column(X, feature, width)
             thresholds = np.array([h.threshold for h in some])
+            # Between two neighbouring thresholds the sum is constant.
             order = np.argsort(thresholds, kind="stable")
             leaves = np.array([h.leaves for h in some])[order]
             leaves *= weights[places][order].reshape(-1, *[1] * (leaves.ndim - 1))
@@ -100,7 +106,7 @@ class StumpHypothesis(Hypothesis):
 
 
 def _column(X: Any, feature: int, width: int) -> Array:
-    """Return a feature of rows X, or raise if X has another width or the feature has no number."""
+    """Return one column of X as finite numbers, or raise; X must have `width` columns."""
     X = np.asarray(X)
     check_width(X, width, "the stump was")
     x = X[:, feature].astype(np.float64)
@@ -193,14 +199,17 @@ class _Search(Pool):
         v = self._p[:, None] * target.reshape(len(target), -1)
         shape = target.shape[1:]
         bins, total = self._bins, np.full(2, self._p.sum())
+        # All features are constant, and so is the best stump.
         if not bins.features.size:
             leaves = self._leaves(np.stack([v.sum(axis=0)] * 2), total).reshape(2, *shape)
             values = np.repeat(leaves[:1], len(target), axis=0)
             return StumpHypothesis(0, float("inf"), leaves, self._width), values
         row, place, sums = best_split(bins, v, self._signs)
         self._found = row, place
+        # The weights of both leaves were summed once, with the bins.
         weights = np.array([bins.before[row, place], bins.after[row, place]])
         leaves = self._leaves(sums, weights)
+        # Half of the sum in each leaf is a stump that does not depend on the feature.
         whole = np.stack([sums.sum(axis=0) / 2.0] * 2)
         constant = self._leaves(2.0 * whole, total)
         gain = _fall(sums, leaves, weights) - _fall(whole, constant, total / 2.0)

@@ -89,6 +89,7 @@ class Tree(Hypothesis):
         """Add Σ w h(X) to `total`, in place; a block of rows passes all trees together."""
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         columns = total.reshape(len(total), -1)
+        # The compiled loop needs contiguous sums, one output at a time.
         for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
             out = np.ascontiguousarray(columns[:, k])
             nodes.add(X, trees, values, out)
@@ -101,6 +102,7 @@ class Tree(Hypothesis):
         X = rows_of(X, first.width)
         found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
         for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
+            # A tree of one leaf has no splits to which its value could be attributed.
             split = [i for i, tree in enumerate(trees) if tree.leaves > 1]
             if split:
                 grown = [trees[i] for i in split], [values[i] for i in split]
@@ -132,6 +134,7 @@ def rows_of(X: Any, width: int | None = None) -> Array:
         check_width(X, width, "the tree was")
     elif X.ndim != 2 or X.shape[1] == 0:
         raise InputError(f"X needs shape (N, d) with d >= 1, got {X.shape}")
+    # A threshold halfway to an infinite value would be infinite too.
     bad = np.argwhere(np.isinf(X))
     if bad.size:
         row, column = bad[0]
@@ -201,6 +204,7 @@ class Trees(WeakLearner):
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        # These values have a meaning of their own and are not counts.
         open_: dict[str, tuple[Any, ...]] = {"n_jobs": (None, -1)}
         open_ |= {"max_depth": (None,), "max_leaf_nodes": (None,)}
         for name in ("min_samples_leaf", "bins", *open_):
@@ -296,6 +300,7 @@ class _Grower(Pool):
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         """Return the trees grown for a target, with the means of the target in their leaves."""
+        # Each output is a target of its own, with a tree of its own.
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
@@ -305,8 +310,10 @@ class _Grower(Pool):
         for k, (tree, leaf) in enumerate(zip(grown, found, strict=True)):
             means[:, k] = leaf_means(leaf, self._p, columns[k], most)
             if self._signs.any():
+                # The step subtracts h from f, and so the means are ordered the other way round.
                 means[:, k] = nodes.ordered(tree, means[:, k], -self._signs)
             values[:, k] = means[:, k].take(leaf)
+        # `Refitted` asks for the leaves of the same tree next.
         self._leaf = found[0] if target.ndim == 1 else np.stack(found, axis=1)
         h = Tree(tuple(grown), means.reshape(most, *target.shape[1:]), self._X.shape[1])
         return h, values.reshape(target.shape)
@@ -361,11 +368,13 @@ class _Grower(Pool):
 def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
     """Return LightGBM's data, without labels yet, and a booster for each output."""
     lgb = lightgbm()
+    # With a mean of 1, sums of weights are comparable to numbers of rows.
     weights = weights / weights.mean()
     options = learner.options(rows.shape[1])
     # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
     options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
     constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
+    # Without weights LightGBM need not add up second derivatives, and is faster.
     same = weights.min() == weights.max()
     if not same:
         rows, weights, options = searched_both_ways(
@@ -412,7 +421,7 @@ def searched_both_ways(
 
 
 def lightgbm() -> Any:
-    """Return the module LightGBM, of a version whose text of trees is known, or raise."""
+    """Return the module `lightgbm`, or raise if it is missing or its version was not tried."""
     try:
         import lightgbm as lgb
     except ImportError as error:

@@ -74,6 +74,7 @@ class Risk(ABC):
         snap : float
             Risks that know the boundary put entries on it that are nearer to it than this.
         """
+        # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
             return Z
         inside = 0.0
@@ -236,6 +237,7 @@ class MeanRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
+        # An infinite conjugate times a weight of 0 would be nan.
         values = self.loss.conjugates(Z, self.y)
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
@@ -249,6 +251,7 @@ class PointwiseRisk(MeanRisk):
 
     def _check(self) -> None:
         """Raise unless `pointwise`, which may be the user's, returns two finite arrays."""
+        # A wrong shape would broadcast and give a wrong risk without an error.
         found: Any = self.loss.pointwise(self.zero(), self.y)
         got: Any = type(found).__name__
         if isinstance(found, tuple):
@@ -391,6 +394,7 @@ class PointwiseLoss(Loss, ABC):
         if self.slopes is None:
             return None
         low, high = self.slopes
+        # The slopes are those for y = 1 and change their sign with the label.
         if self.task == "regression":
             return np.full_like(y, low), np.full_like(y, high)
         return np.where(y > 0.0, low, 0.0 - high), np.where(y > 0.0, high, 0.0 - low)

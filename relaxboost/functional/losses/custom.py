@@ -136,7 +136,9 @@ class CustomRisk(MeanRisk):
         """Return R*(Z) to the accuracy of Clarabel; inf if the program is unbounded."""
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
+        # Weights of 1 on average keep the program away from the tolerances of the solver.
         share = self.measure.p * self.measure.size
+        # The program is compiled once; Z is a parameter of it.
         if self._conjugate is None:
             at = cp.Parameter(Z.shape)
             goal = cp.sum(cp.multiply(at, self._variable)) - share @ self._losses
@@ -183,6 +185,7 @@ class CustomRisk(MeanRisk):
         output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
             raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+        # Entries that cvxpy leaves out are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
         return values, slopes.reshape(F.shape)
@@ -200,6 +203,7 @@ class CustomRisk(MeanRisk):
         for F, (values, slopes) in zip(points, found, strict=True):
             self._check_values(F, values, slopes)
         for F, (values, slopes) in zip(points, found, strict=True):
+            # Every pair of points tests the subgradient inequality once in each direction.
             for G, (others, _) in zip(points, found, strict=True):
                 rise = (slopes * (G - F)).reshape(len(values), -1).sum(axis=1)
                 scale = 1.0 + np.abs(values) + np.abs(others) + np.abs(rise)
@@ -220,6 +224,7 @@ class CustomRisk(MeanRisk):
                 f"{values.shape} and {slopes.shape}"
             )
         self._variable.value = F
+        # The user's NumPy function and the expression must be the same loss.
         stated = np.asarray(self._losses.value)
         if not (np.abs(values - stated) <= 1e-7 * (1.0 + np.abs(stated))).all():
             bad = int(np.argmax(np.abs(values - stated)))

@@ -36,12 +36,12 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""Returns slopes and second derivatives (None if unknown) after a shift of each example."""
+"""Given a shift of each example, returns slopes and second derivatives (None if unknown) there."""
 Totals: TypeAlias = Callable[[Array], tuple[Array, Array | None, Array]]
-"""Returns for shifts of the leaves the sums of slopes, of second derivatives, and of |slopes|."""
+"""Given a shift of each leaf, returns the sums of slopes, second derivatives and |slopes| there."""
 
 _ROUNDING = 1e-12
-"""Share of a leaf's weight within which its sums count as equal."""
+"""Sums over a leaf count as equal if they differ by less than this share of its weight."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
@@ -59,6 +59,7 @@ def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
 @njit(nogil=True)
 def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
     """Return the examples leaf by leaf, and the places where leaves end, after a 0."""
+    # Counting sort: the leaves are small numbers.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):
         ends[leaf[n] + 1] += 1
@@ -80,6 +81,7 @@ def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
         total = w[start:stop].sum()
         if not total > 0.0:
             continue
+        # Sums of weights have rounding errors, which must not move v past a flat stretch.
         slack = _ROUNDING * total
         if low[i] <= slack:
             # Every v up to the first corner is a minimiser.
@@ -127,6 +129,7 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
             else:
                 same += w[n]
                 n += 1
+        # Only the part that holds the goal is searched further.
         if first > start and goal <= below:
             stop = first
         elif goal <= below + same or last == stop:
@@ -204,6 +207,7 @@ def _newton(total: Totals, leaves: int) -> Array:
         g, bend, sizes = total(np.where(lost, 0.0, v))
         if turn == 0:
             size = sizes
+        # A sum that is rounding of its terms is a root.
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
@@ -217,8 +221,9 @@ def _newton(total: Totals, leaves: int) -> Array:
             other = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
             step = v if bend is None or turn >= newton_steps else v - g / bend
+            # Newton's step is taken only inside the bracket.
             good = (np.abs(step) < far) & (step > low) & (step < high)
         v = np.where(open_, np.where(good, step, other), v)
         lost |= ~(np.abs(v) < far)  # also nan
         v = np.clip(v, -far, far)
-    raise AssertionError("the loop above returns")
+    raise AssertionError("unreachable: the loop returns")

@@ -45,6 +45,7 @@ class MulticlassRisk(MeanRisk):
 
         If each of these moves lowers R, so does their mean, by convexity: a step of at most 1/K.
         """
+        # The work that all classes share is done once.
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
         found = [move(k, self.measure.p, column, leaves) for k, column in enumerate(columns)]
@@ -57,6 +58,7 @@ class MulticlassRisk(MeanRisk):
         from scipy.sparse import csr_array
 
         classes = len(self.classes)
+        # A row for each example and each class other than its own.
         n, k = np.nonzero(np.arange(classes)[None, :] != self.y[:, None])
         heavy = self.measure.p[n] > 0.0
         n = n[heavy]
@@ -70,9 +72,11 @@ class MulticlassRisk(MeanRisk):
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
         """Return the point whose rows are −e_y plus a distribution near Z_n + e_y."""
         rows = np.arange(len(self.y))
+        # Entries of other classes are shares >= 0; small ones count as 0.
         U = np.where(snap < Z, Z, 0.0)
         U[rows, self.y] = 0.0
         total = U.sum(axis=1, keepdims=True)
+        # Shares that sum to more than 1 are scaled to a distribution.
         U /= np.where(total > 1.0 - snap, total, 1.0)
         U[rows, self.y] = -U.sum(axis=1)
         return U
@@ -99,10 +103,11 @@ class MulticlassLoss(Loss, ABC):
         """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function of (k, p, leaf, leaves) that gives v for each leaf.
+        """Return a function of class k, weights p, leaf numbers and their count.
 
-        Adding v to the outputs of class k alone lowers Σ p_n l(F_n, y_n) in the leaf most. This
-        function works for any loss and evaluates it many times.
+        The function returns a number v for each leaf. Adding v to the outputs of class k alone
+        lowers Σ p_n l(F_n, y_n) in the leaf most. It works for any loss and evaluates it many
+        times.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -260,6 +265,7 @@ def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
         for k in range(F.shape[1]):
             slopes[n, k] = 0.0
             raised = F[n, k] if k == own else F[n, k] + 1.0
+            # The first class wins a tie, as documented.
             if raised > best:
                 best = raised
                 place = k

@@ -28,7 +28,7 @@ class Queries(NamedTuple):
     grades: Whole
     """The places 0, 1, ... of the grades within the query, shape (N,)."""
     order: Whole
-    """The documents, query by query, shape (N,)."""
+    """The numbers of the documents in the order of their queries, of shape (N,)."""
     starts: Whole
     """Where each query begins in `order`, shape (Q + 1,)."""
 
@@ -89,6 +89,7 @@ class RankingRisk(Risk):
         grades = _places(y, self.query, order, starts)
         # Equal weights become 1, so that sums of them are exact.
         self._queries = Queries(measure.p / measure.p.max(), grades, order, starts)
+        # With an infinite margin every pair is violated, which counts them.
         below, above = self._violated(np.zeros(len(y)), math.inf)
         pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
@@ -97,6 +98,7 @@ class RankingRisk(Risk):
                 f"pair to rank; check that groups, with {len(sizes)} ids for {len(y)} documents, "
                 "are the queries and y the grades"
             )
+        # Queries without pairs do not count in the mean over queries.
         ranked = pairs > 0.0
         shares = np.full(len(pairs), 1.0 / pairs.sum())
         if loss.normalise == "queries":
@@ -186,6 +188,7 @@ class RankingRisk(Risk):
         from scipy.optimize import linprog
 
         D, hinge = self.parts()
+        # HiGHS has absolute tolerances, and weights of pairs may be tiny.
         share = hinge.measure.p / hinge.measure.p.max()
         found = linprog(
             -share,
@@ -269,6 +272,7 @@ def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array
             continue
         ranked = documents[np.argsort(F[documents])]
         tree = np.zeros(size + 1)
+        # The documents that violate a pair with i are the last ones in the order, and grow with it.
         met = n - 1
         for place in range(n - 1, -1, -1):
             i = ranked[place]

@@ -15,6 +15,7 @@ def numbers(y: Any, loss: Any) -> Array:
     """Return targets as finite doubles of shape (N,)."""
     given = _array(y)
     try:
+        # NumPy would convert strings such as "1" to numbers.
         if given.dtype.kind not in "biufO" or any(isinstance(v, str) for v in _first(given)):
             raise TypeError("not numbers")
         targets = given.astype(np.float64)
@@ -53,6 +54,7 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
             f"{loss!r} needs at least two classes, and there is one only, {known.tolist()[0]!r}; "
             "add examples of another"
         )
+    # A dictionary compares labels exactly, also of mixed kinds.
     places = {label: number for number, label in enumerate(known.tolist())}
     found = [places.get(label, -1) for label in y.tolist()]
     if -1 in found:
@@ -104,6 +106,7 @@ def _check_labels(y: Any, loss: Any) -> None:
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
             raise InputError(f"labels must not be missing; example {bad} has {y[bad]}")
+        # Fractions are nearly always targets of regression in the wrong estimator.
         broken = np.flatnonzero(y != np.floor(y))
         if broken.size:
             raise InputError(
