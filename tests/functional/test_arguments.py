@@ -104,10 +104,6 @@ def unseen():
     return boost(y=PLACES, loss=fn.MulticlassHinge(), validation=(X, PLACES + 1))
 
 
-def ranked(y, groups):
-    return boost(y=y, loss=fn.RankingHinge(), groups=groups)
-
-
 REFUSED = {
     # labels and targets
     "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave its"),
@@ -142,19 +138,6 @@ REFUSED = {
     "groups without ranking": (
         lambda: boost(groups=QUERIES),
         r"Squared\(\) does not rank.*leave them out, or use RankingHinge\(\)",
-    ),
-    # queries
-    "no groups": (
-        lambda: ranked(PLACES, None),
-        r"RankingHinge\(.*\) needs groups, the query of.*zeros if there is one",
-    ),
-    "queries of one": (
-        lambda: ranked(PLACES, np.arange(12)),
-        r"no query has documents of two grades.*12 ids for 12 documents",
-    ),
-    "ties only": (
-        lambda: ranked(QUERIES, QUERIES),
-        r"no query has documents of two grades.*check that groups",
     ),
     # features and weights
     "nan in X": (
@@ -307,7 +290,6 @@ REFUSED = {
     "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
     "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
-    "step": (lambda: boost(step="1/t"), r"step must be one of .*, got '1/t'"),
     "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be an array"),
     "words for features": (
         lambda: boost(X=[["a"]] * 12),

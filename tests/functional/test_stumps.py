@@ -217,10 +217,6 @@ def test_stumps_pickle_small_and_check_their_rows():
 def test_bad_input_is_named():
     X = np.zeros((4, 2))
     X[2, 1] = np.nan
-    with pytest.raises(InputError, match="row 2, column 1 has nan"):
-        pool(RegressionStumps(), X, None, None)
-    with pytest.raises(InputError, match="X has 3 rows, and there are 4 targets"):
-        RegressionStumps().prepare(np.zeros((3, 1)), Empirical(4), None, "least-squares", None)
     with pytest.raises(InputError, match="no features"):
         pool(RegressionStumps(), np.zeros((4, 0)), None, None)
     with pytest.raises(InputError, match="bins must be at least 2"):

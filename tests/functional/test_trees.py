@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from relaxboost import functional as fn
 from relaxboost._core.errors import InputError
+from relaxboost.estimators import FunctionalGradientRegressor
 from relaxboost.functional.learners import nodes
 from relaxboost.functional.learners.trees import searched_both_ways
 
@@ -245,6 +246,10 @@ def test_trees_grow_in_one_thread_unless_more_are_requested():
     assert fn.Trees(n_jobs=2).options(4)["num_threads"] == min(2, os.cpu_count())
     assert fn.Trees(n_jobs=-1).options(4)["num_threads"] == os.cpu_count()
     assert "None means one thread" in fn.Trees.__doc__
+    X, v = data()
+    for jobs in (None, 1, -1):
+        estimator = FunctionalGradientRegressor(learner="trees", max_rounds=1, n_jobs=jobs)
+        assert estimator.fit(X, v).boosted_.learner.n_jobs == jobs
 
 
 def test_without_lightgbm_the_remedy_is_named(monkeypatch):

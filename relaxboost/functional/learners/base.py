@@ -46,7 +46,7 @@ class Hypothesis(ABC):
         and runs no code from them.
         """
         raise InputError(
-            f"{type(self).__name__} cannot be written as JSON; stumps and trees can: boost with "
+            f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
             "RegressionStumps() or Trees()"
         )
 
