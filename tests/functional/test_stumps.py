@@ -133,6 +133,17 @@ def test_ties_go_to_the_first_feature_and_threshold():
         assert (h.feature, h.threshold) == (0, 0.5)
 
 
+def test_scores_that_differ_by_rounding_are_ties():
+    """A feature and its negative have the same splits, whose sums are added in another order."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=200)
+        X = np.column_stack([x, -x] if seed % 2 else [-x, x])
+        assert (
+            pool(RegressionStumps(), X, None, None)[0].nearest(rng.normal(size=200))[0].feature == 0
+        )
+
+
 def test_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(5)
     X = np.repeat(rng.normal(size=(15_000, 5)), 3, axis=1)  # equal features: ties between threads
