@@ -88,6 +88,7 @@ def boost(
     projection = made.projection_for(learner)
     if warm_start is not None:
         _same(warm_start, risk, X)
+    # From here on the work takes time: the learner sorts and bins the rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
     if not isinstance(pool, Pool):
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
@@ -155,6 +156,7 @@ def _same(before: Boosted, risk: Risk, X: Any) -> None:
             f"warm_start ended at a risk of {was:g}, which is {value:g} on these data; {remedy}"
         )
     # Predictions of a few rows reveal other features; sums in another order differ by rounding.
+    # The predictions at the end of that run, at a few rows.
     few = before.decision(X[:_CHECKED_ROWS], before.rounds)
     if not np.allclose(
         few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))

@@ -136,6 +136,7 @@ class Boosted:
         """
         weights = self.weights()
         places = np.flatnonzero(weights)
+        # LightGBM explains a sum of trees only, so that all hypotheses must be trees.
         some = [self.terms[place].hypothesis for place in places]
         if len({type(h) for h in some}) != 1:
             raise InputError("SHAP values need at least one round, of hypotheses of one kind")

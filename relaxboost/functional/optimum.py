@@ -111,6 +111,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)
+    # A ranking is solved as a hinge on the differences of its pairs.
     inner = risk
     flat = hypotheses.reshape(-1, hypotheses.shape[-1])
     found = risk.parts()
@@ -156,6 +157,7 @@ def corners(risk: Risk) -> CornerLosses | None:
     ends = risk.loss.domain(risk.y)
     if ends is None or not (np.isfinite(ends).all() and (ends[0] < ends[1]).all()):
         return None
+    # The conjugates at both ends of the domain and halfway.
     low, high = ends
     first, middle, last = (risk.loss.conjugates(z, risk.y) for z in (low, (low + high) / 2, high))
     size = 1.0 + np.abs(first) + np.abs(last)

@@ -214,6 +214,7 @@ class BoostRun:
         """Return the run up to the last round that was kept."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
+        # The last round, unless the best one was watched.
         chosen = last
         watched = [record for record in history if not math.isnan(record.validation)]
         # With patience, the mean ends at the best round too.

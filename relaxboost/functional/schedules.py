@@ -65,6 +65,7 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
         return lambda t, F, direction: scale * rule(t, F, direction)
     if callable(step):
         return lambda t, F, direction: scale * _checked(step(t), t)
+    # A number is the same step in every round.
     eta = float(step)
     return lambda t, F, direction: scale * eta
 

@@ -143,7 +143,7 @@ def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -
 @njit(nogil=True)
 def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
     """Add a number of each row to its bin."""
-    # Half of the rows has a table of its own: an addition to a bin waits for the last one to it.
+    # Half of the rows goes to a second table: an addition to a bin waits for the one before it.
     half = v.size // 2
     other = np.zeros(sums.size)
     for i in range(half):

@@ -133,7 +133,7 @@ class _Fitter(Pool):
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.base import clone
 
-        # Each round needs a fitted estimator of its own, since all of them predict together.
+        # Each round fits another clone, since the clones of all rounds predict together.
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:

@@ -43,7 +43,7 @@ class Tree(Hypothesis):
     Attributes
     ----------
     nodes : tuple of Nodes
-        The splits, for each output that has a tree of its own.
+        The splits; one `Nodes` for each output.
     leaves : array of shape (leaves,) or (leaves, K)
         The values of the leaves; column k belongs to output k. A tree with fewer leaves than rows
         here does not use the last rows.
@@ -296,11 +296,12 @@ class _Grower(Pool):
             X[self._held], measure.p[self._held], learner, outputs
         )
         self._leaf: Whole | None = None
+        # The signs of the constraints on f, one for each feature.
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         """Return the trees grown for a target, with the means of the target in their leaves."""
-        # Each output is a target of its own, with a tree of its own.
+        # Each output is a separate target with a separate tree.
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
         grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
@@ -361,6 +362,7 @@ class _Grower(Pool):
         booster = self._boosters[output]
         if booster.update():
             return ""
+        # LightGBM writes the first trees of a model, or those from a number on.
         last = booster.num_trees() - 1
         return str(booster.model_to_string(num_iteration=1, start_iteration=last))
 
@@ -407,6 +409,7 @@ def searched_both_ways(
     0 rows. Columns of two values have one cut, and columns of categories are searched in another
     way; both stay as they are.
     """
+    # The extreme values of each feature, without missing ones.
     low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
     plain = ((rows == low) | (rows == high)).all(axis=0)
     plain[categorical] = True

@@ -245,6 +245,7 @@ def _distributions(Z: Array, y: Whole) -> Flags:
     others[rows, y] = 0.0
     # The sum of a row is zero up to a few units in the last place for each class.
     allowed = 4.0 * np.finfo(float).eps * Z.shape[1] * np.abs(Z).sum(axis=1)
+    # The entry of the label is minus the sum of the others, and at least −1.
     own = Z[rows, y]
     return (
         (others >= 0.0).all(axis=1) & (own >= -1.0 - allowed) & (np.abs(Z.sum(axis=1)) <= allowed)

@@ -82,6 +82,7 @@ class RankingRisk(Risk):
         self.measure = measure
         self.query = _queries(groups, len(y), loss)
         """The place of each document's query among the ids."""
+        # The documents query by query, and by grade within a query.
         order = np.lexsort((y, self.query))
         sizes = np.bincount(self.query)
         starts = np.concatenate([[0], np.cumsum(sizes)])
