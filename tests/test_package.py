@@ -162,6 +162,16 @@ def test_heavy_libraries_are_imported_where_they_are_used():
             assert not heavy, f"{name_of(path)} imports {target} at the top"
 
 
+def test_other_packages_are_used_through_their_public_names():
+    """LightGBM's private handles were driven by ctypes once; a new version could change them."""
+    for path in FILES:
+        loaded = {target.split(".")[0] for target in imports(path, lazy=True)}
+        assert "ctypes" not in loaded, name_of(path)
+        used = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
+        assert not used & {"_LIB", "_handle", "_safe_call"}, name_of(path)
+        assert not re.search(r"\b(lgb|lightgbm)\.basic\b", path.read_text()), name_of(path)
+
+
 def test_files_and_functions_stay_short():
     lines = {module: path.read_text().count("\n") for module, path in MODULES.items()}
     assert [module for module, count in lines.items() if count > 500] == []

@@ -26,7 +26,6 @@ from relaxboost._core.arrays import Array
 from relaxboost.functional import (
     Loss,
     MulticlassHinge,
-    MulticlassStumps,
     Networks,
     RankingHinge,
     RegressionStumps,
@@ -198,7 +197,7 @@ EXPERIMENTS = {
         most=None,
         score="error",
         loss=MulticlassHinge(),
-        learner=MulticlassStumps(),
+        learner=RegressionStumps(),
         check=lambda name, folder, seeds: labelled_files(name, folder),
         problems=lambda name, folder, seeds, quick: partial(
             split, read_labelled(name, folder), quick=quick

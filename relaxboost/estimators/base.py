@@ -159,8 +159,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
         learner, most = weak_learner(self.learner), threads(self.n_jobs)
-        if most is not None and getattr(learner, "n_jobs", most) is None:
-            learner = with_options("learner", learner, {"n_jobs": most})
+        if self.n_jobs is not None and getattr(learner, "n_jobs", 1) is None:
+            learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
         watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
         try:
             with at_most(most):

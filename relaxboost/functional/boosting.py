@@ -1,4 +1,4 @@
-"""`boost`: restricted gradient descent in function space, on data."""
+"""The function `boost`: restricted gradient descent in function space."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from relaxboost.functional.running import BoostRun
 from relaxboost.functional.schedules import make
 from relaxboost.functional.stopping import Stopping
 
-# A run to go on with is known again by its risk, to this accuracy, and by so many predictions.
-_SAME = 1e-9
-_ROWS = 8
+_CHECKED_ROWS = 8
+"""The number of rows whose predictions are compared with those of a learner or an earlier run."""
 
 
 def boost(
@@ -45,26 +44,27 @@ def boost(
         A loss bound to targets, and to weights and queries if there are any: ``Hinge().bind(y)``.
     learner : WeakLearner
     algorithm : {"residual", "repeated", "naive", "refitted"} or Algorithm
-        GB11's Algorithms 3, 2 and 1, and `Refitted`; steps, projection and iterate are options of
-        the objects, as in ``Residual(step=0.1)``. ``"naive"`` can be stuck where the risk is not
+        GB11's Algorithms 3, 2 and 1, and `Refitted`. Steps, projection and iterate are options of
+        the objects, as in ``Residual(step=0.1)``. ``"naive"`` may stop anywhere if the risk is not
         smooth. With a warm start a name stands for the algorithm of that run, with its options.
     stopping : int or Stopping
-        When to stop; a number is one of rounds.
+        When to stop; a number is the number of rounds.
     warm_start : Boosted, optional
-        Go on from this run's last f_t, residual and random numbers, with steps from its round on:
-        the result is that of an uninterrupted run.
+        A run to continue, with its last f_t, residual, random numbers and round. The result is the
+        same as that of an uninterrupted run.
     seed : int
-        At least 0; for learners that make random choices. A warm start goes on with its own.
+        At least 0; for learners that make random choices. A warm start ignores it and continues the
+        random numbers of its run.
 
     Returns
     -------
     Boosted
-        Also after Ctrl-C in a round, with status "interrupted" and what was found before it.
+        After Ctrl-C, the run up to the round before, with status "interrupted".
 
     Raises
     ------
     InputError
-        Before work: for data or options that do not fit, each named.
+        Before work starts, for data or options that do not fit; the message names them.
 
     References
     ----------
@@ -78,6 +78,7 @@ def boost(
     >>> run.predict([[0.5], [3.0]]).tolist()
     ['no', 'yes']
     """
+    # All arguments are checked before the learner sorts and bins the data.
     _check_kinds(risk, learner, warm_start)
     made = _algorithm(algorithm, warm_start)
     rng = np.random.default_rng(natural("seed", seed))
@@ -87,15 +88,18 @@ def boost(
     projection = made.projection_for(learner)
     if warm_start is not None:
         _same(warm_start, risk, X)
+    # From here on the work takes time: the learner sorts and bins the rows.
     pool = learner.prepare(X, risk.measure, risk.outputs, projection, rng)
     if not isinstance(pool, Pool):
         raise InputError(f"prepare of {learner!r} must return a Pool, and returned {pool!r}")
 
     def keep(state: BoostState) -> str:
+        # The first hypothesis shows whether the learner predicts what it trained.
         if state.direction is not None and state.direction.parts and not run.terms:
             _reproduces(learner, state.direction.parts[0], X)
         return run.add(state)
 
+    # Rounds are a generator, so that limits and interrupts act between its steps.
     states = rounds(risk, pool, made, schedule, run.start, run.first, run.clock)
     status = run_rounds(states, keep, run.stopping, run.clock, first=run.first)
     return run.result(status or "stationary")
@@ -111,7 +115,7 @@ def _check_kinds(risk: Any, learner: Any, before: Any) -> None:
     if before is not None and not isinstance(before, Boosted):
         raise InputError(f"warm_start must be what boost returned, got {before!r}")
     if before is not None and before.state is None:
-        raise InputError("warm_start needs a run with its state, and this one is without it")
+        raise InputError("warm_start needs a run with its state, and this run has none")
 
 
 def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
@@ -120,15 +124,15 @@ def _algorithm(given: str | Algorithm, before: Boosted | None) -> Algorithm:
         return made.fresh()
     went: Algorithm = before.state["algorithm"]
     if type(went) is not type(made):
-        raise InputError(f"warm_start was made by {went!r}; go on with it, not with {made!r}")
+        raise InputError(f"warm_start was made by {went!r}; continue with it, not with {made!r}")
     return (went if isinstance(given, str) else made).fresh(went)
 
 
 def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
-    """Raise where a hypothesis gives other outputs on training rows than were returned with it."""
-    outputs = part.coefficient * np.asarray(part.hypothesis(X[:_ROWS]), dtype=np.float64)
+    """Raise if a hypothesis has other outputs on training rows than `nearest` returned with it."""
+    outputs = part.coefficient * np.asarray(part.hypothesis(X[:_CHECKED_ROWS]), dtype=np.float64)
     size = float(np.abs(part.point).max(initial=0.0))
-    near = part.point[:_ROWS]
+    near = part.point[:_CHECKED_ROWS]
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
             f"{part.hypothesis!r} of {learner!r} gives other outputs on the training rows than "
@@ -137,7 +141,7 @@ def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
 
 
 def _same(before: Boosted, risk: Risk, X: Any) -> None:
-    """Raise where a run to go on with was not on this training set and loss."""
+    """Raise unless the run to continue had this training set and loss."""
     F = before.state["F"]
     remedy = "give the loss, the data and the weights of that run, or leave warm_start out"
     if F.shape != risk.zero().shape:
@@ -145,12 +149,16 @@ def _same(before: Boosted, risk: Risk, X: Any) -> None:
             f"warm_start was trained on predictions of shape {F.shape}, and these data need "
             f"{risk.zero().shape}; {remedy}"
         )
-    value, was = risk.value(F), before.history[-1].value
-    if not math.isclose(value, was, rel_tol=_SAME, abs_tol=_SAME):
+    value = risk.value(F)
+    was = before.history[-1].value
+    if not math.isclose(value, was, rel_tol=1e-9, abs_tol=1e-9):
         raise InputError(
             f"warm_start ended at a risk of {was:g}, which is {value:g} on these data; {remedy}"
         )
-    # A few rows tell other features from those of that run; up to the order of the sums.
-    few = before.decision(X[:_ROWS], before.rounds)
-    if not np.allclose(few, F[:_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))):
+    # Predictions of a few rows reveal other features; sums in another order differ by rounding.
+    # The predictions at the end of that run, at a few rows.
+    few = before.decision(X[:_CHECKED_ROWS], before.rounds)
+    if not np.allclose(
+        few, F[:_CHECKED_ROWS], rtol=1e-6, atol=1e-6 * float(np.abs(F).max(initial=0.0))
+    ):
         raise InputError(f"warm_start predicts other values for these X than it did; {remedy}")

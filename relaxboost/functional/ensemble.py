@@ -1,4 +1,4 @@
-"""What functional boosting returns: the combined function, and the history of the run."""
+"""The result of functional boosting: the combined function, and the history of the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BoostRecord(NamedTuple):
     validation: float
     """R[f_t] on the validation set, or R of the mean for the iterate "average"; nan without one."""
     average: float
-    """R of the mean of f_1..f_t; nan unless the iterate asked for is "average"."""
+    """R of the mean of f_1..f_t; nan unless the iterate is "average"."""
     gradient: float
     """‖∇R[f_t]‖."""
     edge: float
@@ -32,12 +32,12 @@ class BoostRecord(NamedTuple):
     step: float
     """η_t; nan at the start."""
     learners: int
-    """Weak learners so far."""
+    """The number of hypotheses so far."""
     seconds: float
 
 
 class Term(NamedTuple):
-    """A hypothesis, what f_t has of it from its round on, and that round."""
+    """A hypothesis with its round and its coefficient in f_t from this round on."""
 
     round: int
     coefficient: float
@@ -56,12 +56,12 @@ class Boosted:
     rounds : int
         The last round T.
     chosen : int
-        The round that predictions use: T for "last" and "average", the best for "best"; after
-        early stopping the best for "average" too, whose mean ends there.
+        The round that predictions use: T for "last" and "average", and the best round for "best".
+        With patience it is the best round for "average" too, whose mean ends there.
     iterate : str
     status : str
         "max_rounds", "max_learners", "early stopping", "time_limit", "callback", "interrupted", or
-        "stationary" where no hypothesis makes an angle with what is projected.
+        "stationary" if no hypothesis makes an angle with the projected function.
     """
 
     loss: Loss
@@ -76,7 +76,7 @@ class Boosted:
     classes: Any = field(repr=False)
     seconds: float
     state: Any = field(repr=False)
-    """What a warm start needs."""
+    """The last f_t, algorithm and random numbers, for a warm start."""
 
     @property
     def value(self) -> float:
@@ -87,6 +87,7 @@ class Boosted:
     def weights(self, upto: int | None = None) -> Array:
         """Return the coefficient of each term in the iterate, or in f_`upto`."""
         coefficients = np.array([term.coefficient for term in self.terms])
+        # A term of round t is in f_t and in all later iterates.
         born = np.array([term.round for term in self.terms])
         if upto is not None:
             return np.where(born <= upto, coefficients, 0.0)
@@ -95,9 +96,10 @@ class Boosted:
         return np.where(born <= self.chosen, coefficients, 0.0)
 
     def decision(self, X: Any, upto: int | None = None) -> Array:
-        """Return f(x) for rows X, of shape (N,) or (N, K); of f_`upto` where given."""
+        """Return f(x), or f_`upto`(x), for rows X; of shape (N,) or (N, K)."""
         total = self._zero(X)
         weights = self.weights(upto)
+        # Hypotheses of one class add up their outputs together, which is faster.
         kinds: dict[type[Hypothesis], list[int]] = {}
         for place in np.flatnonzero(weights).tolist():
             kinds.setdefault(type(self.terms[place].hypothesis), []).append(place)
@@ -106,24 +108,26 @@ class Boosted:
         return total
 
     def staged(self, X: Any) -> Iterator[tuple[int, Array]]:
-        """Yield (t, f_t(X)) for each round from 1 on, a new array where it added something."""
-        total, place = self._zero(X), 0
+        """Yield (t, f_t(X)) for each round from 1; a new array if the round added a term."""
+        total = self._zero(X)
+        place = 0
         for t in range(1, self.rounds + 1):
             while place < len(self.terms) and self.terms[place].round == t:
+                # A new array: the caller may keep the arrays of earlier rounds.
                 total = total + self.terms[place].coefficient * self.terms[place].hypothesis(X)
                 place += 1
             yield t, total
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of f(x): what each feature adds, of trees.
+        """Return the SHAP values of f(x): the contribution of each feature in the trees.
 
-        Of shape (N, d + 1), or (N, d + 1, K); the last column is the mean over the training rows,
-        and rows sum to `decision(X)`.
+        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
+        rows, and rows sum to `decision(X)`.
 
         Raises
         ------
         InputError
-            For weak learners without them, and without LightGBM, which finds them.
+            For weak learners other than trees, and without LightGBM, which computes the values.
 
         References
         ----------
@@ -132,35 +136,14 @@ class Boosted:
         """
         weights = self.weights()
         places = np.flatnonzero(weights)
+        # LightGBM explains a sum of trees only, so that all hypotheses must be trees.
         some = [self.terms[place].hypothesis for place in places]
         if len({type(h) for h in some}) != 1:
             raise InputError("SHAP values need at least one round, of hypotheses of one kind")
         return type(some[0]).contributions(weights[places], some, X)
 
-    def leaves(self, X: Any) -> Array:
-        """Return in which leaf of each stump or tree rows X are, of shape (N, terms).
-
-        `leaf_columns` makes hypotheses of them, over which `optimum` brackets the least risk.
-
-        Parameters
-        ----------
-        X : array of shape (N, d)
-
-        Raises
-        ------
-        InputError
-            For weak learners without leaves, or with several outputs.
-        """
-        if not self.learner.leafy or self.outputs is not None or not self.terms:
-            raise InputError(
-                f"{self.learner!r} gave no leaves of one output; use stumps or trees, and a loss "
-                "of one output"
-            )
-        some: list[Any] = [term.hypothesis for term in self.terms]
-        return np.column_stack([h.with_leaves(np.arange(float(len(h.leaves))))(X) for h in some])
-
     def importances(self, features: int) -> Array:
-        """Return the share of each of d features in what all splits lowered the squared error by.
+        """Return the share of each of d features in the fall of the squared error at all splits.
 
         The error is that of each hypothesis as a fit of the target of its round.
         """

@@ -40,6 +40,7 @@ class Empirical:
             raise InputError(
                 f"weights must be finite and >= 0; example {bad[0]} has {weights[bad[0]]:g}"
             )
+        # Tiny weights are allowed, unless all of them are zero.
         total = float(weights.sum())
         if not 0.0 < total < np.inf:
             raise InputError("weights must have a positive, finite sum; all of them are zero")
@@ -63,8 +64,8 @@ class Empirical:
         return _mean(self.p, np.ascontiguousarray(values, dtype=np.float64))
 
 
-# In one pass and one thread: for sums as short as these the threads of BLAS cost more than they
-# save, and milliseconds where other processes keep the cores busy.
+# These sums take one pass in one thread. They are so short that the threads of BLAS cost more than
+# they save, and cost milliseconds if other processes keep the cores busy.
 _SUM = {"reassoc", "contract"}
 
 
@@ -96,7 +97,7 @@ def _mean(p: Array, values: Array) -> float:
 
 
 class Objective(Protocol):
-    """What the loop needs of a functional; every `Risk` is one."""
+    """The part of a `Risk` that the loop of rounds needs."""
 
     @property
     def measure(self) -> Empirical:

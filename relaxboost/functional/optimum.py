@@ -21,21 +21,13 @@ from relaxboost.matrices.bulk import DenseBulk
 from relaxboost.solvers.external import ask, check_solver
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 
-_SNAPS = (0.0, 1e-10, 1e-8, 1e-6, 1e-4)
-_INSIDE = 1e-11
-"""Entries of Z with less room than this count as on the boundary of the domain of R*."""
-_WIDE = 1e-8
-"""Relative gap above which BFGS is tried."""
 _FAR = 50.0
-"""Margins of separated examples in the program; exp(−50) is as good as nothing there."""
-_WIDER = 10.0
-_FALL = 1e-13
-"""Of complementarity in the interior point method; less is rounding."""
+"""The margins that separated examples get: exp(−50) is below the tolerance of every solver."""
 
 
 @dataclass(frozen=True)
 class LossOptimum:
-    """What `optimum` returns.
+    """A bracket of the least risk over a span, with the points that prove it.
 
     Attributes
     ----------
@@ -48,22 +40,21 @@ class LossOptimum:
     lower, upper : float
         −R*(Z) and R[F], each widened by an allowance for rounding.
     radius : float
-        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j. That is at least ten
-        times what `alpha` has; for a ranking ‖h_j‖ is over the differences of pairs. The radius is
-        finite because <Z, h_j> is zero only up to rounding: the bound is lowered by what is left of
-        it, times the radius. For larger α, of largest |α_j| ‖h_j‖ = ρ, convexity gives
-        R >= upper − (upper − lower) ρ / (0.9 radius).
+        The lower bound holds for all α with |α_j| ‖h_j‖ <= radius for every j, and the radius is at
+        least ten times the largest |α_j| ‖h_j‖ of `alpha`. For a ranking ‖h_j‖ is the norm of the
+        differences of pairs. The radius is finite because <Z, h_j> is zero only up to rounding: the
+        bound is lowered by |<Z, h_j>|/‖h_j‖ times the radius. If the largest |α_j| ‖h_j‖ is ρ,
+        beyond the radius, convexity gives R >= upper − (upper − lower) ρ / (0.9 radius).
     attained : bool
         Whether R has a minimiser on the span. If not, as for logistic loss on separable data,
-        `upper` is near an infimum that no function of the span attains. For losses that fall for
-        ever with a margin a linear program decides, to its tolerance of 1e-9; for a loss of one's
-        own it is what the loss says.
+        `upper` is near an infimum that no function of the span attains. A linear program with a
+        tolerance of 1e-9 decides this for `falling` losses; a user-defined loss declares it.
     level : {"rounded", "numerical"}
         "rounded": computed from closed forms in doubles, with a first-order allowance of
-        γ_k (Higham) for k roundings a sum, and 64 for exp and log; not an exact proof.
+        γ_k (Higham) for k roundings of a sum, and 64 for exp and log; not an exact proof.
         "numerical": R* itself comes from a solver, as for `CustomLoss`.
     solver, status : str
-        Who found the points, and in what state it ended. Nothing it says enters the bracket.
+        The solver that found the points, and how it ended. The bracket does not rely on them.
     """
 
     alpha: Array
@@ -79,18 +70,19 @@ class LossOptimum:
 
     @property
     def gap(self) -> float:
-        """Upper less lower bound."""
+        """The upper bound less the lower bound."""
         return self.upper - self.lower
 
 
 def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     """Bracket the least R[H α] over all α.
 
-    A solver gives α and multipliers, and need not be believed. The upper bound is R[H α]. Every Z
-    with <Z, h> = 0 for all h of H gives a lower bound: by Fenchel and Young,
-    R[H α] >= <Z, H α> − R*(Z) = −R*(Z). The multipliers, or the subgradient at H α, are repaired to
-    such a Z. They are put into the domain of R*, then moved to <Z, h> = 0, each entry in proportion
-    to the room it has. Z = 0 always serves: its bound is the infimum of R over all functions.
+    A solver proposes α and multipliers, and the bracket is computed from them without trust. The
+    upper bound is R[H α]. Every Z with <Z, h> = 0 for all h of H gives a lower bound: by Fenchel
+    and Young, R[H α] >= <Z, H α> − R*(Z) = −R*(Z). The multipliers, or the subgradient at H α, are
+    repaired to such a Z. They are put into the domain of R*, and then moved to <Z, h> = 0, each
+    entry in proportion to its room. Z = 0 is always possible: its bound is the infimum of R over
+    all functions.
 
     Parameters
     ----------
@@ -99,32 +91,36 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
     H : array of shape (N, n), or (N, K, n)
         The outputs of n hypotheses on the training set, as `FiniteSet` takes them.
     solver : str, optional
-        One that cvxpy knows. By default an interior point method of the package where each loss has
-        one corner (absolute, quantile, hinge, ranking), else CLARABEL; and where a bracket is wide,
-        CLARABEL, and HIGHS for piecewise linear risks, in turn.
+        A solver that cvxpy knows. The default is the package's interior point method if each loss
+        has one corner (absolute, quantile, hinge, ranking), HIGHS for other piecewise linear risks,
+        and CLARABEL for all others. If a bracket is wide, the next of these and BFGS follow.
 
     Returns
     -------
     LossOptimum
-        Also where the solver failed; then the bracket is wide, and `status` says why.
+        If the solver fails, the bracket is wide, and `status` says why.
 
     Raises
     ------
     InputError
-        If H does not fit the risk, or the solver is not there or cannot solve it.
+        If H does not fit the risk, or if the solver is not installed or cannot solve it.
 
     Notes
     -----
-    A ranking risk is solved on its pairs, in memory for all of them times n.
+    A ranking risk is solved on its pairs; this takes memory for n numbers for each pair.
     """
     check_risk(risk)
     hypotheses = outputs_of(H, risk.zero().shape)
-    inner, flat = risk, hypotheses.reshape(-1, hypotheses.shape[-1])
+    # A ranking is solved as a hinge on the differences of its pairs.
+    inner = risk
+    flat = hypotheses.reshape(-1, hypotheses.shape[-1])
     found = risk.parts()
     if found is not None:
-        inner, flat = found[1], found[0] @ flat
+        inner = found[1]
+        flat = found[0] @ flat
     space = _Space(inner, flat)
     best = space.bracket(solver, np.zeros(flat.shape[1]))
+    # A dual point inside the domain proves a minimiser; otherwise a linear program decides.
     attained = risk.attained or space.interior(best.Z)
     if not attained and inner.margins() is not None:
         ray = _ray(space)
@@ -133,7 +129,7 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
             best = space.bracket(solver, ray)
     Z = best.Z
     if found is not None:
-        # pZ is the divergence of what the pairs carry.
+        # pZ is the divergence of the flow that the pairs carry.
         carried = found[0].T @ (inner.measure.p * Z)
         Z = np.divide(carried, risk.measure.p, out=risk.zero(), where=risk.measure.p > 0.0)
     return LossOptimum(
@@ -151,16 +147,17 @@ def optimum(risk: Risk, H: Any, *, solver: str | None = None) -> LossOptimum:
 
 
 def corners(risk: Risk) -> CornerLosses | None:
-    """Return the corners of a risk whose losses have one each; None if it is another.
+    """Return the corners of a risk if each loss has two slopes and one corner, or else None.
 
-    The conjugate is then linear between the slopes. It is convex, so that one point in the middle
-    tells.
+    The conjugate of such a loss is linear between the slopes. Since it is convex, a comparison at
+    the middle decides whether it is.
     """
     if not isinstance(risk, PointwiseRisk):
         return None
     ends = risk.loss.domain(risk.y)
     if ends is None or not (np.isfinite(ends).all() and (ends[0] < ends[1]).all()):
         return None
+    # The conjugates at both ends of the domain and halfway.
     low, high = ends
     first, middle, last = (risk.loss.conjugates(z, risk.y) for z in (low, (low + high) / 2, high))
     size = 1.0 + np.abs(first) + np.abs(last)
@@ -183,7 +180,8 @@ class _Space:
     """A risk on the span of the columns of H, of shape (N·K, n), and its dual bounds."""
 
     def __init__(self, risk: Risk, H: Array) -> None:
-        self.risk, self.H = risk, H
+        self.risk = risk
+        self.H = H
         self.shape = risk.zero().shape
         self.p = np.repeat(risk.measure.p, H.shape[0] // risk.measure.size)
         self.lengths = np.sqrt(self.p @ H**2)
@@ -195,14 +193,15 @@ class _Space:
         return (self.H @ alpha).reshape(self.shape)
 
     def bracket(self, solver: str | None, ray: Array) -> _Bracket:
-        """Solve, and bound on both sides; R falls for ever along the ray, if that is not 0.
+        """Solve, and bound on both sides. R always falls along the ray, unless the ray is 0.
 
-        Solvers call some risks solved that are far from it; then others are asked, and BFGS.
+        Solvers report some risks as solved that are far from it. If the gap is above 1e-8 of the
+        upper bound, the next solver follows, and BFGS at the end.
         """
         found: list[_Bracket] = []
         for alpha, multipliers, name, status in self._answers(solver, ray):
             found.append(self._bounded(alpha, multipliers, name, status))
-            if found[-1].upper - found[-1].lower <= _WIDE * abs(found[-1].upper):
+            if found[-1].upper - found[-1].lower <= 1e-8 * abs(found[-1].upper):
                 return found[-1]
         if found[-1].solver != "HIGHS":
             status += ", then BFGS"
@@ -212,21 +211,23 @@ class _Space:
     def _answers(
         self, solver: str | None, ray: Array
     ) -> Iterator[tuple[Array, Array | None, str, str]]:
-        """Yield what each solver says: α, the Z of the multipliers or None, its name and status."""
+        """Yield α, the Z of the multipliers or None, name and status of each solver."""
         given = corners(self.risk) if solver is None else None
         if given is not None:
-            yield *self._descended(given), "interior point", "ended"
-        yield from _solved(self, solver, ray)
+            yield *self._interior_point(given), "interior point", "ended"
+        yield _solved(self, solver, ray)
 
-    def _descended(self, given: CornerLosses) -> tuple[Array, Array]:
-        """Return α of least risk for losses with corners, and slopes Z that prove it, nearly."""
+    def _interior_point(self, given: CornerLosses) -> tuple[Array, Array]:
+        """Return α of least risk for losses with corners, and slopes Z that nearly prove it."""
         H = self.H / self.scale
         root = np.sqrt(given.p)
+        # The least-squares fit to the corners is a good start.
         fit = np.linalg.lstsq(root[:, None] * H, root * given.at, rcond=1e-12)[0]
-        # A column of zeros has no curvature but that of a quadratic term.
+        # A column of zeros has no curvature, and so gets a quadratic term.
         none = np.where(self.lengths > 0.0, 0.0, 1.0)
         run = LossIterate(DenseBulk(H), given, np.asarray(fit, np.float64), quadratic=none)
-        goal = _FALL * run.product
+        goal = 1e-13 * run.product  # a smaller product of slacks and multipliers is rounding
+        # BLAS gets threads only if the matrix is large enough for them.
         with threads_for(*H.shape):
             while run.product > goal and run.advance():
                 pass
@@ -235,16 +236,18 @@ class _Space:
     def _bounded(self, alpha: Array, multipliers: Array | None, name: str, status: str) -> _Bracket:
         F = self.at(alpha)
         value, gradient = self.risk.evaluate(F)
-        radius = _WIDER * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
+        radius = 10.0 * max(float((np.abs(alpha) * self.lengths).max()), 1.0)
+        # Both may be the better dual point; the multipliers are so if the risk has corners.
         starts = [gradient] if multipliers is None else [multipliers, gradient]
         lower, Z = self.bound(starts, radius, alpha, value)
+        # H α as computed differs from H α by rounding, and so does R there.
         upper = value + self.roundoff * abs(value) + self._moves(gradient, alpha)
         return _Bracket(alpha, Z, lower, upper, radius, name, status)
 
     def _moves(self, gradient: Array, alpha: Array) -> float:
-        """Return by how much R at H α can exceed R at its rounded value.
+        """Return a bound of R at H α less R at the rounded H α.
 
-        At a kink the subgradient says nothing of the other side, and the bound of all of them does.
+        At a corner of R the subgradient bounds one side only; `gradient_bound` bounds both.
         """
         error = self.roundoff * (np.abs(self.H) @ np.abs(alpha))
         first = float(self.p @ (np.abs(gradient.ravel()) * error))
@@ -260,40 +263,45 @@ class _Space:
     ) -> tuple[float, Array]:
         """Return the best lower bound found, and its Z."""
         at = np.abs(self.H) @ np.abs(alpha)
+        # Z = 0 comes first: it always gives a bound.
         best = (-math.inf, np.zeros(self.shape))
         for start in [np.zeros(self.shape), *starts]:
             tried: Array | None = None
-            for snap in _SNAPS:
+            # Entries near the boundary of the domain belong on it, and the accuracy of the solver
+            # decides which entries are near.
+            for snap in (0.0, 1e-10, 1e-8, 1e-6, 1e-4):
                 Z = self.risk.nearby(start, snap)
                 if tried is not None and np.array_equal(Z, tried):
-                    continue  # snapping has changed nothing
+                    continue
                 tried = Z
                 for moved in (Z, self._moved(Z)) if Z.any() else (Z,):
                     conjugate = self.risk.conjugate(moved)
                     size = np.abs(moved).ravel()
                     terms = abs(value) + abs(conjugate) + float(self.p @ (size * (at + size)))
+                    # The bound pays for <Z, h> ≠ 0 within the radius, and for rounding.
                     charged = radius * self._left(moved) + self.roundoff * terms
                     if -conjugate - charged > best[0]:
                         best = (-conjugate - charged, moved)
                 if not (start.any() and self.risk.closed_form):
-                    break  # there is nothing to snap, or each conjugate is a cone program
+                    break  # nothing is near the boundary, or each conjugate is a cone program
         return best
 
     def interior(self, Z: Array) -> bool:
         """Return whether <., h> = 0 meets the interior of the domain of R* near Z.
 
-        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z itself has
-        <Z, h> = 0 up to rounding; what would mend that must be small beside the room.
+        Then a minimiser exists (Rockafellar 1970, Theorems 6.6 and 27.1(b)). Z itself satisfies
+        <Z, h> = 0 up to rounding; the correction must be small compared with the room.
         """
         room = self.risk.room(Z)
-        if room is None or not (room.ravel()[self.p > 0.0] > _INSIDE).all():
-            return False
+        if room is None or not (room.ravel()[self.p > 0.0] > 1e-11).all():
+            return False  # an entry is on the boundary, up to rounding
         shares = self._shares(Z, room)
         size = float(self.p @ np.abs(Z).ravel())
         return float(np.abs(shares).max()) < 1e-3 and self._left(Z + room * shares) <= 1e-9 * size
 
     def _left(self, Z: Array) -> float:
         """Return Σ |<Z, h_j>|/‖h_j‖, with an allowance for its rounding."""
+        # The weights belong to the inner product of L²(P̂).
         carried = self.p * Z.ravel()
         sums = np.abs(carried @ self.H) + self.roundoff * (np.abs(carried) @ np.abs(self.H))
         seen = self.lengths > 0.0
@@ -310,15 +318,16 @@ class _Space:
     def _shares(self, Z: Array, room: Array) -> Array:
         """Return the change of Z to <Z, h> = 0 as a share of the room of each entry.
 
-        It is v/root(p) with the shortest v.
+        The share is v/√p with the shortest v.
         """
+        # Entries without weight or room cannot change.
         seen = np.flatnonzero((self.p > 0.0) & (room.ravel() > 0.0))
         shares = np.zeros(self.H.shape[0])
         if not seen.size:
             return shares.reshape(self.shape)
         scaled = room.reshape(*self.shape, 1) * self.H.reshape(*self.shape, -1)
         if self.risk.centred:
-            # Only changes that sum to zero over the outputs.
+            # Changes must sum to zero over the outputs.
             square = np.maximum((room**2).sum(axis=1), np.finfo(float).tiny)
             mean = np.einsum("nk,nkj->nj", room, scaled) / square[:, None]
             scaled = scaled - room[:, :, None] * mean[:, None, :]
@@ -330,13 +339,14 @@ class _Space:
 
 
 def _descended(space: _Space, alpha: Array) -> Array:
-    """Return a point of lower risk, by BFGS from α; α itself if it finds none."""
+    """Return a point of lower risk, by BFGS from α; or α itself if BFGS finds none."""
     from scipy.optimize import minimize
 
     def risk(beta: Array) -> tuple[float, Array]:
         value, gradient = space.risk.evaluate(space.at(beta / space.scale))
         return value, ((space.p * gradient.ravel()) @ space.H) / space.scale
 
+    # The tolerance of the gradient is relative to the risk.
     size = abs(risk(alpha * space.scale)[0])
     options = {"gtol": 1e-10 * size, "maxiter": 1000}
     found = minimize(risk, alpha * space.scale, jac=True, method="BFGS", options=options)
@@ -345,11 +355,11 @@ def _descended(space: _Space, alpha: Array) -> Array:
 
 
 def _ray(space: _Space) -> Array:
-    """Return a direction along which R falls for ever, raising every margin that one can; else 0.
+    """Return a direction along which R always falls, with all separable margins; 0 if none exists.
 
-    The margins C H α form a cone, where the maximum of Σ s with s <= C H α and 0 <= s <= 1 has s
-    in {0, 1}: 1 for the separated ones, the complement of the hard core of Telgarsky (2012),
-    A primal-dual convergence analysis of boosting.
+    The margins C H α form a cone. There the maximum of Σ s with s <= C H α and 0 <= s <= 1 has s in
+    {0, 1}, and s is 1 for separated examples. They are the complement of the hard core of Telgarsky
+    (2012), A primal-dual convergence analysis of boosting.
     """
     margins = space.risk.margins()
     alpha = cp.Variable(space.H.shape[1], name="alpha")
@@ -368,40 +378,34 @@ def _ray(space: _Space) -> Array:
     return np.asarray(answer.point / space.scale)
 
 
-def _solved(
-    space: _Space, solver: str | None, ray: Array
-) -> Iterator[tuple[Array, Array | None, str, str]]:
-    """Yield the answers of general solvers, as `_Space._answers` has them."""
+def _solved(space: _Space, solver: str | None, ray: Array) -> tuple[Array, Array | None, str, str]:
+    """Return the answer of a general solver, as `_Space._answers` yields it."""
     beta = cp.Variable(space.H.shape[1], name="alpha")
     f = cp.Variable(space.H.shape[0], name="F")
     F = f if len(space.shape) == 1 else cp.reshape(f, space.shape, order="C")
     goal = space.risk.expression(F)
-    linear = goal.is_pwl()
-    names = ["CLARABEL", "HIGHS"][: 1 + linear]
-    if solver is not None:
-        names = [check_solver(solver, None if linear else repr(getattr(space.risk, "loss", space)))]
+    curved = None if goal.is_pwl() else repr(getattr(space.risk, "loss", space))
+    name = check_solver(solver, curved)
     equal = f == (space.H / space.scale) @ beta + _FAR * (space.H @ ray)
-    # A sum over examples: costs of 1/N would be near the tolerances of solvers.
+    # The sum over examples instead of the mean: costs of 1/N would be near the solver's tolerance.
     problem = cp.Problem(cp.Minimize(space.risk.measure.size * goal), [equal])
     sign = -1.0 / space.risk.measure.size
-    for name in names:
-        answer = ask(Model("primal", problem, beta, ((equal, sign),)), name, {})
-        alpha = _nearest(space, answer.point, ray)
-        Z = None
-        if answer.other is not None and np.isfinite(answer.other).all():
-            Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
-            Z = Z.reshape(space.shape)
-        yield alpha, Z, name, answer.status
+    answer = ask(Model("primal", problem, beta, ((equal, sign),)), name, {})
+    Z = None
+    if answer.other is not None and np.isfinite(answer.other).all():
+        Z = np.divide(answer.other, space.p, out=np.zeros(len(space.p)), where=space.p > 0.0)
+        Z = Z.reshape(space.shape)
+    return _nearest(space, answer.point, ray), Z, name, answer.status
 
 
 def _nearest(space: _Space, point: Array | None, ray: Array) -> Array:
-    """Return the α of least risk that a solver's point suggests; 0 where it found none."""
+    """Return the α of least risk among the points that a solver's point suggests, and 0."""
     tries = [np.zeros(space.H.shape[1])]
     if point is not None and np.isfinite(point).all():
         tries.append(point / space.scale + _FAR * ray)
         if ray.any():
-            # The program does not say how far to go along directions that change separated
-            # margins alone: the shortest α with the margins of the others, and then the ray.
+            # Directions that change separated margins only are undetermined in the program. This
+            # is the shortest α with the margins of the other examples, and then the ray.
             rows = space.risk.margins() @ (space.H / space.scale)
             core = rows[rows @ (space.scale * ray) <= 0.5]
             short = np.linalg.lstsq(core, core @ point, rcond=1e-10)[0]

@@ -1,4 +1,4 @@
-"""The loop that all three algorithms share."""
+"""The loop of rounds that all algorithms share."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from relaxboost.functional.schedules import Schedule
 
 @dataclass(frozen=True)
 class BoostState:
-    """f_t on the training set, and how it came about."""
+    """f_t on the training set, and the step that led to it."""
 
     round: int
     """t; 0 is the start."""
     F: Array
-    """f_t; not to be written to."""
+    """f_t, which must not be changed."""
     value: float
     """R[f_t]."""
     gradient: Array
     """The subgradient at f_t."""
     direction: Direction | None
-    """What was subtracted from f_{t−1}, times `step`; None at the start."""
+    """The direction, which times `step` was subtracted from f_{t−1}; None at the start."""
     step: float
     """η_t; nan at the start."""
 
     @property
     def terms(self) -> list[Term]:
-        """What the round added to f_{t−1}."""
+        """The terms that the round added to f_{t−1}."""
         parts = () if self.direction is None else self.direction.parts
         return [Term(self.round, -self.step * p.coefficient, p.hypothesis) for p in parts]
 
@@ -50,11 +50,11 @@ def rounds(
     first: int = 0,
     clock: Clock | None = None,
 ) -> Iterator[BoostState]:
-    """Yield f_0, f_1, ...; ends where no hypothesis makes an angle with what is projected.
+    """Yield f_0, f_1, ... until no hypothesis makes an angle with the projected function.
 
-    The schedule gives η_t of t, f_{t−1} and the direction; see `schedules.make`. `start` are the
-    predictions of round `first`, where a run goes on. `TimeUp` is raised between projections where
-    no time is left on the clock.
+    The schedule returns η_t for t, f_{t−1} and the direction; see `schedules.make`. `start` holds
+    the predictions of round `first`, with which the run starts or continues. `TimeUp` is raised
+    between projections if no time is left on the clock.
     """
     project = projector(pool, risk.measure, clock)
     F = np.array(start, dtype=np.float64)
@@ -64,9 +64,10 @@ def rounds(
         direction = algorithm.direction(algorithm.wanted(gradient, risk, F), project, t)
         if not direction.parts and not direction.waits:
             return
+        # The direction says where the leaves are, and a refit may change their values.
         direction = algorithm.refit(direction, pool, risk, F)
         eta = schedule(t, F, direction.values)
         moved = eta * direction.values
-        F = np.subtract(F, moved, out=moved)  # a new array each round, and no more than that
+        F = np.subtract(F, moved, out=moved)  # in place: one new array each round
         value, gradient = risk.evaluate(F)
         yield BoostState(t, F, value, gradient, direction, eta)

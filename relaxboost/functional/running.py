@@ -1,4 +1,4 @@
-"""A run of `boost` while it goes on: what it found, and what it watches."""
+"""The state of a run of `boost`: its terms, its history and its validation set."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost.functional.algorithms import Algorithm
@@ -19,13 +20,14 @@ from relaxboost.functional.stopping import Stopping
 
 
 class Validation:
-    """The risk on a held-out set, kept up to date term by term."""
+    """The risk on a held-out set, updated term by term."""
 
     def __init__(self, X: Any, risk: Risk, given: Any) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3, 4):
             raise InputError(
                 "validation must be a tuple, (X, y), (X, y, groups) or (X, y, groups, weights)"
             )
+        # Missing entries of the tuple are None.
         self.X, y, groups, weights = (*given, None, None)[:4]
         if risk.loss is None:
             raise InputError(f"{risk!r} names no loss, which validation needs; set its `loss`")
@@ -42,10 +44,12 @@ class Validation:
                 "the same features"
             )
         self.F = self.risk.zero()
-        self._total, self._seen = self.risk.zero(), 0
+        self._total = self.risk.zero()
+        self._seen = 0
 
     def add(self, terms: list[Term]) -> None:
         """Add the terms of the next round."""
+        # Only new terms are evaluated: a round costs the same at the end as at the start.
         for term in terms:
             h = check_outputs(term.hypothesis(self.X), self.F, term.hypothesis)
             self.F = self.F + term.coefficient * h
@@ -57,33 +61,48 @@ class Validation:
         return self.risk.value(self._total / self._seen if average and self._seen else self.F)
 
     def resume(self, before: Boosted) -> None:
-        """Take the rounds of a run to go on with."""
+        """Take over the rounds of the run that this run continues."""
         for t, F in before.staged(self.X):
             self._total = self._total + F
-            self._seen, self.F = t, F
+            self._seen = t
+            self.F = F
+
+
+class _Patience:
+    """Counts the rounds since the least validation risk."""
+
+    def __init__(self) -> None:
+        self.stale = 0
+        self._lowest = math.inf
+
+    def watch(self, record: BoostRecord) -> None:
+        """Count a round, unless it has no validation risk."""
+        if record.validation < self._lowest:
+            self._lowest = record.validation
+            self.stale = 0
+        elif not math.isnan(record.validation):
+            self.stale += 1
 
 
 class _Kept(NamedTuple):
-    """How many records there are, and what a warm start needs after the last."""
+    """The number of records so far, and the state for a warm start after the last of them."""
 
     records: int
     state: dict[str, Any]
 
 
 class BoostRun:
-    """The terms found so far and their history; ready to be returned after any round.
+    """The terms found so far and their history, which may be returned after any round.
 
-    The algorithm is as it stands before the first round; the random numbers `rng` of the learner
-    are set to where the run `before`, if there is one, ended.
+    The algorithm is in its state before the first round. If there is a run `before`, the random
+    numbers `rng` of the learner continue where it ended.
 
     Attributes
     ----------
-    first : int
-        The round that the run begins with.
-    start : array
-        The predictions of that round.
     clock : Clock
-        Counts from now on.
+        Starts with the object.
+    terms : list of Term
+    history : list of BoostRecord
     """
 
     def __init__(
@@ -96,70 +115,88 @@ class BoostRun:
         before: Boosted | None,
         rng: np.random.Generator,
     ) -> None:
-        self.learner, self.risk, self.algorithm, self.stopping = learner, risk, algorithm, stopping
-        self.iterate = algorithm.iterate or "last"
-        self.clock = Clock(stopping.time_limit, 0.0 if before is None else before.seconds)
+        self.learner = learner
+        self.risk = risk
+        self.algorithm = algorithm
+        self.stopping = stopping
+        self.before = before
         self.rng = rng
+        self.clock = Clock(stopping.time_limit, before.seconds if before else 0.0)
         self.watched: Validation | None = None
         if stopping.validation is not None:
             self.watched = Validation(X, risk, stopping.validation)
-        self.terms: list[Term] = [] if before is None else list(before.terms)
-        self.history: list[BoostRecord] = [] if before is None else list(before.history[:-1])
-        self.first = 0 if before is None else before.rounds
-        self.start = risk.zero() if before is None else before.state["F"]
-        if self.watched is not None and before is not None:
-            self.watched.resume(before)
-        total = risk.zero() if before is None else before.state["total"]
-        self._total, self._spare = total.copy(), np.empty_like(total)
-        self._last = None if before is None else before.history[-1]
+        self.terms: list[Term] = []
+        self.history: list[BoostRecord] = []
+        self._patience = _Patience()
+        self._kept = _Kept(0, {"F": risk.zero(), "total": risk.zero()})
         if before is not None:
-            rng.bit_generator.state = before.state["rng"]
-        # Whoever stops early wants the best of what was watched, be it an iterate or a mean.
-        self._patient = stopping.patience is not None and self.iterate == "average"
-        self._kept: _Kept | None = None
-        self._lowest, self._stale = float("inf"), 0
+            self._resume(before)
+
+    def _resume(self, before: Boosted) -> None:
+        self.terms += before.terms
+        # The first state of the continued run repeats the last record.
+        self.history += before.history[:-1]
+        self._kept = _Kept(0, before.state)
+        self.rng.bit_generator.state = before.state["rng"]
+        if self.watched is not None:
+            self.watched.resume(before)
         for record in self.history:
-            self._watch(record)
+            self._patience.watch(record)
+
+    @property
+    def iterate(self) -> str:
+        """The function that predictions will use; see `Algorithm`."""
+        return self.algorithm.iterate or "last"
+
+    @property
+    def first(self) -> int:
+        """The round with which the run starts."""
+        return 0 if self.before is None else self.before.rounds
+
+    @property
+    def start(self) -> Array:
+        """The predictions of that round."""
+        start: Array = self._kept.state["F"]
+        return start
 
     def add(self, state: BoostState) -> str:
-        """Keep a round; return why to stop, or ""."""
+        """Keep a round, and return the reason to stop, or ""."""
         new = state.terms
+        total = self._kept.state["total"]
         if state.direction is not None:
-            np.add(self._total, state.F, out=self._spare)
-        else:
-            np.copyto(self._spare, self._total)
-        record = self._record(state, new)
+            total = total + state.F
+        # Nothing is kept before the record is complete.
+        record = self._record(state, new, total)
         self.terms += new
         self.history.append(record)
-        # All at once: a run interrupted before this is the run that ended a round earlier.
+        # One assignment: a run that is interrupted before it ended a round earlier.
         self._kept = _Kept(
             len(self.history),
             {
                 "F": state.F,
-                "total": self._spare,
+                "total": total,
                 "algorithm": self.algorithm.fresh(self.algorithm),
                 "rng": self.rng.bit_generator.state,
             },
         )
-        self._total, self._spare = self._spare, self._total
-        self._watch(record)
-        patience, most = self.stopping.patience, self.stopping.max_learners
-        if patience is not None and self._stale >= patience:
+        self._patience.watch(record)
+        limits = self.stopping
+        if limits.patience is not None and self._patience.stale >= limits.patience:
             return "early stopping"
-        if most is not None and record.learners >= most and record.round < self.stopping.max_rounds:
-            return "max_learners"
-        return ""
+        enough = limits.max_learners is not None and record.learners >= limits.max_learners
+        return "max_learners" if enough and record.round < limits.max_rounds else ""
 
-    def _record(self, state: BoostState, new: list[Term]) -> BoostRecord:
+    def _record(self, state: BoostState, new: list[Term], total: Array) -> BoostRecord:
         validation = average = float("nan")
         if self.watched is not None:
             if state.direction is not None:
                 self.watched.add(new)
             validation = self.watched.value(self.iterate == "average")
         if self.iterate == "average":
-            average = self.risk.value(self._spare / state.round if state.round else state.F)
-        if state.direction is None and self._last is not None:  # where a warm start begins
-            return self._last._replace(validation=validation, average=average)
+            average = self.risk.value(total / state.round if state.round else state.F)
+        # The first state of a continued run is the last state of the earlier run.
+        if state.direction is None and self.before is not None:
+            return self.before.history[-1]._replace(validation=validation, average=average)
         edges = state.direction.edges if state.direction else ()
         return BoostRecord(
             round=state.round,
@@ -173,22 +210,18 @@ class BoostRun:
             seconds=self.clock.seconds,
         )
 
-    def _watch(self, record: BoostRecord) -> None:
-        """Count the rounds since the least validation risk; nan is none."""
-        if math.isnan(record.validation):
-            return
-        better = record.validation < self._lowest
-        self._lowest = record.validation if better else self._lowest
-        self._stale = 0 if better else self._stale + 1
-
     def result(self, status: str) -> Boosted:
-        """Return what was kept."""
-        assert self._kept is not None
+        """Return the run up to the last round that was kept."""
         history = tuple(self.history[: self._kept.records])
         last = history[-1].round
+        # The last round, unless the best one was watched.
         chosen = last
         watched = [record for record in history if not math.isnan(record.validation)]
-        if watched and (self.iterate == "best" or self._patient):
+        # With patience, the mean ends at the best round too.
+        best = self.iterate == "best" or (
+            self.stopping.patience is not None and self.iterate == "average"
+        )
+        if watched and best:
             chosen = min(watched, key=lambda record: record.validation).round
         elif self.iterate == "best":
             chosen = min(history, key=lambda record: record.value).round

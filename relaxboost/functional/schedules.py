@@ -1,4 +1,4 @@
-"""Step sizes: those of the theorems, a line search, or the user's own."""
+"""Step sizes: those of the theorems, a line search, or a function of the user."""
 
 from __future__ import annotations
 
@@ -16,24 +16,10 @@ Schedule: TypeAlias = Callable[[int, Array, Array], float]
 """η_t of round t, f_{t−1} and the direction."""
 
 Rule: TypeAlias = Callable[[Risk], Schedule]
-"""Makes the schedule of a name for a risk, or raises where the risk lacks what it needs."""
-
-RULES: dict[str, Rule] = {}
+"""Makes the schedule of a name for a risk, or raises if the risk lacks a constant for it."""
 
 
-def _rule(name: str) -> Callable[[Rule], Rule]:
-    """Return a decorator that enters a rule by its name."""
-
-    def enter(rule: Rule) -> Rule:
-        RULES[name] = rule
-        return rule
-
-    return enter
-
-
-@_rule("1/Lambda")
 def _by_smoothness(risk: Risk) -> Schedule:
-    """GB11, Theorem 3."""
     smooth = risk.smoothness
     if not smooth < math.inf:
         raise InputError(
@@ -43,19 +29,7 @@ def _by_smoothness(risk: Risk) -> Schedule:
     return lambda t, F, direction: 1.0 / smooth
 
 
-@_rule("2/(lambda t)")
-def _twice_by_convexity(risk: Risk) -> Schedule:
-    """GB11, Theorem 4."""
-    return _convex(risk, 2)
-
-
-@_rule("1/(lambda t)")
-def _by_convexity(risk: Risk) -> Schedule:
-    """GB11, Theorem 6."""
-    return _convex(risk, 1)
-
-
-def _convex(risk: Risk, factor: int) -> Schedule:
+def _by_convexity(risk: Risk, factor: int) -> Schedule:
     convex = risk.strong_convexity
     if not convex > 0.0:
         raise InputError(
@@ -65,20 +39,16 @@ def _convex(risk: Risk, factor: int) -> Schedule:
     return lambda t, F, direction: factor / (convex * t)
 
 
-@_rule("1/sqrt(t)")
-def _by_root(risk: Risk) -> Schedule:
-    """GB11, Theorems 5 and 7."""
-    return lambda t, F, direction: 1.0 / math.sqrt(t)
-
-
-@_rule("line-search")
-def _by_search(risk: Risk) -> Schedule:
-    """The best step along the direction."""
-    return lambda t, F, direction: line_search(risk, F, direction)
-
+RULES: dict[str, Rule] = {
+    "1/Lambda": _by_smoothness,
+    "2/(lambda t)": lambda risk: _by_convexity(risk, 2),
+    "1/(lambda t)": lambda risk: _by_convexity(risk, 1),
+    "1/sqrt(t)": lambda risk: lambda t, F, direction: 1.0 / math.sqrt(t),
+    "line-search": lambda risk: lambda t, F, direction: line_search(risk, F, direction),
+}
 
 STEPS = tuple(RULES)
-"""The names of steps: GB11's Theorem 3; 4; 6; 5 and 7; the best step along the direction."""
+"""The names of steps: GB11's Theorems 3; 4; 6; 5 and 7; the best step along the direction."""
 
 
 def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 1.0) -> Schedule:
@@ -95,12 +65,13 @@ def make(step: str | float | Callable[[int], float], risk: Risk, scale: float = 
         return lambda t, F, direction: scale * rule(t, F, direction)
     if callable(step):
         return lambda t, F, direction: scale * _checked(step(t), t)
+    # A number is the same step in every round.
     eta = float(step)
     return lambda t, F, direction: scale * eta
 
 
 def check_step(step: Any) -> None:
-    """Raise an `InputError` where a step is no name, no number > 0 and no function of t."""
+    """Raise an `InputError` unless a step is a name, a number > 0 or a function of t."""
     if isinstance(step, Real) and not isinstance(step, bool):
         if not 0.0 < float(step) < math.inf:
             raise InputError(f"a step size must be positive, got {step!r}")
@@ -115,15 +86,21 @@ def line_search(risk: Objective, F: Array, direction: Array) -> float:
     inner = risk.measure.inner
 
     def rises(eta: float) -> bool:
+        """Return whether R does not fall any more beyond a step."""
         return inner(risk.evaluate(F - eta * direction)[1], direction) <= 0.0
 
+    # The risk does not fall along the direction.
     if rises(0.0):
         return 0.0
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
+    # Steps double until the slope is no longer negative.
     while not rises(high):
-        low, high = high, 2.0 * high
+        low = high
+        high *= 2.0
         if high > 2.0**40:
             return low
+    # Fifty halvings reach the accuracy of doubles.
     for _ in range(50):
         middle = (low + high) / 2.0
         low, high = (low, middle) if rises(middle) else (middle, high)

@@ -17,19 +17,20 @@ class Stopping(Limits):
     Parameters
     ----------
     max_rounds : int
-        T >= 1; with a warm start it counts the rounds of that run too.
+        T >= 1; with a warm start the rounds of that run count too.
     time_limit : float, optional
-        Seconds from the start of the call, > 0. It is looked at after each round and between the
-        projections of a round.
+        Seconds from the start of the call, > 0. The run checks the clock after each round and
+        between the projections of a round.
     callback : callable, optional
-        Called with the `BoostState` of each round; the run ends when what it returns is true.
+        Called with the `BoostState` of each round; the run ends when the result is true.
     max_learners : int, optional
-        No round begins with this many weak learners, >= 1. Round t of ``"repeated"`` has t.
+        The run ends when it has this number of weak learners, >= 1. Round t of ``"repeated"`` adds
+        t of them.
     patience : int, optional
-        The run ends after so many rounds, >= 1, without a lower validation risk.
+        The run ends after this number of rounds, >= 1, without a lower validation risk.
     validation : tuple, optional
-        Examples held out: (X, y), (X, y, groups) or (X, y, groups, weights). Their risk is in the
-        history. In planning, tasks held out.
+        Held-out examples: (X, y), (X, y, groups) or (X, y, groups, weights). The history has their
+        risk. In planning these are held-out tasks.
 
     Raises
     ------
@@ -55,11 +56,11 @@ class Stopping(Limits):
 
     @classmethod
     def of(cls, given: Any) -> Stopping:
-        """Return what is given, or what stops after so many rounds where it is a number.
+        """Return the given object, or the `Stopping` after a given number of rounds.
 
         Raises
         ------
         InputError
-            If it is neither.
+            For anything else.
         """
         return given if isinstance(given, cls) else cls(max_rounds=count("stopping", given))

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import relaxboost as rb
 from relaxboost.estimators.ensembles import models
-from relaxboost.functional import MulticlassStumps
+from relaxboost.functional import RegressionStumps
 from tests.estimators.test_ensembles_refused import refused
 
 FILES = Path(__file__).parent / "models"
@@ -198,7 +198,7 @@ def test_pipelines_are_their_last_step_on_what_the_others_make():
     refused("cannot predict on X.*features", pipe, X[:, :3], y)
 
 
-@pytest.mark.parametrize("learner", ["stumps", "trees", MulticlassStumps()])
+@pytest.mark.parametrize("learner", ["stumps", "trees", RegressionStumps()])
 def test_functional_boosters(learner):
     X, y = sample()
     X = np.nan_to_num(X)

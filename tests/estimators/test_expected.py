@@ -126,7 +126,7 @@ def test_warm_starts_go_on_to_the_same_model(kind):
     cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
     with pytest.raises(rb.InputError, match="fit anew with warm_start=True"):
         cold.fit(data, y)
-    with pytest.raises(rb.InputError, match="is without it"):
+    with pytest.raises(rb.InputError, match="needs a run with its state"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)
 
 

@@ -21,6 +21,12 @@ QUERIES = np.repeat([0, 1, 2], 4)
 STUMPS = fn.RegressionStumps()
 
 
+class _Angles(fn.RegressionStumps):
+    """Stumps for one projection only."""
+
+    projections = ("inner",)
+
+
 class Odd(fn.WeakLearner):
     """A learner of one hypothesis, with the outputs it is told to have."""
 
@@ -98,10 +104,6 @@ def unseen():
     return boost(y=PLACES, loss=fn.MulticlassHinge(), validation=(X, PLACES + 1))
 
 
-def ranked(y, groups):
-    return boost(y=y, loss=fn.RankingHinge(), groups=groups)
-
-
 REFUSED = {
     # labels and targets
     "unseen label": (unseen, r"label 3 is not among the classes.*\[0, 1, 2\]; leave its"),
@@ -136,19 +138,6 @@ REFUSED = {
     "groups without ranking": (
         lambda: boost(groups=QUERIES),
         r"Squared\(\) does not rank.*leave them out, or use RankingHinge\(\)",
-    ),
-    # queries
-    "no groups": (
-        lambda: ranked(PLACES, None),
-        r"RankingHinge\(.*\) needs groups, the query of.*zeros if there is one",
-    ),
-    "queries of one": (
-        lambda: ranked(PLACES, np.arange(12)),
-        r"no query has documents of two grades.*12 ids for 12 documents",
-    ),
-    "ties only": (
-        lambda: ranked(QUERIES, QUERIES),
-        r"no query has documents of two grades.*check that groups",
     ),
     # features and weights
     "nan in X": (
@@ -195,7 +184,7 @@ REFUSED = {
     ),
     "regressor of one output": (
         lambda: boost(y=PLACES, loss=fn.MulticlassHinge(), learner=fn.ClassificationStumps()),
-        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Multiclass",
+        r"ClassificationStumps\(bins=255\) has one output, and the loss needs 3; use Regression",
     ),
     "regressor without weights": (
         lambda: boost(
@@ -241,7 +230,7 @@ REFUSED = {
     # options
     "algorithm": (
         lambda: boost(algorithm="adaboost"),
-        r"algorithm must be one of naive, refitted, repeated, residual.* got 'adaboost'",
+        r"algorithm must be one of naive, repeated, residual, refitted.* got 'adaboost'",
     ),
     "class of an algorithm": (lambda: boost(algorithm=fn.Naive), r"algorithm must be one of"),
     "list for an algorithm": (lambda: boost(algorithm=["naive"]), r"algorithm must be one of"),
@@ -254,7 +243,7 @@ REFUSED = {
         lambda: boost(
             y=PLACES,
             loss=fn.MulticlassHinge(),
-            learner=fn.MulticlassStumps("class"),
+            learner=_Angles(),
             projection="least-squares",
         ),
         r"cannot do projection='least-squares'; it does inner",
@@ -296,12 +285,11 @@ REFUSED = {
     "fewer features": (lambda: going_on(X=X[:, :1]), r"the stump was trained on 3 features"),
     "other algorithm": (
         lambda: going_on(algorithm="naive"),
-        r"warm_start was made by Residual\(\); go on with it, not with Naive\(\)",
+        r"warm_start was made by Residual\(\); continue with it, not with Naive\(\)",
     ),
     "no run": (lambda: boost(warm_start=3), r"warm_start must be what boost returned, got 3"),
     "seed": (lambda: boost(seed="a"), r"seed must be a whole number >= 0, got 'a'"),
     "callback": (lambda: boost(callback=3), r"callback must be a function of the state .* got 3"),
-    "step": (lambda: boost(step="1/t"), r"step must be one of .*, got '1/t'"),
     "words for weights": (lambda: boost(weights=["a"] * 12), r"weights must be an array"),
     "words for features": (
         lambda: boost(X=[["a"]] * 12),

@@ -59,16 +59,6 @@ def test_a_pointwise_of_ones_own(rng):
     assert (slopes == np.sign(F - y)).all()
 
 
-def test_boosting_with_it(rng):
-    X = rng.normal(size=(30, 3))
-    y = X @ [1.0, 2.0, 0.0]
-    loss = fn.CustomLoss(lambda F, y: cp.abs(F - y), gradient_bound=1.0, attained=True)
-    mine = fn.boost(X, loss.bind(y), fn.FiniteSet(), stopping=20)
-    theirs = fn.boost(X, fn.Absolute().bind(y), fn.FiniteSet(), stopping=20)
-    assert mine.value == pytest.approx(theirs.value)
-    assert mine.value < 0.7 * mine.history[0].value
-
-
 @pytest.mark.parametrize(
     ("expression", "more", "message"),
     [

@@ -196,6 +196,12 @@ def test_weights_are_repetitions(case, rng):
         assert slopes[rows] == pytest.approx(others, rel=1e-12, abs=1e-12)
 
 
+def test_small_multinomial_losses_keep_their_relative_accuracy():
+    values, slopes = fn.MultinomialLogistic().rows(np.array([[0.0, -50.0, -60.0]]), np.array([0]))
+    small = np.exp(-50.0) + np.exp(-60.0)
+    np.testing.assert_allclose([values[0], -slopes[0, 0]], small, rtol=1e-14)
+
+
 class TestKinks:
     """The subgradients that the docstrings promise."""
 

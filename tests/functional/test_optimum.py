@@ -181,40 +181,6 @@ def test_attained_is_what_a_linear_program_says(rng):
     assert seen == {True, False}
 
 
-def test_boosting_goes_to_it_and_not_below(rng):
-    X = rng.normal(size=(60, 5))
-    y = X @ rng.normal(size=5) + rng.normal(size=60)
-    H = np.hstack([X, -X])
-    for loss, share in ((fn.Squared(), 1e-6), (fn.Absolute(), 0.05), (fn.Huber(0.5), 1e-3)):
-        best = fn.optimum(loss.bind(y), X)
-        run = fn.boost(H, loss.bind(y), fn.FiniteSet(), stopping=800)
-        values = [record.value for record in run.history]
-        assert min(values) >= best.lower
-        assert min(values) <= best.upper * (1.0 + share)
-
-
-@pytest.mark.parametrize("learner", [fn.Trees(3, min_samples_leaf=5), fn.RegressionStumps()])
-def test_boosted_trees_have_a_bracket_over_their_leaves(learner, rng):
-    X = rng.normal(size=(150, 3))
-    y = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.standard_t(2, 150)
-    risk = fn.Absolute().bind(y)
-    run = fn.boost(X, risk, learner, algorithm="refitted", stopping=12)
-    H = fn.leaf_columns(run.leaves(X))
-    assert set(np.unique(H)) == {0.0, 1.0}
-    most = sum(len(term.hypothesis.leaves) for term in run.terms)
-    assert len(np.unique(H, axis=1).T) == H.shape[1] <= most
-    best = fn.optimum(risk, H)
-    assert best.gap <= 1e-7 * best.upper
-    F = run.decision(X)
-    np.testing.assert_allclose(H @ np.linalg.lstsq(H, F)[0], F, atol=1e-10)  # f is in the span
-    assert best.upper < risk.value(F)
-    with pytest.raises(rb.InputError, match=r"leaves need shape \(N, T\)"):
-        fn.leaf_columns(np.zeros(3))
-    plain = fn.boost(X, risk, fn.Networks(2, 5), stopping=1)
-    with pytest.raises(rb.InputError, match="gave no leaves of one output; use stumps or trees"):
-        plain.leaves(X)
-
-
 def test_wrong_arguments():
     risk = fn.Squared().bind([0.0, 1.0])
     for H in (np.zeros(2), np.zeros((3, 1)), np.zeros((2, 2, 1)), np.zeros((2, 0))):

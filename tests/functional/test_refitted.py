@@ -234,21 +234,11 @@ def test_runs_of_every_loss_learn(name, learner):
         assert (np.diff(values) <= 1e-12 * values[0]).all()
 
 
-def test_trees_go_on_as_if_they_had_not_stopped():
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(90, 3)), rng.normal(size=90)
-    risk, learner = fn.Absolute().bind(y), fn.Trees(min_samples_leaf=5)
-    whole = fn.boost(X, risk, learner, algorithm="refitted", stopping=6, seed=3)
-    half = fn.boost(X, risk, learner, algorithm="refitted", stopping=2, seed=3)
-    ahead = fn.boost(X, risk, learner, algorithm="refitted", stopping=6, warm_start=half, seed=9)
-    np.testing.assert_array_equal(ahead.decision(X), whole.decision(X))
-    other = fn.boost(X, risk, learner, algorithm="refitted", stopping=6, seed=4)
-    assert not np.array_equal(other.decision(X), whole.decision(X))
-
-
 def test_learners_without_leaves_are_refused():
     risk = fn.Hinge().bind([0, 1])
-    with pytest.raises(InputError, match="has none to give; use stumps or trees, or algorithm="):
+    with pytest.raises(
+        InputError, match="has no leaves for them; use stumps or trees, or algorithm="
+    ):
         fn.boost(np.eye(2), risk, fn.ClassificationStumps(), algorithm="refitted")
 
 

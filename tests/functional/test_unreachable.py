@@ -44,14 +44,6 @@ def test_the_threshold_is_on_the_length_in_the_space(weights):
     assert measure.norm(gradient - without_last) > 0.5 * measure.norm(gradient)
 
 
-def test_edges_are_cosines_with_the_point():
-    run = fn.boost(
-        np.eye(2), fn.Squared().bind([-3.0, 1.0]), fn.FiniteSet(), algorithm="repeated", stopping=2
-    )
-    assert run.history[1].edge == pytest.approx(3.0 / np.sqrt(10.0))
-    assert all(0.0 < record.edge <= 1.0 + 1e-12 for record in run.history[1:])
-
-
 def test_the_optimum_allows_for_rounding_at_a_kink():
     """R at H α for the α returned is 4.6e-18, and 0 as computed."""
     risk = fn.Absolute().bind([3 * 0.1, 0.1])

@@ -1,11 +1,10 @@
 """Weak learners: hypothesis classes, each with a fast way to search it."""
 
 from relaxboost.functional.learners.base import LEARNERS, Hypothesis, Pool, WeakLearner
-from relaxboost.functional.learners.finite import FiniteSet, leaf_columns
+from relaxboost.functional.learners.finite import FiniteSet
 from relaxboost.functional.learners.regressor import Fitted, Networks, Regressor
 from relaxboost.functional.learners.stumps import (
     ClassificationStumps,
-    MulticlassStumps,
     RegressionStumps,
     StumpHypothesis,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "FiniteSet",
     "Fitted",
     "Hypothesis",
-    "MulticlassStumps",
     "Networks",
     "Pool",
     "RegressionStumps",
@@ -26,5 +24,4 @@ __all__ = [
     "Tree",
     "Trees",
     "WeakLearner",
-    "leaf_columns",
 ]

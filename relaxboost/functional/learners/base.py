@@ -1,4 +1,4 @@
-"""What a weak learner is: something that finds the direction in H nearest to a function."""
+"""The interface of weak learners, which search a class H for the function nearest to a target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 from relaxboost.functional.measure import Empirical
 
 PROJECTIONS = ("least-squares", "inner")
-"""Eq. 4, the h in H nearest to the target, and Eq. 3, the h of the smallest angle with it."""
+"""The h nearest to the target (GB11, Eq. 4), and the h of the smallest angle with it (Eq. 3)."""
 
 
 class Hypothesis(ABC):
@@ -32,18 +32,18 @@ class Hypothesis(ABC):
         Parameters
         ----------
         values : array of shape (leaves,) or (leaves, K)
-            By the numbers of `Pool.leaves`.
+            In the order of the leaf numbers of `Pool.leaves`.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no with_leaves; learners with leafy = True bring it"
+            f"{type(self).__name__} has no with_leaves; a learner with leafy = True needs it"
         )
 
     def described(self) -> dict[str, Any]:
-        """Return the function as JSON holds it; numbers come back to the bit.
+        """Return the function as values for JSON, which keep every bit of its numbers.
 
-        A class that has it also has the class method ``restored(given, width)``, for rows of
-        `width` features. It raises a KeyError, TypeError or ValueError for what is damaged, and
-        runs nothing of it.
+        A class with this method also has the class method ``restored(given, width)`` for rows of
+        `width` features. That method raises a KeyError, TypeError or ValueError for damaged values
+        and runs no code from them.
         """
         raise InputError(
             f"{type(self).__name__} cannot be written as JSON, as stumps and trees can; boost with "
@@ -56,7 +56,7 @@ class Hypothesis(ABC):
     ) -> None:
         """Add Σ w h(X) over hypotheses of this class to `total`, in place.
 
-        A subclass may do better than one by one, up to rounding.
+        A subclass may add them in another order, which is the same up to rounding.
 
         Parameters
         ----------
@@ -75,44 +75,44 @@ class Hypothesis(ABC):
         raise InputError(f"{cls.__name__} has no SHAP values; use learner='trees'")
 
     def gains(self) -> tuple[Whole, Array] | None:
-        """Return the feature of each split and what it lowered the squared error by, or None."""
+        """Return the feature of each split and the fall of the squared error there, or None."""
         return None
 
 
 class Pool(ABC):
-    """A weak learner made ready for one training set."""
+    """A weak learner that has prepared one training set."""
 
     @abstractmethod
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
-        """Return the hypothesis of H to take for a target function, and its training outputs.
+        """Return the hypothesis of H that answers a target function, and its training outputs.
 
         Parameters
         ----------
         target : array of shape (N,) or (N, K)
-            The vector handed to the projection: a gradient, or what is left of one.
+            The function to project: a gradient, or the rest of one after earlier projections.
         """
 
     def leaves(self, h: Hypothesis) -> tuple[Whole, int]:
-        """Return the leaf of each training row in the hypothesis found last, and how many.
+        """Return the leaf of each training row in the latest hypothesis, and the number of leaves.
 
         Parameters
         ----------
         h : Hypothesis
-            What `nearest` returned last.
+            The latest result of `nearest`.
 
         Returns
         -------
         tuple
-            (leaves of shape (N,), their number); of shape (N, K) where each output has its own.
+            The leaves, of shape (N,), or (N, K) if each output has its own; and their number.
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no leaves; learners with leafy = True bring them"
+            f"{type(self).__name__} has no leaves; a learner with leafy = True needs them"
         )
 
     def allowed(self, h: Hypothesis, values: Array) -> Array:
-        """Return values for the leaves of h, to be added to f, near these; here these.
+        """Return the values that the leaves of h may add to f; here all values are allowed.
 
-        A learner with constraints on f moves what does not meet them.
+        A learner with constraints on f moves the values that break them.
         """
         return values
 
@@ -120,17 +120,17 @@ class Pool(ABC):
 class WeakLearner(ABC):
     """A hypothesis class H with a way to search it. A subclass should be immutable.
 
-    A subclass with a `name` of its own can be asked for by it in the estimators.
+    The estimators know a subclass by its `name`, if it defines one.
     """
 
     name: ClassVar[str] = ""
-    """What stands for the learner with its defaults, if anything does."""
+    """The string that stands for the learner with its defaults; "" if there is none."""
     projections: tuple[str, ...] = PROJECTIONS
-    """The projections it can do."""
+    """The projections that the search can do, the default first."""
     leafy: bool = False
-    """Whether its functions are any constants on their leaves: `leaves` and `with_leaves`."""
+    """Whether leaves may hold any numbers; then `leaves` and `with_leaves` must be there."""
     shrinkage: float = 0.1
-    """The step of `Refitted` where none is given."""
+    """The default step of `Refitted`."""
     missing: bool = False
     """Whether rows may have missing values, nan."""
 
@@ -146,7 +146,7 @@ class WeakLearner(ABC):
     def prepare(
         self, X: Any, measure: Empirical, outputs: int | None, projection: str, rng: Generator
     ) -> Pool:
-        """Return a pool for training rows X: sort, bin, check, once for all rounds.
+        """Check, sort and bin training rows X once for all rounds, and return a pool for them.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ def features(X: Any) -> Array:
 
 
 def training(X: Any, measure: Empirical) -> Array:
-    """Return training rows as finite doubles of shape (N, d), with d >= 1 and as many as points."""
+    """Return training rows as finite doubles of shape (N, d) with d >= 1, or raise."""
     X = features(X)
     if X.shape[0] != measure.size:
         raise InputError(f"X has {X.shape[0]} rows, and there are {measure.size} targets; one each")
@@ -201,13 +201,14 @@ def training(X: Any, measure: Empirical) -> Array:
 
 
 def check_width(X: Any, width: int, owner: str) -> None:
-    """Raise where rows X have not the `width` features that `owner` ("the tree was") trained on."""
+    """Raise unless rows X have the `width` features that `owner` ("the tree was") trained on."""
     if np.ndim(X) != 2 or np.shape(X)[1] != width:
         raise InputError(f"{owner} trained on {width} features, got X of shape {np.shape(X)}")
 
 
 def numbers(name: str, given: Any, *shape: int) -> Array:
-    """Return an array of this shape of finite numbers from JSON, or raise a ValueError."""
+    """Return finite numbers from JSON as an array of this shape, or raise a ValueError."""
+    # NumPy would turn strings and booleans into numbers.
     made = np.array(given, dtype=object)
     sound = made.shape == shape and all(type(x) in (int, float) for x in made.flat)
     if not sound or not np.isfinite(made.astype(np.float64)).all():
@@ -217,7 +218,7 @@ def numbers(name: str, given: Any, *shape: int) -> Array:
 
 
 def check_outputs(h: Array, target: Array, learner: object) -> Array:
-    """Return what a learner predicted, or raise where its shape is wrong or it holds nan."""
+    """Return the predictions of a learner, or raise if shape or values are wrong."""
     h = np.asarray(h, dtype=np.float64)
     if h.shape != target.shape:
         raise InputError(

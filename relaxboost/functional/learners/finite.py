@@ -16,7 +16,7 @@ from relaxboost.functional.measure import Empirical
 
 @dataclass(frozen=True)
 class Column(Hypothesis):
-    """One hypothesis of a finite class; rows X are its outputs, one column a hypothesis."""
+    """One hypothesis of a finite class; each column of X holds the outputs of one hypothesis."""
 
     index: int
 
@@ -28,9 +28,9 @@ class Column(Hypothesis):
 class FiniteSet(WeakLearner):
     """All hypotheses of a finite class; X[n, j], or X[n, k, j], is the output of h_j at x_n.
 
-    The class is taken as it is: h and −h are two hypotheses. ``"inner"`` takes the largest
-    <v, h>/‖h‖, ``"least-squares"`` the smallest ‖v − h‖ over all multiples of the hypotheses, which
-    is the largest |<v, h>|/‖h‖. Ties go to the first.
+    The learner adds no −h to the class. The projection ``"inner"`` takes the largest <v, h>/‖h‖.
+    ``"least-squares"`` takes the smallest ‖v − h‖ over all multiples of the hypotheses, which is
+    the largest |<v, h>|/‖h‖. The first of equal hypotheses wins.
     """
 
     def prepare(
@@ -52,40 +52,17 @@ def outputs_of(H: Any, shape: tuple[int, ...]) -> Array:
     return H
 
 
-def leaf_columns(leaves: Any) -> Array:
-    """Return the indicators of all leaves of some trees, each once, as hypotheses of one output.
-
-    Every sum of trees with these leaves is in their span, whatever the leaves hold: `optimum` on
-    them bounds from below what boosting could reach with the leaves found so far.
-
-    Parameters
-    ----------
-    leaves : array of shape (N, T)
-        In which leaf of each tree the examples are, in any numbers, such as those of scikit-learn's
-        `apply`.
-
-    Returns
-    -------
-    array of shape (N, n)
-        Zeros and ones.
-    """
-    leaves = np.asarray(leaves)
-    if leaves.ndim != 2 or 0 in leaves.shape:
-        raise InputError(f"leaves need shape (N, T), a column for each tree, got {leaves.shape}")
-    made: dict[bytes, Array] = {}
-    for tree in leaves.T:
-        numbers, place = np.unique(tree, return_inverse=True)
-        for leaf in range(numbers.size):
-            made.setdefault((place == leaf).tobytes(), (place == leaf).astype(np.float64))
-    return np.stack(list(made.values()), axis=1)
-
-
 class _Columns(Pool):
+    """The search over the columns of a matrix."""
+
     def __init__(self, H: Array, measure: Empirical, projection: str) -> None:
-        self._H, self._projection = H, projection
+        self._H = H
+        self._projection = projection
+        # Outputs are examples of their own for inner products; each has the weight of its row.
         self._flat = H.reshape(-1, H.shape[-1])
         self._weights = np.repeat(measure.p, self._flat.shape[0] // measure.size)
         self._norms = np.sqrt(self._weights @ self._flat**2)
+        # Directions of length zero would divide by zero.
         if not (self._norms > 0.0).any():
             raise InputError("every hypothesis is zero on the training set")
 
@@ -93,6 +70,7 @@ class _Columns(Pool):
         inner = (self._weights * target.ravel()) @ self._flat
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine = np.where(self._norms > 0.0, inner / self._norms, -np.inf)
+        # A multiple may be negative for the nearest point, but not for the smallest angle.
         if self._projection == "least-squares":
             cosine = np.where(self._norms > 0.0, np.abs(cosine), -np.inf)
         j = int(np.argmax(cosine))

@@ -1,213 +1,199 @@
-"""Compiled search for the best split. Every feature is summed by itself: threads change nothing."""
+"""Features in bins, and a compiled search for the best split between bins.
+
+Each feature is summed by itself, so that the number of threads changes no result.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import njit, thread_pool
 
-SQUARES, SIGNS, CLASSES = 0, 1, 2
-"""What a leaf with the sum s of weight w adds to the score: ‖s‖²/w; |s|; K max s − Σ s."""
 
-_SUM = {"reassoc", "contract"}
-_TOGETHER = 4  # features binned in one pass over the rows: their additions do not wait in a row
-_SMALL = 256  # bins up to which they do
-_TIE = 4e-15  # times √N: the relative difference below which scores count as equal
+class Bins:
+    """The splits x_j <= c of a training set, and the bin of each row in each feature.
+
+    Bin b of a feature holds the rows between threshold b − 1 (exclusive) and b (inclusive). Every
+    bin has rows of positive weight; rows without weight lie where the thresholds put them. A
+    feature has at most `most` bins, or a split between any two neighbouring values.
+
+    Attributes
+    ----------
+    features : array of int
+        The features that are not constant, in order.
+    thresholds : list of arrays
+        For each of these features, increasing; halfway between two neighbouring values.
+    codes : array of shape (features, N)
+        The bins, in the smallest type that holds them.
+    sizes : array of int
+        The number of bins of each of these features.
+    before, after : arrays of shape (features, bins)
+        The weight of the rows in the bins up to each bin, and in the bins after it.
+    """
+
+    def __init__(self, X: Array, p: Array, most: int | None) -> None:
+        heavy = p >= np.finfo(np.float64).tiny  # so that 1/p is finite
+        x, weights = (X, p) if heavy.all() else (X[heavy], p[heavy])
+        # The features are independent of each other.
+        pool, threads = thread_pool()  # NumPy sorts and searches without Python's lock
+        each: Any = map if threads == 1 else pool.map
+        cuts = list(each(lambda column: _cuts(column, weights, most), x.T))
+        self.features = np.array([j for j, c in enumerate(cuts) if c.size], dtype=np.int64)
+        self.thresholds = [c for c in cuts if c.size]
+        self.sizes = np.array([c.size + 1 for c in self.thresholds], dtype=np.int64)
+        widest = int(self.sizes.max(initial=1))
+        # A byte is enough for the number of one of 255 bins.
+        self.codes = np.empty((len(self.sizes), len(X)), dtype=np.min_scalar_type(widest - 1))
+        self.before = np.ones((len(self.sizes), widest - 1))
+        self.after = np.ones((len(self.sizes), widest - 1))
+
+        def fill(row: int) -> None:
+            column = X[:, self.features[row]]
+            self.codes[row] = np.searchsorted(self.thresholds[row], column, side="left")
+            held = np.bincount(self.codes[row], p, self.sizes[row])
+            self.before[row, : held.size - 1] = held.cumsum()[:-1]
+            self.after[row, : held.size - 1] = held[::-1].cumsum()[::-1][1:]
+
+        list(each(fill, range(len(self.sizes))))
 
 
-class Binned(NamedTuple):
-    """The features of a training set by bins, as the kernels take them."""
-
-    codes: NDArray[Any]
-    """The bin of each row in each feature, shape (d, N)."""
-    sizes: Whole
-    """How many bins each feature has, shape (d,)."""
-    before: Array
-    """1 over the weight of the bins up to each, shape (d, bins)."""
-    after: Array
-    """1 over the weight of the bins after each, shape (d, bins)."""
-
-
-class Found(NamedTuple):
-    """The best split of each feature; written to by the kernels."""
-
-    scores: Array
-    """Shape (d,)."""
-    places: Whole
-    """The bin after which to split, shape (d,)."""
-    leaves: Array
-    """The sums of both leaves, shape (d, 2, K); zeros before."""
+def _cuts(x: Array, p: Array, most: int | None) -> Array:
+    """Return the increasing thresholds between the values of x, whose weights are p."""
+    order = np.argsort(x)
+    x = x[order]
+    ends = np.flatnonzero(x[1:] > x[:-1])  # the last row of each value, without the largest value
+    if most is not None and ends.size >= most:
+        # Each bin gets as much weight as ties allow: a cut is at the first end from a quantile on.
+        # Quantiles are a little lower, so that rounding moves no cut past an end of equal weight.
+        below = np.cumsum(p[order])
+        goals = np.arange(1, most) * (below[-1] * (1.0 - 1e-9) / most)
+        ends = ends[np.unique(np.searchsorted(below[ends], goals).clip(0, ends.size - 1))]
+    low, high = x[ends], x[ends + 1]
+    # Half of each number first: the sum of two large numbers would overflow.
+    middle = low / 2.0 + high / 2.0
+    return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def best_split(bins: Binned, target: Array, kind: int) -> tuple[int, int, Array]:
-    """Return the row of `bins.codes` and the bin after which to split, and both leaves' sums.
+def best_split(bins: Bins, target: Array, signs: bool) -> tuple[int, int, Array]:
+    """Return the row of `bins.codes`, the bin after which to split, and the sums of both leaves.
 
-    `target`, of shape (N, K), is what is summed, weights included, into (2, K); `kind` is SQUARES,
-    SIGNS or CLASSES. It is the first among equals, up to rounding.
+    Splits are equal if their scores differ by rounding only; the first of equals is returned.
+
+    Parameters
+    ----------
+    bins : Bins
+    target : array of shape (N, K)
+        The numbers to sum, times the weights of the rows.
+    signs : bool
+        Whether a leaf with sum s scores |s|, or else ‖s‖² over its weight.
     """
     pool, threads = thread_pool()
     d, rows = bins.codes.shape
-    # A tenth of a millisecond of work is not worth the hand-over to a thread.
+    # A thread costs a tenth of a millisecond, which is as much as this work.
     threads = 1 if bins.codes.size * target.shape[1] < 200_000 else min(threads, d)
-    starts = np.linspace(0, d, threads + 1).astype(int).tolist()
+    starts = np.linspace(0, d, threads + 1).astype(int)
+    scores = np.empty(d)
+    places = np.empty(d, dtype=np.int64)
+    leaves = np.zeros((d, 2, target.shape[1]))
+    # The rounding of a sum of N terms grows with √N. Sums in another order, or of twice the weight
+    # instead of two rows, must not choose another split.
+    tie = 1.0 - 4e-15 * math.sqrt(rows)
 
-    found = Found(np.empty(d), np.empty(d, dtype=np.int64), np.zeros((d, 2, target.shape[1])))
-    # Sums in another order, or of twice the weight for two rows, must not choose otherwise.
-    tie = 1.0 - _TIE * math.sqrt(rows)
+    def part(start: int, stop: int) -> None:
+        features = tuple(a[start:stop] for a in (bins.codes, bins.sizes, bins.before, bins.after))
+        found = tuple(a[start:stop] for a in (scores, places, leaves))
+        _search(features, target, signs, tie, found)
 
-    def part(i: int) -> None:
-        search(bins, target, kind, starts[i], starts[i + 1], tie, found)
-
-    others = [pool.submit(part, i) for i in range(1, threads)]
-    part(0)
-    for other in others:
-        other.result()
-    # The largest first, so that what is equal to it does not depend on the order of the search.
-    row = int(np.argmax(found.scores >= found.scores.max() * tie))
-    return row, int(found.places[row]), found.leaves[row]
+    if threads == 1:
+        part(0, d)
+    else:
+        list(pool.map(part, starts[:-1], starts[1:]))
+    # The maximum is found before the comparison, so that the order of the search has no effect.
+    row = int(np.argmax(scores >= scores.max() * tie))
+    return row, int(places[row]), leaves[row]
 
 
 @njit(nogil=True)
-def search(
-    bins: Binned, target: Array, kind: int, start: int, stop: int, tie: float, found: Found
-) -> None:
-    """Write the best split of each of rows start..stop−1 of `bins.codes`: score, bin, both sums.
-
-    The share `tie` of the largest score counts as equal to it.
-    """
-    codes, sizes = bins.codes, bins.sizes
+def _search(features: Any, target: Array, signs: bool, tie: float, found: Any) -> None:
+    """Write score, place and leaf sums of the best split of each feature into `found`."""
+    codes, sizes, before, after = features
+    scores, places, leaves = found
     outputs = target.shape[1]
-    widest = 0
-    for f in range(start, stop):
-        widest = max(widest, sizes[f])
-    together = _TOGETHER if widest <= _SMALL else 1
-    sums = np.empty((together, widest, 4 if 1 < outputs < 4 else outputs))
-    scores, total = np.empty(widest), np.empty(outputs)
-    for f in range(start, stop, together):
-        some = min(together, stop - f)
-        sums[:] = 0.0
-        if outputs == 1:
-            _add_numbers(codes, target, f, some, sums)
-        elif outputs <= 4:
-            _add_few(codes, target, f, some, sums)
-        else:
-            _add_vectors(codes, target, f, some, sums)
-        for g in range(some):
-            held = sums[g, : sizes[f + g]]
-            score, cut = _scan(
-                held, bins.before[f + g], bins.after[f + g], kind, tie, scores, total
-            )
-            found.scores[f + g], found.places[f + g] = score, cut
-            for b in range(sizes[f + g]):
-                side = int(b > cut)
-                for k in range(outputs):
-                    found.leaves[f + g, side, k] += held[b, k]
-
-
-@njit(nogil=True)
-def _add_numbers(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
-    v = target[:, 0]
-    if some == 4:
-        c0, c1, c2, c3 = codes[f], codes[f + 1], codes[f + 2], codes[f + 3]
-        s0, s1, s2, s3 = sums[0, :, 0], sums[1, :, 0], sums[2, :, 0], sums[3, :, 0]
-        for i in range(v.shape[0]):
-            s0[c0[i]] += v[i]
-            s1[c1[i]] += v[i]
-            s2[c2[i]] += v[i]
-            s3[c3[i]] += v[i]
-        return
-    for g in range(some):
-        c, s = codes[f + g], sums[g, :, 0]
-        for i in range(v.shape[0]):
-            s[c[i]] += v[i]
-
-
-@njit(nogil=True)
-def _add_few(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
-    """Add vectors of 2 to 4 numbers, always as four, which the processor takes at once."""
-    outputs = target.shape[1]
-    v2, v3 = 0.0, 0.0
-    for i in range(target.shape[0]):
-        v0, v1 = target[i, 0], target[i, 1]
-        if outputs > 2:
-            v2 = target[i, 2]
-        if outputs > 3:
-            v3 = target[i, 3]
-        for g in range(some):
-            b = codes[f + g, i]
-            sums[g, b, 0] += v0
-            sums[g, b, 1] += v1
-            sums[g, b, 2] += v2
-            sums[g, b, 3] += v3
-
-
-@njit(nogil=True)
-def _add_vectors(codes: NDArray[Any], target: Array, f: int, some: int, sums: Array) -> None:
-    outputs = target.shape[1]
-    for i in range(target.shape[0]):
-        for g in range(some):
-            b = codes[f + g, i]
+    for f in range(len(sizes)):
+        # Sums of the bins give the sums of all possible leaves.
+        sums = np.zeros((sizes[f], outputs))
+        # A pass over the rows for each output is faster than vectors, if the outputs are few.
+        if outputs <= 3:
             for k in range(outputs):
-                sums[g, b, k] += target[i, k]
-
-
-@njit(nogil=True, fastmath=_SUM)
-def _leaf(s: Array, inverse: float, kind: int) -> float:
-    """Return what a leaf adds to the score."""
-    if kind == SQUARES:
-        square = 0.0
-        for k in range(s.shape[0]):
-            square += s[k] * s[k]
-        return square * inverse
-    if kind == SIGNS:
-        return abs(s[0])
-    largest, total = s[0], 0.0
-    for k in range(s.shape[0]):
-        largest = max(largest, s[k])
-        total += s[k]
-    return s.shape[0] * largest - total
+                _add_numbers(codes[f], target[:, k], sums[:, k])
+        else:
+            _add_vectors(codes[f], target, sums)
+        scores[f], places[f] = _scan(sums, before[f], after[f], signs, tie)
+        for b in range(sizes[f]):
+            side = int(b > places[f])
+            for k in range(outputs):
+                leaves[f, side, k] += sums[b, k]
 
 
 @njit(nogil=True)
-def _scan(
-    sums: Array,
-    before: Array,
-    after: Array,
-    kind: int,
-    tie: float,
-    scores: Array,
-    total: Array,
-) -> tuple[float, int]:
-    """Return the largest score of a feature, and the bin after which to split."""
-    size = sums.shape[0]
-    # Both leaves are summed from their own end: total minus one would lose a light leaf.
-    total[:] = 0.0
+def _add_numbers(codes: NDArray[Any], v: Array, sums: Array) -> None:
+    """Add a number of each row to its bin."""
+    # Half of the rows goes to a second table: an addition to a bin waits for the one before it.
+    half = v.size // 2
+    other = np.zeros(sums.size)
+    for i in range(half):
+        sums[codes[i]] += v[i]
+        other[codes[half + i]] += v[half + i]
+    for i in range(2 * half, v.size):
+        sums[codes[i]] += v[i]
+    for b in range(sums.size):
+        sums[b] += other[b]
+
+
+@njit(nogil=True)
+def _add_vectors(codes: NDArray[Any], target: Array, sums: Array) -> None:
+    """Add a vector of each row to its bin."""
+    for i in range(target.shape[0]):
+        b = codes[i]
+        for k in range(target.shape[1]):
+            sums[b, k] += target[i, k]
+
+
+@njit(nogil=True, fastmath={"reassoc", "contract"})
+def _score(s: Array, weight: float, signs: bool) -> float:
+    """Return what a leaf with sum s adds to the score of a split."""
+    if signs:
+        return abs(s[0])
+    square = 0.0
+    for k in range(s.shape[0]):
+        square += s[k] * s[k]
+    return square / weight
+
+
+@njit(nogil=True)
+def _scan(sums: Array, before: Array, after: Array, signs: bool, tie: float) -> tuple[float, int]:
+    """Return the largest score of a feature, and the first bin after which it is reached."""
+    size, outputs = sums.shape
+    scores = np.empty(size - 1)
+    # Each leaf is summed from its own end: the total less the other leaf would lose a light leaf.
+    total = np.zeros(outputs)
     for b in range(size - 1):
-        for k in range(total.shape[0]):
+        for k in range(outputs):
             total[k] += sums[b, k]
-        scores[b] = _leaf(total, before[b], kind)
+        scores[b] = _score(total, before[b], signs)
     total[:] = 0.0
     best = -1.0
     for b in range(size - 2, -1, -1):
-        for k in range(total.shape[0]):
+        for k in range(outputs):
             total[k] += sums[b + 1, k]
-        scores[b] += _leaf(total, after[b], kind)
+        scores[b] += _score(total, after[b], signs)
         best = max(best, scores[b])
     for b in range(size - 1):
         if scores[b] >= best * tie:
             return best, b
     return best, 0
-
-
-@njit(nogil=True)
-def spread(codes: NDArray[Any], place: int, leaves: Array, out: Array) -> None:
-    """Write the first leaf to the rows of bins up to `place`, and the second to the others."""
-    for i in range(codes.shape[0]):
-        side = int(codes[i] > place)
-        for k in range(leaves.shape[1]):
-            out[i, k] = leaves[side, k]

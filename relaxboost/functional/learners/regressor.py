@@ -1,4 +1,4 @@
-"""Any scikit-learn regressor as a weak learner, and its small networks made ready to be one."""
+"""Weak learners made of scikit-learn's regressors, among them small neural networks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Fitted(Hypothesis):
     outputs : int, optional
         K, or None for outputs of shape (N,).
     width : int, optional
-        The number of features of the rows it takes, where they are an array.
+        The number of features of the rows that it takes, if they are an array.
     """
 
     estimator: Any
@@ -45,7 +45,7 @@ class Fitted(Hypothesis):
     def __call__(self, X: Any) -> Array:
         """Return the predictions for rows X, of shape (N,) or (N, K)."""
         if self.width is not None and (np.ndim(X) != 2 or np.shape(X)[1] != self.width):
-            check_width(X, self.width, f"{self.estimator!r} was")  # which takes long to print
+            check_width(X, self.width, f"{self.estimator!r} was")  # long to print
         rows = np.shape(X)[0]
         shape = (rows,) if self.outputs is None else (rows, self.outputs)
         try:
@@ -56,23 +56,23 @@ class Fitted(Hypothesis):
 
 
 class Regressor(WeakLearner):
-    """A scikit-learn regressor, cloned and fitted to each target anew.
+    """A scikit-learn regressor, of which a clone is fitted to each target.
 
-    It is handed the example weights as `sample_weight` unless they are all equal, and rows X as
-    they are: what it does with missing values or columns of a data frame is its own affair. Where
-    one of its `random_state` parameters is None, the clone gets a number drawn from the run's seed.
+    The regressor gets the example weights as `sample_weight`, unless they are all equal. It gets
+    the rows X unchanged and must itself handle missing values and data frames. Each of its
+    `random_state` parameters that is None becomes a number drawn from the run's seed.
 
     Parameters
     ----------
     estimator : object
-        With `fit`, `predict` and `get_params`, for targets of shape (N,), or (N, K) where the loss
-        has K outputs.
+        With `fit`, `predict` and `get_params`, for targets of shape (N,), or (N, K) if the loss has
+        K outputs.
 
     Raises
     ------
     InputError
-        Naming the estimator: in `prepare` where there are weights and it takes none; in a round
-        where it cannot be fitted, or predicts another shape or values that are not finite.
+        In `prepare`, if there are weights and the estimator takes none; in a round, if it cannot be
+        fitted or does not predict finite numbers of the right shape. The message names it.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -98,7 +98,7 @@ class Regressor(WeakLearner):
             if not has_fit_parameter(self.estimator, "sample_weight"):
                 raise InputError(
                     f"{self.estimator!r} takes no sample_weight, and the examples have weights; "
-                    "leave them out, or use a regressor that does"
+                    "leave them out, or use a regressor that takes sample_weight"
                 )
             weights = measure.p * measure.size
         return _Fitter(self.estimator, X, weights, outputs, rng)
@@ -118,7 +118,10 @@ class _Fitter(Pool):
         outputs: int | None,
         rng: Generator,
     ) -> None:
-        self._estimator, self._X, self._outputs, self._rng = estimator, X, outputs, rng
+        self._estimator = estimator
+        self._X, self._outputs = X, outputs
+        self._rng = rng
+        # Regressors without sample weights work if there are none.
         self._options = {} if weights is None else {"sample_weight": weights}
         self._width = np.shape(X)[1] if np.ndim(X) == 2 else None
         self._seeds = sorted(
@@ -130,6 +133,7 @@ class _Fitter(Pool):
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.base import clone
 
+        # Each round fits another clone, since the clones of all rounds predict together.
         estimator = clone(self._estimator)
         estimator.set_params(**{name: int(self._rng.integers(2**31)) for name in self._seeds})
         try:
@@ -142,24 +146,20 @@ class _Fitter(Pool):
         return h, h(self._X)
 
 
-_LENGTH = 20.0
-"""Of the targets that networks see: beside a gradient of which they can fit little, the outputs of
-size one that they start with must be small."""
-
-
 class Networks(Regressor):
     """Networks with one layer of tanh units, scikit-learn's; GB11's Figure 1 has five units.
 
-    `MLPRegressor` fits each by L-BFGS without a penalty. It sees features of mean 0 and variance 1
-    and targets of one length, so that the scale of either changes nothing but that of h. The
-    problem is not convex and no edge is promised.
+    `MLPRegressor` fits each network by L-BFGS without a penalty. The features have mean 0 and
+    variance 1 for it, and all targets have the same length. Therefore the scale of the features
+    changes nothing, and the scale of the target changes only that of h. The problem is not convex,
+    and no edge is promised.
 
     Parameters
     ----------
     hidden : int
-        Units, >= 1.
+        The number of units, >= 1.
     iterations : int
-        Of L-BFGS at most, >= 1, for each target.
+        The largest number of iterations of L-BFGS for each target, >= 1.
 
     References
     ----------
@@ -174,8 +174,8 @@ class Networks(Regressor):
 
         self.hidden = count("hidden", hidden)
         self.iterations = count("iterations", iterations)
-        # With tol > 0 fits to what projections leave over, whose gradients are small from the
-        # start, would end after an iteration; the decrease of the error ends them.
+        # The rest of a gradient after many projections has small derivatives from the start. With
+        # tol > 0 a fit to it would end after one iteration; now the decrease of the error ends it.
         options = {"activation": "tanh", "solver": "lbfgs", "alpha": 0.0, "tol": 0.0}
         super().__init__(
             MLPRegressor(hidden_layer_sizes=(self.hidden,), max_iter=self.iterations, **options)
@@ -187,27 +187,32 @@ class Networks(Regressor):
         from sklearn.preprocessing import StandardScaler
 
         X = training(X, measure)
+        # The weights of the examples decide about mean and variance too.
         scaler = StandardScaler().fit(X, sample_weight=measure.p * measure.size)
         pool = super().prepare(scaler.transform(X), measure, outputs, projection, rng)
         return _Scaled(pool, scaler, measure)
 
 
 class _Scaled(Pool):
-    """Has networks fitted to targets of one length, to features scaled."""
+    """Fits networks to scaled features and to targets of the same length."""
 
     def __init__(self, pool: Pool, scaler: Any, measure: Empirical) -> None:
-        self._pool, self._scaler, self._measure = pool, scaler, measure
+        self._pool = pool
+        self._scaler, self._measure = scaler, measure
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.pipeline import make_pipeline
 
-        size = (self._measure.norm(target) or 1.0) / _LENGTH
-        # Products as thin as these are slower on several threads; far slower where cores are busy.
+        # Networks start with outputs of size 1. These must be small compared with a target of
+        # which a network can fit little; a length of 20 is enough.
+        size = (self._measure.norm(target) or 1.0) / 20.0
+        # Several threads slow down products of matrices as thin as these.
         with warnings.catch_warnings(), one_blas_thread():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # `iterations` is a limit
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the limit is intended
             h, values = self._pool.nearest(target / size)
         assert isinstance(h, Fitted)
+        # The last layer is linear, and so it undoes the scale of the target.
         for outer in (h.estimator.coefs_[-1], h.estimator.intercepts_[-1]):
             outer *= size
         return Fitted(make_pipeline(self._scaler, h.estimator), h.outputs, h.width), size * values

@@ -1,9 +1,10 @@
-"""Regression trees, grown by LightGBM on histograms of features that are binned once."""
+"""Regression trees, grown by LightGBM on histograms of features."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,8 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.compiled import njit
-from relaxboost._core.errors import InputError
+from relaxboost._core.errors import InputError, install
 from relaxboost._core.parameters import count, natural
 from relaxboost.functional.learners import nodes
 from relaxboost.functional.learners.base import (
@@ -24,29 +24,31 @@ from relaxboost.functional.learners.base import (
     dense,
     numbers,
 )
-from relaxboost.functional.learners.engine import Engine, tried
 from relaxboost.functional.losses.leaves import means as leaf_means
 from relaxboost.functional.measure import Empirical
 
-_GAINS = ("features", "gains")
-_LEAVES = 131_072
+_MAX_LEAVES = 131_072
+"""LightGBM's limit."""
+_LEARNING_RATE = 2.0**-120
+"""LightGBM counts numbers below 1e-35 as 0, so that a tree leaves its scores at 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(Hypothesis):
-    """A binary tree, or one for each output.
+    """A binary tree, or one tree for each output.
 
-    A row goes left where its feature is at most the threshold, or in the set of the split; missing
-    values go where they fitted better in training.
+    A row goes left if its feature is at most the threshold, or if its category is in the set of the
+    split. Missing values go to the side where they fitted better in training.
 
     Attributes
     ----------
     nodes : tuple of Nodes
-        The splits, for each output where each has a tree of its own.
+        The splits; one `Nodes` for each output.
     leaves : array of shape (leaves,) or (leaves, K)
-        Column k of the trees' leaves; what a tree has no leaf for is not used.
+        The values of the leaves; column k belongs to output k. A tree with fewer leaves than rows
+        here does not use the last rows.
     width : int
-        The number of features d of the rows it takes.
+        The number of features d of the rows that it takes.
     """
 
     nodes: tuple[nodes.Nodes, ...]
@@ -55,18 +57,17 @@ class Tree(Hypothesis):
 
     @property
     def depth(self) -> int:
-        """How many splits there are at most on the way to a leaf."""
+        """The largest number of splits between a root and a leaf."""
         return max(tree.depth for tree in self.nodes)
 
     def __call__(self, X: Any) -> Array:
-        X = rows_of(X, self.width)
         total = np.zeros((len(X), *self.leaves.shape[1:]))
         Tree.combined(np.ones(1), [self], X, total)
         return total
 
     def gains(self) -> tuple[Whole, Array]:
-        found = [np.concatenate([getattr(tree, name) for tree in self.nodes]) for name in _GAINS]
-        return found[0], found[1]
+        splits = np.concatenate([tree.table[:, :2] for tree in self.nodes])
+        return splits[:, 0].astype(np.int64), splits[:, 1]
 
     def with_leaves(self, values: Array) -> Tree:
         return replace(self, leaves=values)
@@ -85,9 +86,10 @@ class Tree(Hypothesis):
     def combined(
         cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any, total: Array
     ) -> None:
-        """Add Σ w h(X) to `total`, in place: a block of rows through all trees at a time."""
+        """Add Σ w h(X) to `total`, in place; a block of rows passes all trees together."""
         X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
         columns = total.reshape(len(total), -1)
+        # The compiled loop needs contiguous sums, one output at a time.
         for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
             out = np.ascontiguousarray(columns[:, k])
             nodes.add(X, trees, values, out)
@@ -95,16 +97,25 @@ class Tree(Hypothesis):
 
     @classmethod
     def contributions(cls, weights: Array, hypotheses: Sequence[Hypothesis], X: Any) -> Array:
-        X = rows_of(X, hypotheses[0].width)  # type: ignore[attr-defined]
-        outputs = _by_output(weights, hypotheses)
-        found = np.stack([nodes.contributions(X, *output) for output in outputs], axis=-1)
-        return found if hypotheses[0].leaves.ndim == 2 else found[..., 0]  # type: ignore[attr-defined]
+        """Return SHAP values by LightGBM, whose expectations are over the training rows."""
+        first: Any = hypotheses[0]
+        X = rows_of(X, first.width)
+        found = np.zeros((len(X), X.shape[1] + 1, len(first.nodes)))
+        for k, (trees, values) in enumerate(_by_output(weights, hypotheses)):
+            # A tree of one leaf has no splits to which its value could be attributed.
+            split = [i for i, tree in enumerate(trees) if tree.leaves > 1]
+            if split:
+                grown = [trees[i] for i in split], [values[i] for i in split]
+                model = lightgbm().Booster(model_str=nodes.model_text(X.shape[1], *grown))
+                found[:, :, k] = model.predict(X, pred_contrib=True)
+            found[:, -1, k] += sum(v[0] for v in values if len(v) == 1)
+        return found if first.leaves.ndim == 2 else found[..., 0]
 
 
 def _by_output(
     weights: Array, hypotheses: Sequence[Any]
 ) -> list[tuple[list[nodes.Nodes], list[Array]]]:
-    """Return for each output its trees, and what their leaves hold, times the weights."""
+    """Return for each output its trees, and the values of their leaves times the weights."""
     outputs = []
     for k in range(len(hypotheses[0].nodes)):
         trees = [h.nodes[k] for h in hypotheses]
@@ -117,17 +128,18 @@ def _by_output(
 
 
 def rows_of(X: Any, width: int | None = None) -> Array:
-    """Return rows as doubles, where nan is a missing value, or raise."""
+    """Return rows as contiguous doubles, in which nan is a missing value, or raise."""
     X = np.ascontiguousarray(dense(X))
     if width is not None:
         check_width(X, width, "the tree was")
     elif X.ndim != 2 or X.shape[1] == 0:
         raise InputError(f"X needs shape (N, d) with d >= 1, got {X.shape}")
+    # A threshold halfway to an infinite value would be infinite too.
     bad = np.argwhere(np.isinf(X))
     if bad.size:
         row, column = bad[0]
         raise InputError(
-            f"features must be finite, or nan where they are missing; row {row}, column {column} "
+            f"features must be finite, or nan if they are missing; row {row}, column {column} "
             f"has {X[row, column]}"
         )
     return X
@@ -138,36 +150,39 @@ class Trees(WeakLearner):
     """Least-squares regression trees, grown greedily by LightGBM (the extra ``lightgbm``).
 
     The leaves hold the weighted means of the target, so that h is the nearest function on its own
-    leaves; which leaves is a matter of greed, and so no edge is promised. With several outputs each
-    has a tree of its own. Missing values (nan) go where they fit better.
+    leaves. LightGBM chooses the leaves greedily, and therefore no edge is promised. If the loss has
+    several outputs, each of them has its own tree.
 
     Parameters
     ----------
     max_depth : int, optional
         None for no limit.
     max_leaf_nodes : int, optional
-        From 2 to 131 072, the best splits first; by default 31, or as many as the depth allows if
-        fewer.
+        From 2 to 131 072; the best splits come first. The default is 31, or what the depth allows
+        if that is less.
     min_samples_leaf : int
-        Rows in a leaf at least; with weights, about.
+        The least number of rows in a leaf; approximate if the rows have weights.
     bins : int
-        At most so many bins of a feature, >= 2.
+        The largest number of bins of a feature, >= 2.
     subsample : float
-        In (0, 1]: splits are found with the targets of such a share of the rows, drawn for each
-        tree anew, and 0 for the others. What leaves hold is of all rows.
+        The share of the rows, in (0, 1], whose targets decide the splits; each tree draws other
+        rows, and the target of the rows that are left out counts as 0. The values of leaves use all
+        rows.
     categorical : sequence of int
-        Columns that hold categories, as whole numbers >= 0; one unseen in training goes with the
-        missing ones.
+        Columns of categories, which are whole numbers >= 0. A category that training did not have
+        goes where missing values go.
     monotone : mapping of int to int
-        1 for columns in which f may not fall, −1 where it may not rise. Values of leaves that
-        would are moved, also refitted ones; the risk may then rise.
+        1 for a column with which f may not fall, −1 for a column with which it may not rise. Leaves
+        that break the rule get other values, also after a refit; the risk may then rise.
     n_jobs : int, optional
-        Threads of the growing; by default as many as OpenMP takes.
+        The number of threads that grow a tree, -1 for all processors. None means one thread: on a
+        busy machine OpenMP's threads wait for each other at every split. The splits do not depend
+        on it.
 
     Raises
     ------
     InputError
-        For parameters out of range; in `prepare` for columns that are not there, and without
+        For parameters out of range; in `prepare` for columns that X does not have, and without
         LightGBM.
 
     References
@@ -189,22 +204,28 @@ class Trees(WeakLearner):
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_depth", "max_leaf_nodes", "n_jobs"):
-            if getattr(self, name) is not None:
+        # These values have a meaning of their own and are not counts.
+        open_: dict[str, tuple[Any, ...]] = {"n_jobs": (None, -1)}
+        open_ |= {"max_depth": (None,), "max_leaf_nodes": (None,)}
+        for name in ("min_samples_leaf", "bins", *open_):
+            if getattr(self, name) not in open_.get(name, ()):
                 setattr(self, name, count(name, getattr(self, name)))
-        for name in ("min_samples_leaf", "bins"):
-            setattr(self, name, count(name, getattr(self, name)))
-        if self.max_leaf_nodes is not None and self.max_leaf_nodes > _LEAVES:
-            raise InputError(
-                f"max_leaf_nodes must be at most {_LEAVES}, LightGBM's limit, got "
-                f"{self.max_leaf_nodes}"
-            )
-        if self.max_leaf_nodes == 1 or self.bins == 1:
-            name = "bins" if self.bins == 1 else "max_leaf_nodes"
-            raise InputError(f"{name} must be at least 2, got 1")
-        if not 0.0 < self.subsample <= 1.0:
-            raise InputError(f"subsample must lie in (0, 1], got {self.subsample!r}")
+        for name, sound, rule in (
+            ("bins", self.bins >= 2, "be at least 2"),
+            ("max_leaf_nodes", self.max_leaf_nodes != 1, "be at least 2"),
+            (
+                "max_leaf_nodes",
+                (self.max_leaf_nodes or 2) <= _MAX_LEAVES,
+                f"be at most {_MAX_LEAVES}, LightGBM's limit",
+            ),
+            ("subsample", 0.0 < self.subsample <= 1.0, "lie in (0, 1]"),
+        ):
+            if not sound:
+                raise InputError(f"{name} must {rule}, got {getattr(self, name)!r}")
         self.categorical = tuple(natural("categorical", c) for c in self.categorical)
+        self._check_monotone()
+
+    def _check_monotone(self) -> None:
         for column, sign in self.monotone.items():
             natural("monotone", column)
             if sign not in (-1, 0, 1):
@@ -229,28 +250,30 @@ class Trees(WeakLearner):
                 raise InputError(
                     f"{name} names column {wrong[0]}, and X has {X.shape[1]} features, from 0 on"
                 )
-        tried()
         return _Grower(self, X, measure, outputs or 1, rng)
 
     def options(self, width: int) -> dict[str, Any]:
         """Return LightGBM's parameters: plain least squares."""
         leaves = self.max_leaf_nodes or min(31, 2 ** min(self.max_depth or 5, 16))
+        signs = [-self.monotone.get(j, 0) for j in range(width)]
+        processors = os.cpu_count() or 1
+        threads = processors if self.n_jobs == -1 else self.n_jobs or 1
         return {
+            "objective": "regression",
+            "learning_rate": _LEARNING_RATE,
             "metric": "none",
             "num_leaves": leaves,
             "max_depth": self.max_depth or -1,
-            # LightGBM counts rows by their weights; a light row of its own would count as none.
+            # LightGBM counts rows by their weights, and would count a light row as none.
             "min_data_in_leaf": self.min_samples_leaf if self.min_samples_leaf > 1 else 0,
             "feature_pre_filter": False,
             "max_bin": self.bins,
             "min_data_in_bin": 1,
             "cat_smooth": 10.0,
-            # Hypotheses are near the gradient, and subtracted from f.
-            "monotone_constraints": [-self.monotone.get(j, 0) for j in range(width)]
-            if any(self.monotone.values())
-            else None,
-            # For absurdly many OpenMP ends the process.
-            "num_threads": min(self.n_jobs or 0, os.cpu_count() or 1),
+            # A tree is near the gradient, and subtracted from f.
+            "monotone_constraints": signs if any(signs) else None,
+            # OpenMP ends the process if it cannot start that many threads.
+            "num_threads": min(threads, processors),
             "force_col_wise": True,
             "deterministic": True,
             "verbosity": -1,
@@ -258,37 +281,40 @@ class Trees(WeakLearner):
 
 
 class _Grower(Pool):
-    """Grows trees for each target, in an engine that keeps the bins."""
+    """Grows trees for each target on features that LightGBM bins once."""
 
     def __init__(
         self, learner: Trees, X: Array, measure: Empirical, outputs: int, rng: Generator
     ) -> None:
-        self._X, self._rng, self._share, self._p = X, rng, learner.subsample, measure.p
+        self._X, self._rng, self._p = X, rng, measure.p
+        self._subsample = learner.subsample
         # Rows without weight would count as rows of leaves.
-        self._held = None if (measure.p > 0.0).all() else np.flatnonzero(measure.p > 0.0)
-        rows = X if self._held is None else X[self._held]
-        weights = measure.p if self._held is None else measure.p[self._held]
-        weights = weights / weights.mean()
-        options = learner.options(X.shape[1])
-        # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
-        options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
-        self._engine = Engine(rows, weights, options, list(learner.categorical), outputs)
-        self._drawn = np.zeros(len(rows), dtype=np.float32)
+        held = measure.p > 0.0
+        self._held: Any = slice(None) if held.all() else held
+        self._size = int(np.count_nonzero(held))
+        self._data, self._boosters = _boosters(
+            X[self._held], measure.p[self._held], learner, outputs
+        )
         self._leaf: Whole | None = None
+        # The signs of the constraints on f, one for each feature.
         self._signs = np.array([learner.monotone.get(j, 0) for j in range(X.shape[1])])
 
     def nearest(self, target: Array) -> tuple[Hypothesis, Array]:
         """Return the trees grown for a target, with the means of the target in their leaves."""
+        # Each output is a separate target with a separate tree.
         columns = [np.ascontiguousarray(v) for v in target.reshape(len(target), -1).T]
-        grown = self._grown(columns if self._held is None else [v[self._held] for v in columns])
+        grown = self._grown(columns)
         found = [nodes.leaf_of(self._X, tree) for tree in grown]
         most = max(tree.leaves for tree in grown)
-        means, values = np.zeros((most, len(grown))), np.empty((len(target), len(grown)))
+        means = np.zeros((most, len(grown)))
+        values = np.empty((len(target), len(grown)))
         for k, (tree, leaf) in enumerate(zip(grown, found, strict=True)):
             means[:, k] = leaf_means(leaf, self._p, columns[k], most)
             if self._signs.any():
+                # The step subtracts h from f, and so the means are ordered the other way round.
                 means[:, k] = nodes.ordered(tree, means[:, k], -self._signs)
             values[:, k] = means[:, k].take(leaf)
+        # `Refitted` asks for the leaves of the same tree next.
         self._leaf = found[0] if target.ndim == 1 else np.stack(found, axis=1)
         h = Tree(tuple(grown), means.reshape(most, *target.shape[1:]), self._X.shape[1])
         return h, values.reshape(target.shape)
@@ -311,29 +337,105 @@ class _Grower(Pool):
         return np.stack(met, axis=1).reshape(values.shape)
 
     def _grown(self, targets: list[Array]) -> list[nodes.Nodes]:
-        if self._share < 1.0:  # LightGBM's own bagging could not go on after a warm start
-            self._rng.random(out=self._drawn, dtype=np.float32)
+        if not self._boosters:
+            return [nodes.read("")] * len(targets)
+        kept: Any = True
+        if self._subsample < 1.0:  # LightGBM's own bagging could not continue after a warm start
+            kept = self._rng.random(self._size, dtype=np.float32) < np.float32(self._subsample)
         grown = []
         for k, target in enumerate(targets):
-            scale = _write(target, self._drawn, np.float32(self._share), self._engine.labels)
-            grown.append(nodes.read(self._engine.grow(k), scale))
+            # A power of two scales exactly, so that the target fits LightGBM's single precision.
+            # Gains are in its square, which is finite and not 0 for powers within 2^±400.
+            power = max(math.frexp(float(np.abs(target).max()))[1] - 1, -1000)
+            labels = np.zeros(self._data.num_data(), dtype=np.float32)
+            scaled = labels[: self._size]
+            np.multiply(
+                target[self._held], 2.0**-power, out=scaled, where=kept, casting="same_kind"
+            )
+            grown.append(nodes.read(self._text(k, labels), 2.0 ** min(max(power, -400), 400)))
         return grown
 
+    def _text(self, output: int, labels: Array) -> str:
+        """Return LightGBM's text of the tree that it grows; "" if it splits nothing."""
+        # A booster reads its labels again in the first update after they were set.
+        self._data.set_field("label", labels)
+        booster = self._boosters[output]
+        if booster.update():
+            return ""
+        # LightGBM writes the first trees of a model, or those from a number on.
+        last = booster.num_trees() - 1
+        return str(booster.model_to_string(num_iteration=1, start_iteration=last))
 
-@njit(nogil=True)
-def _write(target: Array, drawn: Array, share: float, labels: Array) -> float:
-    """Write the target over a power of two where drawn < share, else 0; return the power.
 
-    Numbers are so scaled exactly: LightGBM takes single precision. The power returned is within
-    2^±400, so that gains, in squares of it, are finite and not 0.
+def _boosters(rows: Array, weights: Array, learner: Trees, outputs: int) -> tuple[Any, list[Any]]:
+    """Return LightGBM's data, without labels yet, and a booster for each output."""
+    lgb = lightgbm()
+    # With a mean of 1, sums of weights are comparable to numbers of rows.
+    weights = weights / weights.mean()
+    options = learner.options(rows.shape[1])
+    # Sums over no row at all are not 0 by rounding; a leaf has at least the lightest row.
+    options["min_sum_hessian_in_leaf"] = max(0.5 * weights.min(), 1e-10 * len(weights))
+    constant = np.isnan(rows[0]) & np.isnan(rows) | (rows == rows[0])
+    # Without weights LightGBM need not add up second derivatives, and is faster.
+    same = weights.min() == weights.max()
+    if not same:
+        rows, weights, options = searched_both_ways(
+            rows, weights, options, list(learner.categorical)
+        )
+    data = lgb.Dataset(
+        rows,
+        label=np.zeros(len(rows)),
+        weight=None if same else weights,
+        init_score=np.zeros(len(rows)),  # else a first tree of one leaf would hold the mean
+        params=options,
+        categorical_feature=list(learner.categorical) or "auto",
+    )
+    # LightGBM grows no trees without a feature that varies.
+    return data, [lgb.Booster(options, data) for _ in range(0 if constant.all() else outputs)]
+
+
+def searched_both_ways(
+    rows: Array, weights: Array, options: dict[str, Any], categorical: list[int]
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Return rows and weights with two more rows of weight 0, for which LightGBM sees all cuts.
+
+    LightGBM takes round(weight · N / total) for the number of rows in a bin. It looks for cuts from
+    the top of a feature, stops when it has counted more than N rows, and so misses cuts near the
+    bottom. It also looks from the bottom if the feature has missing values. Rounding at most
+    doubles a count, so that each of the two searches covers half of the weight.
+
+    The first new row has missing values only. The second row is negative: LightGBM takes the bin of
+    0 out of its sums, and if that were the lowest bin, the search from the bottom would start below
+    0 rows. Columns of two values have one cut, and columns of categories are searched in another
+    way; both stay as they are.
     """
-    top = 0.0
-    for n in range(target.size):
-        if abs(target[n]) > top:
-            top = abs(target[n])
-    power = math.frexp(top)[1] - 1
-    # In two factors: 2^1074 is no double.
-    half, rest = 2.0 ** (-power // 2), 2.0 ** (-power - -power // 2)
-    for n in range(target.size):
-        labels[n] = target[n] * half * rest if drawn[n] < share else 0.0
-    return 2.0 ** min(max(power, -400), 400)
+    # The extreme values of each feature, without missing ones.
+    low, high = np.fmin.reduce(rows), np.fmax.reduce(rows)
+    plain = ((rows == low) | (rows == high)).all(axis=0)
+    plain[categorical] = True
+    more = np.stack([np.where(plain, rows[0], v) for v in (np.nan, np.minimum(low, -1.0))])
+    most = options["max_bin"]
+    options = {
+        **options,
+        "max_bin": max(most, min(most + 2, 255)),  # more than 255 take two bytes
+        "bin_construct_sample_cnt": max(len(rows) + 2, 200_000),  # the bins must see both rows
+    }
+    return np.concatenate([rows, more]), np.append(weights, [0.0, 0.0]), options
+
+
+def lightgbm() -> Any:
+    """Return the module `lightgbm`, or raise if it is missing or its version was not tried."""
+    try:
+        import lightgbm as lgb
+    except ImportError as error:
+        raise InputError(
+            f"trees are grown by LightGBM: {install('lightgbm')}; without it "
+            "Regressor(DecisionTreeRegressor(max_depth=3)) grows those of scikit-learn"
+        ) from error
+    version = re.match(r"4\.(\d+)", lgb.__version__)
+    if version is None or int(version[1]) < 3:
+        raise InputError(
+            f"LightGBM {lgb.__version__} is installed; trees need LightGBM 4.3 or later, below 5; "
+            "pip install 'lightgbm>=4.3,<5'"
+        )
+    return lgb

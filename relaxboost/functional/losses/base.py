@@ -1,4 +1,4 @@
-"""What a loss is, and the risk it becomes on data: value, subgradient, constants, cvxpy."""
+"""The interfaces of losses and of risks, which are losses on data."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Risk(ABC):
 
     measure: Empirical
     loss: Any = None
-    """The `Loss` it is of; a validation set is bound to it."""
+    """The `Loss`, from which the risk of a validation set is made."""
     outputs: int | None = None
     classes: Any = None
     """The labels in the order of the outputs; of two labels, the second is +1."""
     strong_convexity: float = 0.0
-    """λ: R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖², wherever f and g are; 0 if there is none."""
+    """λ with R[g] >= R[f] + <∇, g − f> + (λ/2)‖g − f‖² for all f and g; 0 if there is none."""
     smoothness: float = math.inf
-    """Λ: R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖²; inf if there is none."""
+    """Λ with R[g] <= R[f] + <∇, g − f> + (Λ/2)‖g − f‖² for all f and g; inf if there is none."""
     gradient_bound: float = math.inf
     """A bound of ‖∇‖ over all f; inf if there is none."""
     attained: bool = True
     """Whether R has a minimiser on every subspace; if not, gaps are to the infimum."""
     shrinkage: float | None = None
-    """The step of `Refitted` where it is not the learner's."""
+    """The default step of `Refitted` if it is not that of the learner."""
     closed_form: bool = True
-    """Whether `conjugate` is good to rounding; a bound that rests on a solver is only as good."""
+    """Whether `conjugate` is a formula, good to rounding, and not the answer of a solver."""
     centred: bool = False
     """Whether R* is finite only where the outputs of each example sum to zero."""
 
@@ -72,11 +72,13 @@ class Risk(ABC):
         ----------
         Z : array of the shape of F
         snap : float
-            What is nearer than this to the boundary is put on it, by risks that know where it is.
+            Risks that know the boundary put entries on it that are nearer to it than this.
         """
-        inside, outside = 0.0, 1.0
+        # The domain is convex and contains 0: bisection finds its end on the way to Z.
         if math.isfinite(self.conjugate(Z)):
             return Z
+        inside = 0.0
+        outside = 1.0
         for _ in range(60):
             middle = 0.5 * (inside + outside)
             if math.isfinite(self.conjugate(middle * Z)):
@@ -88,42 +90,43 @@ class Risk(ABC):
     def room(self, Z: Array) -> Array | None:
         """Return how far each entry of Z may move within the domain of R*; None if unknown.
 
-        `optimum` moves entries in proportion to it.
+        `optimum` moves the entries of Z in proportion to their room.
         """
         return None
 
     def margins(self) -> Any:
-        """Return the matrix C of the margins C F for a risk that falls for ever with them, or None.
+        """Return the matrix C of margins C F with which R always falls, or None.
 
-        R falls along every G with C G >= 0, C G ≠ 0, and has a minimiser on a subspace that has no
-        such G. Columns of C are the entries of F, row by row; rows are of examples of positive
-        weight. It may be sparse. None says that R has a minimiser on every subspace, or that
-        nothing is known.
+        R falls along every G with C G >= 0 and C G ≠ 0, and has a minimiser on each subspace
+        without such a G. The columns of C belong to the entries of F, row by row; its rows belong
+        to examples of positive weight. C may be sparse. None means that R has a minimiser on every
+        subspace, or that nothing is known.
         """
         return None
 
     def parts(self) -> tuple[Any, Risk] | None:
-        """Return (D, Q) with R[f] = Q[D F], a matrix and a simpler risk; None if there is none.
+        """Return a matrix D, which may be sparse, and a simpler risk Q with R[f] = Q[D F], or None.
 
-        `optimum` then works on Q. D may be sparse.
+        `optimum` then works on Q.
         """
         return None
 
     def softened(self, F: Array, gradient: Array) -> Array:
-        """Return what `Refitted` projects: ∇R, for hinges that of a smooth risk near R."""
+        """Return the function that `Refitted` projects: ∇R, or ∇ of a smooth risk near a hinge."""
         return gradient
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array | None:
-        """Return what to add to F in each leaf to lower R; None if no rule is known.
+        """Return the number to add to F in each leaf to lower R; None if no rule is known.
 
-        `Refitted` then steps along the projection as far as R falls, with no rule for each leaf.
+        Without a rule `Refitted` steps along the projection as far as R falls.
 
         Parameters
         ----------
         F : array of shape (N,) or (N, K)
         leaf : int array of shape (N,), or (N, K) with other leaves for each output
-            In 0..leaves − 1.
+            Numbers in 0..leaves − 1.
         leaves : int
+            The number of leaves.
 
         Returns
         -------
@@ -132,7 +135,7 @@ class Risk(ABC):
         return None
 
     def decide(self, F: Array) -> Any:
-        """Return predictions in the terms of the labels; F itself for regression and ranking."""
+        """Return the predicted labels; F itself for regression and ranking."""
         return decided(F, self.classes)
 
     def zero(self) -> Array:
@@ -142,7 +145,7 @@ class Risk(ABC):
 
 
 def check_risk(risk: Any) -> None:
-    """Raise an `InputError` where something is no `Risk`, such as a loss without data."""
+    """Raise an `InputError` unless the argument is a `Risk`; a loss without data is none."""
     if not isinstance(risk, Risk):
         raise InputError(
             f"risk must be a loss bound to data, such as Hinge().bind(y), got {risk!r}"
@@ -152,17 +155,26 @@ def check_risk(risk: Any) -> None:
 class Loss:
     """A convex loss, without data. A subclass should be immutable; a frozen dataclass is.
 
-    A subclass with a `name` of its own can be asked for by it in the estimators.
+    The estimators know a subclass by its `name`, if it defines one.
     """
 
     name: ClassVar[str] = ""
-    """What stands for the loss with its defaults, if anything does."""
+    """The string that stands for the loss with its defaults; "" if there is none."""
     task: ClassVar[str] = ""
     """regression, binary, multiclass or ranking."""
     likelihood: ClassVar[bool] = False
     """Whether it is minus the logarithm of a probability, logistic or softmax, of the label."""
     of_differences: ClassVar[bool] = False
     """Whether it depends on f − y alone, so that a constant may be added to both."""
+    strong_convexity: float = 0.0
+    smoothness: float = math.inf
+    gradient_bound: float = math.inf
+    attained: bool = True
+    falling: bool = False
+    """Whether l falls with every margin towards an infimum that it does not attain.
+
+    The margin is y f for two classes, and f_y − f_k for each other class k of several.
+    """
 
     def __init_subclass__(cls) -> None:
         LOSSES.add(cls)
@@ -182,12 +194,12 @@ class Loss:
         y : array of shape (N,)
             Numbers for regression and ranking, any labels for classification.
         weights : array of shape (N,), optional
-            Of the examples, >= 0 with a positive sum; divided by it.
+            The weights of the examples, >= 0 with a positive sum, by which they are divided.
         groups : array of shape (N,), optional
             For ranking, the query of each example.
         classes : array, optional
-            For classification, the labels of the training set in their order, so that another
-            set is bound alike; a label that is not among them is an error.
+            For classification, the labels of the training set in their order, for the risk of
+            another set. A label that is not among them is an error.
 
         Raises
         ------
@@ -198,7 +210,7 @@ class Loss:
         return self._risk(targets, Empirical(len(targets), weights), known, groups)
 
     def softened(self, F: Array, y: Any, slopes: Array) -> Array:
-        """Return what `Refitted` projects, given the subgradients at F."""
+        """Return the function that `Refitted` projects, given the subgradients at F."""
         return slopes
 
     def _risk(self, y: Any, measure: Empirical, classes: Any, groups: Any) -> Risk:
@@ -209,7 +221,13 @@ class Loss:
 class MeanRisk(Risk):
     """A mean over examples of a loss, whose atoms and conjugates are known for each."""
 
-    y: Any
+    def __init__(self, loss: Any, y: Any, measure: Empirical, classes: Any) -> None:
+        self.loss = loss
+        self.y = y
+        self.measure = measure
+        self.classes = classes
+        for constant in ("strong_convexity", "smoothness", "gradient_bound", "attained"):
+            setattr(self, constant, getattr(loss, constant))
 
     def softened(self, F: Array, gradient: Array) -> Array:
         return self.loss.softened(F, self.y, gradient)
@@ -219,6 +237,7 @@ class MeanRisk(Risk):
 
     def conjugate(self, Z: Array) -> float:
         """Return Σ p_n l*(Z_n), inf outside the domain; examples of weight 0 do not count."""
+        # An infinite conjugate times a weight of 0 would be nan.
         values = self.loss.conjugates(Z, self.y)
         return self.measure.mean(np.where(self.measure.p > 0.0, values, 0.0))
 
@@ -227,13 +246,12 @@ class PointwiseRisk(MeanRisk):
     """A risk that is a mean over examples of a loss of one number and one target."""
 
     def __init__(self, loss: PointwiseLoss, y: Array, measure: Empirical, classes: Any) -> None:
-        self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
-        self.strong_convexity, self.smoothness = loss.strong_convexity, loss.smoothness
-        self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
+        super().__init__(loss, y, measure, classes)
         self._check()
 
     def _check(self) -> None:
-        """Raise where `pointwise`, which may be the user's, does not return two finite arrays."""
+        """Raise unless `pointwise`, which may be the user's, returns two finite arrays."""
+        # A wrong shape would broadcast and give a wrong risk without an error.
         found: Any = self.loss.pointwise(self.zero(), self.y)
         got: Any = type(found).__name__
         if isinstance(found, tuple):
@@ -245,8 +263,8 @@ class PointwiseRisk(MeanRisk):
             )
         if not all(np.isfinite(part).all() for part in found):
             raise InputError(
-                f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; mend it, "
-                "or scale the targets"
+                f"{self.loss!r} has losses or subgradients at F = 0 that are not finite; correct "
+                "it, or scale the targets"
             )
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
@@ -257,7 +275,7 @@ class PointwiseRisk(MeanRisk):
         return self.loss.refitted(F, self.y, self.measure.p, leaf, leaves)
 
     def margins(self) -> Any:
-        """Return diag(y) where the loss falls for ever with y f; see `Risk.margins`."""
+        """Return diag(y) if the loss is `falling`; see `Risk.margins`."""
         if not self.loss.falling:
             return None
         from scipy.sparse import diags_array
@@ -265,7 +283,7 @@ class PointwiseRisk(MeanRisk):
         return diags_array(self.y).tocsr()[self.measure.p > 0.0]
 
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
-        """Return Z clipped to the domain, and what is nearer than `snap` to its ends put there."""
+        """Return Z clipped to the domain, with entries near an end of it put there."""
         ends = self.loss.domain(self.y)
         if ends is None:
             return super().nearby(Z, snap)
@@ -283,11 +301,11 @@ class PointwiseRisk(MeanRisk):
 class PointwiseLoss(Loss, ABC):
     """A loss l(f, y) of one output; classification has y = ±1.
 
-    `CustomLoss` does with the cvxpy expression alone, and is slower.
+    `CustomLoss` needs the cvxpy expression only, and is slower.
 
     Examples
     --------
-    A loss of one's own is a subclass with three methods, and what is known of the constants:
+    A user-defined loss is a subclass with three methods and the constants that are known:
 
     >>> from dataclasses import dataclass
     >>> import cvxpy as cp
@@ -316,19 +334,14 @@ class PointwiseLoss(Loss, ABC):
     0.21689
     """
 
-    strong_convexity: float = 0.0
-    smoothness: float = math.inf
-    attained: bool = True
-    falling: bool = False
-    """Whether l falls for ever with y f towards an infimum that it does not attain."""
     slopes: tuple[float, float] | None = None
     """The least and the greatest slope in f, for the label y = 1; None if unknown.
 
-    Between them the conjugates are finite. Where they are known, `optimum` gives better brackets.
+    Between them the conjugates are finite, which gives `optimum` better brackets.
     """
 
     @cached_property
-    def gradient_bound(self) -> float:
+    def gradient_bound(self) -> float:  # type: ignore[override]
         """A bound of the slopes in size; inf if there is none."""
         return math.inf if self.slopes is None else max(map(abs, self.slopes))
 
@@ -337,12 +350,13 @@ class PointwiseLoss(Loss, ABC):
         return self.pointwise(F, y)[1], None
 
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
-        """Return v for each leaf, what `Refitted` adds there: by default the minimiser.
+        """Return the number v that `Refitted` adds to f in each leaf: by default the minimiser.
 
-        Where the loss is `falling` and has second `derivatives`, a leaf need not have one, and v is
-        the step of `leaves.damped`: the third derivative must be at most the second in size.
+        If the loss is `falling` and has second `derivatives`, v is the step of `leaves.damped`.
+        The size of the third derivative must then be at most the second derivative.
         """
         if self.falling:
+            # A leaf of one class has no minimiser.
             slope, bend = self.derivatives(F, y)
             if bend is not None:
                 gradient = sums(leaf, p * slope, leaves)
@@ -358,7 +372,7 @@ class PointwiseLoss(Loss, ABC):
         p : array of shape (N,)
             Weights >= 0.
         leaf : int array of shape (N,)
-            In 0..leaves − 1.
+            Numbers in 0..leaves − 1.
         leaves : int
         """
         return roots(lambda v: self.derivatives(F + v, y), p, leaf, leaves)
@@ -380,6 +394,7 @@ class PointwiseLoss(Loss, ABC):
         if self.slopes is None:
             return None
         low, high = self.slopes
+        # The slopes are those for y = 1 and change their sign with the label.
         if self.task == "regression":
             return np.full_like(y, low), np.full_like(y, high)
         return np.where(y > 0.0, low, 0.0 - high), np.where(y > 0.0, high, 0.0 - low)

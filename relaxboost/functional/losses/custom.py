@@ -1,4 +1,4 @@
-"""A loss of the user's own, written as a cvxpy expression."""
+"""Losses that the user defines by a cvxpy expression."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
-from relaxboost.functional.losses.base import Loss, Risk
+from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
 from relaxboost.functional.measure import Empirical
 
 TASKS = ("regression", "binary", "multiclass")
-_TOLERANCE = 1e-7
-_SPREADS = (0.0, 1e-3, 1.0, 30.0)
 
 
 class CustomLoss(Loss):
-    """A convex loss given by what it is for each example, as an expression that cvxpy accepts.
+    """A convex loss defined by the loss of each example, as an expression that cvxpy accepts.
 
-    Values and subgradients are those of cvxpy (`Expression.value`, `Expression.grad`), for all
-    examples at once; at kinks the subgradient is cvxpy's choice. cvxpy does not promise that it is
-    one, so `bind` holds it to the subgradient inequality at points around 0 and y. The
-    conjugate is a cone program over all examples. So everything is *numerical*: brackets of
-    `optimum` are as good as the solver. For closed forms write a subclass of `PointwiseLoss`.
+    Values and subgradients come from cvxpy (`Expression.value`, `Expression.grad`), for all
+    examples at once; at a corner cvxpy chooses the subgradient. cvxpy does not promise a true
+    subgradient, and so `bind` checks the subgradient inequality at points around 0 and y. The
+    conjugate is a cone program over all examples. Therefore brackets of `optimum` are *numerical*:
+    they are as good as the solver. For closed forms write a subclass of `PointwiseLoss`.
 
     Parameters
     ----------
@@ -37,23 +35,24 @@ class CustomLoss(Loss):
         loss of each example as a convex expression of shape (N,), finite everywhere and bounded
         below; entry n depends on row n of F alone.
     task : {"regression", "binary", "multiclass"}
-        What the targets are.
+        The kind of the targets.
     pointwise : callable, optional
-        (F, y) -> (losses, subgradients) in NumPy, of shapes (N,) and that of F, in place of
-        cvxpy's; many times faster. `bind` compares its losses with the expression.
+        A function (F, y) -> (losses, subgradients) in NumPy, of shapes (N,) and the shape of F. It
+        replaces those of cvxpy and is many times faster. `bind` compares its losses with the
+        expression.
     strong_convexity, smoothness, gradient_bound : float
-        λ, Λ and the bound of the gradient of one example, where you know them. They are believed.
+        λ, Λ and the bound of the gradient of one example, if you know them. They are not checked.
     attained : bool
         Whether the risk has a minimiser on every subspace, as it has if the loss is piecewise
         linear or piecewise quadratic.
     name : str, optional
-        For messages.
+        The name in messages.
 
     Raises
     ------
     InputError
-        If an argument is of the wrong kind; and by `bind`, if the expression does not have the
-        shape, is not convex by cvxpy's rules, mixes examples, or its subgradients are none.
+        If an argument is of the wrong kind. `bind` raises it if the expression has another shape,
+        is not convex by cvxpy's rules or mixes examples, or if a subgradient is wrong.
 
     Examples
     --------
@@ -87,18 +86,22 @@ class CustomLoss(Loss):
             )
         if task not in TASKS:
             raise InputError(
-                f"task must be one of {', '.join(TASKS)}, got {task!r}; for a ranking loss of "
-                "your own write a subclass of Loss and of Risk"
+                f"task must be one of {', '.join(TASKS)}, got {task!r}; a ranking loss needs a "
+                "subclass of Loss and one of Risk"
             )
         if not 0.0 <= strong_convexity <= smoothness or not gradient_bound >= 0.0:
             raise InputError(
                 "CustomLoss needs 0 <= strong_convexity <= smoothness and gradient_bound >= 0, got "
                 f"{strong_convexity!r}, {smoothness!r} and {gradient_bound!r}"
             )
-        self._expression, self._pointwise, self._name = expression, pointwise, name
+        self._expression = expression
+        self._pointwise = pointwise
+        self._name = name
         self.task = task  # type: ignore[misc]
-        self.strong_convexity, self.smoothness = float(strong_convexity), float(smoothness)
-        self.gradient_bound, self.attained = float(gradient_bound), bool(attained)
+        self.strong_convexity = float(strong_convexity)
+        self.smoothness = float(smoothness)
+        self.gradient_bound = float(gradient_bound)
+        self.attained = bool(attained)
 
     def __repr__(self) -> str:
         shown = self._name or getattr(self._expression, "__qualname__", repr(self._expression))
@@ -108,23 +111,21 @@ class CustomLoss(Loss):
         return CustomRisk(self, y, measure, classes)
 
 
-class CustomRisk(Risk):
+class CustomRisk(MeanRisk):
     """The risk of a `CustomLoss` on data."""
 
     closed_form = False
 
     def __init__(self, loss: CustomLoss, y: Any, measure: Empirical, classes: Any) -> None:
-        self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
+        super().__init__(loss, y, measure, classes)
         self.outputs = len(classes) if loss.task == "multiclass" else None
-        self.strong_convexity, self.smoothness = loss.strong_convexity, loss.smoothness
-        self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
         self._variable = cp.Variable(self.zero().shape)
         self._losses = self._stated(self._variable)
         self._conjugate: Any = None
         self._check()
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and cvxpy's subgradient, or what `pointwise` gives."""
+        """Return R[f] and the subgradient of `pointwise`, or else of cvxpy."""
         values, slopes = self._rows(F)
         return self.measure.mean(values), slopes
 
@@ -132,10 +133,12 @@ class CustomRisk(Risk):
         return self.measure.p @ self._stated(F)
 
     def conjugate(self, Z: Array) -> float:
-        """Return R*(Z) to the accuracy of Clarabel; inf where it finds the program unbounded."""
+        """Return R*(Z) to the accuracy of Clarabel; inf if the program is unbounded."""
         from relaxboost.relaxations.cone_solver import SOLVED, solve_problem
 
+        # Weights of 1 on average keep the program away from the tolerances of the solver.
         share = self.measure.p * self.measure.size
+        # The program is compiled once; Z is a parameter of it.
         if self._conjugate is None:
             at = cp.Parameter(Z.shape)
             goal = cp.sum(cp.multiply(at, self._variable)) - share @ self._losses
@@ -150,6 +153,7 @@ class CustomRisk(Risk):
         return value / self.measure.size
 
     def _stated(self, F: Any) -> Any:
+        """Return the loss of each example as an expression of F, or raise if it is none."""
         given = self.loss._expression(F, self.y)
         shape = (self.measure.size,)
         if not isinstance(given, cp.Expression) or given.shape != shape:
@@ -166,6 +170,7 @@ class CustomRisk(Risk):
         return given
 
     def _rows(self, F: Array) -> tuple[Array, Array]:
+        """Return the losses and a subgradient of each example."""
         if self.loss._pointwise is not None:
             values, slopes = self.loss._pointwise(F, self.y)
             return np.asarray(values, dtype=np.float64), np.asarray(slopes, dtype=np.float64)
@@ -174,49 +179,56 @@ class CustomRisk(Risk):
             values = np.asarray(self._losses.value, dtype=np.float64)
             found = self._losses.grad.get(self._variable)
         if found is None or not np.isfinite(values).all():
-            raise InputError(f"{self.loss!r} is not finite at some F; a loss is, everywhere")
+            raise InputError(f"{self.loss!r} is not finite at some F; it must be finite everywhere")
         entries = found.tocoo()
         # cvxpy counts the entries of F column by column.
-        row, output = entries.row % self.measure.size, entries.row // self.measure.size
+        output, row = np.divmod(entries.row, self.measure.size)
         if ((row != entries.col) & (entries.data != 0.0)).any():
             raise InputError(f"{self.loss!r} mixes examples; entry n may depend on F[n] alone")
+        # Entries that cvxpy leaves out are 0.
         slopes = np.zeros((self.measure.size, self.outputs or 1))
         np.add.at(slopes, (row, output), entries.data)
         return values, slopes.reshape(F.shape)
 
     def _check(self) -> None:
-        """Hold subgradients and `pointwise` to the expression, at points of a fixed seed."""
+        """Check subgradients and `pointwise` against the expression, at points of a fixed seed."""
         rng = np.random.default_rng(0)
         around = self.y if self.loss.task == "regression" else self.zero()
         points = [
             base + spread * rng.normal(size=self.zero().shape)
             for base in (self.zero(), around)
-            for spread in _SPREADS
+            for spread in (0.0, 1e-3, 1.0, 30.0)
         ]
         found = [self._rows(F) for F in points]
         for F, (values, slopes) in zip(points, found, strict=True):
-            if values.shape != (self.measure.size,) or slopes.shape != F.shape:
-                raise InputError(
-                    f"pointwise of {self.loss!r} must return losses of shape "
-                    f"({self.measure.size},) and subgradients of shape {F.shape}, and returned "
-                    f"{values.shape} and {slopes.shape}"
-                )
-            self._variable.value = F
-            stated = np.asarray(self._losses.value)
-            if not (np.abs(values - stated) <= _TOLERANCE * (1.0 + np.abs(stated))).all():
-                bad = int(np.argmax(np.abs(values - stated)))
-                raise InputError(
-                    f"pointwise of {self.loss!r} gives {values[bad]:g} where the expression gives "
-                    f"{stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}"
-                )
+            self._check_values(F, values, slopes)
+        for F, (values, slopes) in zip(points, found, strict=True):
+            # Every pair of points tests the subgradient inequality once in each direction.
             for G, (others, _) in zip(points, found, strict=True):
                 rise = (slopes * (G - F)).reshape(len(values), -1).sum(axis=1)
                 scale = 1.0 + np.abs(values) + np.abs(others) + np.abs(rise)
-                wrong = np.flatnonzero(~(others - values - rise >= -_TOLERANCE * scale))
+                wrong = np.flatnonzero(~(others - values - rise >= -1e-7 * scale))
                 if wrong.size:
                     n = wrong[0]
                     raise InputError(
                         f"{self.loss!r} has no subgradient {slopes[n]} at F = {F[n]}, y = "
                         f"{self.y[n]}: at {G[n]} the loss is {others[n]:g}, below its line; give "
-                        "pointwise=..., or mend it"
+                        "pointwise=..., or correct it"
                     )
+
+    def _check_values(self, F: Array, values: Array, slopes: Array) -> None:
+        if values.shape != (self.measure.size,) or slopes.shape != F.shape:
+            raise InputError(
+                f"pointwise of {self.loss!r} must return losses of shape "
+                f"({self.measure.size},) and subgradients of shape {F.shape}, and returned "
+                f"{values.shape} and {slopes.shape}"
+            )
+        self._variable.value = F
+        # The user's NumPy function and the expression must be the same loss.
+        stated = np.asarray(self._losses.value)
+        if not (np.abs(values - stated) <= 1e-7 * (1.0 + np.abs(stated))).all():
+            bad = int(np.argmax(np.abs(values - stated)))
+            raise InputError(
+                f"pointwise of {self.loss!r} gives {values[bad]:g} where the expression gives "
+                f"{stated[bad]:g}, at F = {F[bad]}, y = {self.y[bad]}"
+            )

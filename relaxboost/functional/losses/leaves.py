@@ -1,9 +1,10 @@
-"""The best numbers in leaves: what to add to f, constant on each leaf, to lower a risk most."""
+"""The numbers that lower a risk most when they are added to f, one number in each leaf."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -23,8 +24,9 @@ def sums(leaf: Whole, values: Array, leaves: int) -> Array:
 
 @njit(nogil=True)
 def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
-    """Return the weighted means of values in each leaf, 0 where there is no weight."""
-    total, weight = np.zeros(leaves), np.zeros(leaves)
+    """Return the weighted mean of the values in each leaf, 0 for a leaf without weight."""
+    total = np.zeros(leaves)
+    weight = np.zeros(leaves)
     for n in range(leaf.size):
         total[leaf[n]] += weights[n] * values[n]
         weight[leaf[n]] += weights[n]
@@ -34,126 +36,85 @@ def means(leaf: Whole, weights: Array, values: Array, leaves: int) -> Array:
 
 
 Slopes: TypeAlias = Callable[[Array], tuple[Array, Array | None]]
-"""Takes a shift of each example; gives slopes and second derivatives there, None if unknown."""
+"""Given a shift of each example, returns slopes and second derivatives (None if unknown) there."""
+Totals: TypeAlias = Callable[[Array], tuple[Array, Array | None, Array]]
+"""Given a shift of each leaf, returns the sums of slopes, second derivatives and |slopes| there."""
 
 _ROUNDING = 1e-12
-"""Share of a leaf's weight within which its sums count as equal."""
-_FAR = 1e100
-"""Beyond it `roots` looks for nothing."""
-_NEWTON = 100
-"""Turns after which `roots` takes no more of Newton's steps."""
-_FINE = 1e-13
-"""Relative width at which the bracket of a minimiser is closed."""
+"""Sums over a leaf count as equal if they differ by less than this share of its weight."""
 
 
 def quantiles(kinks: Array, weights: Array, low: Array, leaf: Whole) -> Array:
     """Return the minimiser in each leaf of Σ w max(q (k − v), (q − 1)(k − v)), nearest to 0.
 
-    Every piecewise linear loss with a corner k_n for each example is of this kind: left of all
-    corners the slope of the sum is −L, and corner n adds w_n >= 0 to it. `low` has L for each leaf:
-    the weight of corners after which the slope is no longer negative. It is 0 where a leaf has no
-    weight.
+    Every piecewise linear loss with a corner k_n for each example has this form: to the left of all
+    corners the slope of the sum is −L, and corner n adds w_n >= 0 to it. `low` holds L for each
+    leaf, which is the weight of the corners after which the slope is no longer negative. A leaf
+    without weight gets 0.
     """
-    k, w, ends = _gathered(kinks, weights, leaf, low.size)
-    return _select(k, w, ends, low)
-
-
-def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
-    """Return for each leaf a root of Σ w clip(v − k, −δ, δ), as `roots` does."""
-    return _clipped(*_gathered(kinks, weights, leaf, leaves), most)
+    order, ends = _by_leaf(leaf, low.size)
+    return _select(kinks[order], weights[order], ends, low)
 
 
 @njit(nogil=True)
-def _gathered(kinks: Array, weights: Array, leaf: Whole, leaves: int) -> tuple[Array, Array, Whole]:
-    """Return kinks and weights leaf by leaf, and where leaves end, after a 0."""
+def _by_leaf(leaf: Whole, leaves: int) -> tuple[Whole, Whole]:
+    """Return the examples leaf by leaf, and the places where leaves end, after a 0."""
+    # Counting sort: the leaves are small numbers.
     ends = np.zeros(leaves + 1, np.int64)
     for n in range(leaf.size):
         ends[leaf[n] + 1] += 1
     ends = ends.cumsum()
     at = ends.copy()
-    k, w = np.empty(leaf.size), np.empty(leaf.size)
+    order = np.empty(leaf.size, np.int64)
     for n in range(leaf.size):
-        place = at[leaf[n]]
-        at[leaf[n]] = place + 1
-        k[place], w[place] = kinks[n], weights[n]
-    return k, w, ends
-
-
-@njit(nogil=True)
-def _clipped(k: Array, w: Array, ends: Whole, most: float) -> Array:
-    found = np.zeros(ends.size - 1)
-    for i in range(found.size):
-        v, low, high, reach = 0.0, -math.inf, math.inf, 1.0
-        slope, bend, size = _slopes(k[ends[i] : ends[i + 1]], w[ends[i] : ends[i + 1]], v, most)
-        turn = 0
-        while abs(slope) > _ROUNDING * size:
-            low, high = (v, high) if slope < 0.0 else (low, v)
-            width = high - low
-            if width < math.inf and width <= _FINE * max(abs(low), abs(high)):
-                break
-            step = v - slope / bend if bend > 0.0 and turn < _NEWTON else v
-            if low < step < high:
-                v = step
-            elif width < math.inf:
-                v = low / 2.0 + high / 2.0
-            else:
-                v, reach = v - math.copysign(reach, slope), 2.0 * reach
-            slope, bend, _ = _slopes(k[ends[i] : ends[i + 1]], w[ends[i] : ends[i + 1]], v, most)
-            turn += 1
-        found[i] = v
-    return found
-
-
-@njit(nogil=True, fastmath={"reassoc", "contract"})
-def _slopes(k: Array, w: Array, v: float, most: float) -> tuple[float, float, float]:
-    """Return Σ w s with s = clip(v − k, −δ, δ), the weight of those within, and Σ w |s|."""
-    slope, bend, size = 0.0, 0.0, 0.0
-    for n in range(k.size):
-        s = min(max(v - k[n], -most), most)
-        slope += w[n] * s
-        size += w[n] * abs(s)
-        bend += w[n] if abs(s) < most else 0.0
-    return slope, bend, size
+        order[at[leaf[n]]] = n
+        at[leaf[n]] += 1
+    return order, ends
 
 
 @njit(nogil=True)
 def _select(k: Array, w: Array, ends: Whole, low: Array) -> Array:
     """Return the minimiser of each leaf, by selection in linear time; k and w are reordered."""
-    values, starts, ends = np.zeros(low.size), ends[:-1], ends[1:]
+    values = np.zeros(low.size)
     for i in range(low.size):
-        total = 0.0
-        for n in range(starts[i], ends[i]):
-            total += w[n]
+        start, stop = ends[i], ends[i + 1]
+        total = w[start:stop].sum()
         if not total > 0.0:
             continue
+        # Sums of weights have rounding errors, which must not move v past a flat stretch.
         slack = _ROUNDING * total
-        if low[i] <= slack:  # minimal up to the first corner
-            values[i] = min(0.0, _reach(k, w, starts[i], ends[i], slack)[0])
-        else:
-            v, rest = _reach(k, w, starts[i], ends[i], min(low[i], total) - slack)
-            if rest > 2.0 * slack:
-                values[i] = v
-                continue
-            after = math.inf  # flat from v to the next corner
-            for n in range(starts[i], ends[i]):
-                if k[n] > v and w[n] > 0.0:
-                    after = min(after, k[n])
-            values[i] = min(max(v, 0.0), after)
+        if low[i] <= slack:
+            # Every v up to the first corner is a minimiser.
+            values[i] = min(0.0, _reach(k, w, start, stop, slack)[0])
+            continue
+        v, rest = _reach(k, w, start, stop, min(low[i], total) - slack)
+        if rest > 2.0 * slack:
+            values[i] = v
+            continue
+        # The sum is flat from v to the next corner.
+        after = math.inf
+        for n in range(start, stop):
+            if k[n] > v and w[n] > 0.0:
+                after = min(after, k[n])
+        values[i] = min(max(v, 0.0), after)
     return values
 
 
 @njit(nogil=True)
 def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[float, float]:
-    """Return the first k at which the weights of all k' <= k reach the goal, and what is over.
+    """Return the first k at which the weights of all k' <= k reach the goal, and the excess.
 
-    Three-way partition about the median of three; the weight beyond the goal counts all that have
-    this k.
+    The method is quickselect with a three-way partition about the median of three. The excess
+    includes the weights of all examples with this k.
     """
     while True:
         a, b, c = k[start], k[(start + stop) // 2], k[stop - 1]
         pivot = max(min(a, b), min(max(a, b), c))
-        below, same = 0.0, 0.0
-        first, last, n = start, stop, start
+        below = 0.0
+        same = 0.0
+        first = start
+        last = stop
+        n = start
         while n < last:
             if k[n] < pivot:
                 k[n], k[first] = k[first], k[n]
@@ -168,6 +129,7 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
             else:
                 same += w[n]
                 n += 1
+        # Only the part that holds the goal is searched further.
         if first > start and goal <= below:
             stop = first
         elif goal <= below + same or last == stop:
@@ -180,10 +142,10 @@ def _reach(k: Array, w: Array, start: int, stop: int, goal: float) -> tuple[floa
 def damped(gradient: Array, curvature: Array) -> Array:
     """Return −sign(G) log(1 + |G|/H) for sums G of slopes and H of second derivatives.
 
-    Where |φ'''| <= φ'', as for exp and log(1 + exp), φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
-    |v|); this v minimises the bound, so that φ never rises. It is Newton's step up to second order,
-    and never longer, also in a leaf of one class, where nothing is minimal. An H that is 0 by
-    underflow counts as the least normal double: a φ'' above the true one shortens v.
+    If |φ'''| <= φ'', as for exp and log(1 + exp), then φ(v) <= φ(0) + φ'(0) v + φ''(0) (e^|v| − 1 −
+    |v|). This v minimises the bound, so that φ never rises. It equals Newton's step up to second
+    order, and is never longer, also in a leaf of one class, which has no minimiser. An H that is 0
+    by underflow counts as the least normal double: a larger φ'' makes v shorter.
     """
     size = np.abs(gradient)
     least = np.finfo(float).tiny * np.maximum(size, 1.0)  # so that the ratio is finite
@@ -191,41 +153,77 @@ def damped(gradient: Array, curvature: Array) -> Array:
 
 
 def roots(slopes: Slopes, weights: Array, leaf: Whole, leaves: int) -> Array:
-    """Return where the weighted slopes of each leaf sum to zero: Newton's method in a bracket.
+    """Return where the weighted slopes of each leaf sum to zero, for any convex loss.
 
-    For any convex loss. Where there are no second derivatives, or they are no help, it doubles
-    steps until the slope changes its sign, then halves; corners are found to rounding. It is ±1e100
-    where a minimiser is not nearer.
+    The result is ±1e100 if no minimiser is nearer.
     """
-    low, high = np.full(leaves, -math.inf), np.full(leaves, math.inf)
-    v, reach = np.zeros(leaves), np.ones(leaves)
-    far = np.zeros(leaves, dtype=bool)
-    # It ends within 1100 turns: after _NEWTON steps only double, past _FAR by turn 334, or halve a
-    # bracket, of width 2 _FAR at most, to 1 / _FAR within 667 more.
-    turn = 0
-    while True:
-        slope, bend = slopes(np.where(far, 0.0, v)[leaf])
-        g = sums(leaf, weights * slope, leaves)
+
+    def total(v: Array) -> tuple[Array, Array | None, Array]:
+        slope, bend = slopes(v[leaf])
+        size = sums(leaf, weights * np.abs(slope), leaves)
+        bends = None if bend is None else sums(leaf, weights * bend, leaves)
+        return sums(leaf, weights * slope, leaves), bends, size
+
+    return _newton(total, leaves)
+
+
+def clipped(kinks: Array, weights: Array, most: float, leaf: Whole, leaves: int) -> Array:
+    """Return for each leaf a root of Σ w clip(v − k, −most, most)."""
+    return _newton(lambda v: _clip_sums(kinks, weights, most, leaf, v), leaves)
+
+
+@njit(nogil=True)
+def _clip_sums(
+    kinks: Array, weights: Array, most: float, leaf: Whole, v: Array
+) -> tuple[Array, Array, Array]:
+    """Return Σ w s with s = clip(v − k, −most, most), the weight inside, and Σ w |s|."""
+    slope = np.zeros(v.size)
+    bend = np.zeros(v.size)
+    size = np.zeros(v.size)
+    for n in range(leaf.size):
+        i = leaf[n]
+        s = min(max(v[i] - kinks[n], -most), most)
+        slope[i] += weights[n] * s
+        size[i] += weights[n] * abs(s)
+        bend[i] += weights[n] * (abs(s) < most)
+    return slope, bend, size
+
+
+def _newton(total: Totals, leaves: int) -> Array:
+    """Return a root of a monotone function of each leaf, by Newton's method in a bracket.
+
+    If there are no derivatives, or if they do not help, steps double until the sign changes, and
+    then halve the bracket; jumps are found to rounding.
+    """
+    far, newton_steps = 1e100, 100
+    low = np.full(leaves, -math.inf)
+    high = np.full(leaves, math.inf)
+    v = np.zeros(leaves)
+    reach = np.ones(leaves)
+    lost = np.zeros(leaves, dtype=bool)
+    # The loop ends within 1100 turns. After the Newton steps it doubles steps, past 1e100 by turn
+    # 334, or halves a bracket, whose width falls from 2e100 to 1e-100 within 667 more.
+    for turn in count():
+        g, bend, sizes = total(np.where(lost, 0.0, v))
         if turn == 0:
-            size = sums(leaf, weights * np.abs(slope), leaves)
+            size = sizes
+        # A sum that is rounding of its terms is a root.
         flat = np.abs(g) <= _ROUNDING * size
         low = np.where((g <= 0.0) | flat, v, low)
         high = np.where((g >= 0.0) | flat, v, high)
         inside = np.isfinite(low) & np.isfinite(high)
-        with np.errstate(invalid="ignore"):
-            fine = _FINE * np.maximum(np.abs(low), np.abs(high))
-            closed = high - low <= np.maximum(fine, 1.0 / _FAR)
-        open_ = ~far & ~flat & ~(inside & closed)
-        if not open_.any():
-            return v
         with np.errstate(all="ignore"):
-            halved = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
+            fine = 1e-13 * np.maximum(np.abs(low), np.abs(high))
+            closed = inside & (high - low <= np.maximum(fine, 1.0 / far))
+            open_ = ~(lost | flat | closed)
+            if not open_.any():
+                return v
+            other = np.where(inside, low / 2.0 + high / 2.0, v - np.sign(g) * reach)
             reach = np.where(inside, reach, 2.0 * reach)
-            step = v
-            if bend is not None and turn < _NEWTON:
-                step = v - g / sums(leaf, weights * bend, leaves)
-            good = (np.abs(step) < _FAR) & (step > low) & (step < high)
-        v = np.where(open_, np.where(good, step, halved), v)
-        far |= ~(np.abs(v) < _FAR)  # also nan
-        v = np.clip(v, -_FAR, _FAR)
-        turn += 1
+            step = v if bend is None or turn >= newton_steps else v - g / bend
+            # Newton's step is taken only inside the bracket.
+            good = (np.abs(step) < far) & (step > low) & (step < high)
+        v = np.where(open_, np.where(good, step, other), v)
+        lost |= ~(np.abs(v) < far)  # also nan
+        v = np.clip(v, -far, far)
+    raise AssertionError("unreachable: the loop returns")

@@ -15,9 +15,9 @@ from relaxboost._core.parameters import positive
 from relaxboost.functional.losses.base import PointwiseLoss
 
 SOFT = 0.5
-"""The temperature τ at which `Refitted` goes down hinges: within τ log K of the risk."""
+"""The temperature τ of the smooth risk that `Refitted` lowers for hinges: within τ log K of R."""
 STEEPEST = 350.0
-"""Where `Exponential` goes on as a straight line; squares of its slopes are finite doubles."""
+"""The −y f from which `Exponential` is a line; squares of its slopes are finite doubles."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Logistic(PointwiseLoss):
         share, tail = _shares(-y * F)
         both = 1.0 + tail
         both *= both
-        bend = np.divide(tail, both, out=tail)  # 1 − s would be 0 from −y f = 37 on
+        bend = np.divide(tail, both, out=tail)  # 1 − s rounds to 0 if −y f > 37
         share *= -y
         return share, bend
 
@@ -67,9 +67,9 @@ class Logistic(PointwiseLoss):
 
 
 def _shares(u: Array) -> tuple[Array, Array]:
-    """Return 1 / (1 + exp(−u)), and exp(−|u|), which are good to rounding for all u.
+    """Return 1 / (1 + exp(−u)), and exp(−|u|), both good to rounding for all u.
 
-    In place: new memory takes longer than the numbers.
+    The operations are in place, since new memory takes longer than the arithmetic.
     """
     tail = np.abs(u)
     np.exp(np.negative(tail, out=tail), out=tail)
@@ -83,7 +83,7 @@ def _shares(u: Array) -> tuple[Array, Array]:
 class Exponential(PointwiseLoss):
     """exp(−y f), differentiable, without any of the constants.
 
-    Where −y f exceeds 350 it goes on as its tangent, so that nothing overflows; it stays convex.
+    If −y f exceeds 350 its tangent replaces it, so that nothing overflows; it stays convex.
     On data that a function of the span separates the infimum 0 is not attained.
 
     References
@@ -99,12 +99,13 @@ class Exponential(PointwiseLoss):
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values and −y exp(−y f)."""
+        # Beyond this the loss is the tangent at STEEPEST.
         u = np.minimum(-y * F, STEEPEST)
         heights = np.exp(u)
         return heights * (1.0 + (-y * F - u)), -y * heights
 
     def derivatives(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return −y and 1 times exp(−y f); the second is too large where the loss is straight."""
+        """Return −y and 1 times exp(−y f); the second is too large on the tangent."""
         heights = np.exp(np.minimum(-y * F, STEEPEST))
         return -y * heights, heights
 
@@ -142,7 +143,8 @@ class Hinge(PointwiseLoss):
     def refitted(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
         """Return the damped Newton step of the `softened` hinge.
 
-        Minimisers put examples on the corner, where the majority of a leaf holds it still.
+        A minimiser would put examples on the corner, and the majority of a leaf would then keep it
+        from moving.
         """
         return SOFT * Logistic().refitted((F - y) / SOFT, y, p, leaf, leaves)
 

@@ -1,4 +1,4 @@
-"""Losses of several classes, on one output for each: hinge and multinomial logistic."""
+"""Losses of several classes, with one output for each: hinge and multinomial logistic."""
 
 from __future__ import annotations
 
@@ -12,58 +12,57 @@ import numpy as np
 from scipy.special import softmax, xlogy
 
 from relaxboost._core.arrays import Array, Flags, Whole
+from relaxboost._core.compiled import njit
 from relaxboost._core.lazy import cp
 from relaxboost.functional.losses.base import Loss, MeanRisk, Risk
-from relaxboost.functional.losses.classes import hinge, logistic
 from relaxboost.functional.losses.leaves import damped, roots, sums
 from relaxboost.functional.losses.margins import SOFT
 from relaxboost.functional.measure import Empirical
 
 Moves: TypeAlias = Callable[[int, Array, Whole, int], Array]
-"""Of a class, weights, leaves and how many there are; see `MulticlassLoss.moves`."""
-
-_SUM = 4.0 * 2.0**-52
-"""Row sums of conjugate points are taken for zero within this, for each class and unit of |z|."""
+"""Returns v for each leaf, given class, weights, leaves and their number."""
 
 
 class MulticlassRisk(MeanRisk):
     """A mean over examples of a loss of K outputs and the place of the label among the classes.
 
-    The losses here do not change when all outputs of an example move alike, so that R* is
-    finite only for Z whose rows sum to zero; in doubles, to a few units in the last place.
+    The losses do not change if the same number is added to all outputs of an example. Therefore R*
+    is finite only for Z whose rows sum to zero; in doubles, to a few units in the last place.
     """
 
     centred = True
 
     def __init__(self, loss: MulticlassLoss, y: Whole, measure: Empirical, classes: Any) -> None:
-        self.loss, self.y, self.measure, self.classes = loss, y, measure, classes
+        super().__init__(loss, y, measure, classes)
         self.outputs = len(classes)
-        self.strong_convexity, self.smoothness = 0.0, loss.smoothness
-        self.gradient_bound, self.attained = loss.gradient_bound, loss.attained
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
         values, slopes = self.loss.rows(F, self.y)
         return self.measure.mean(values), slopes
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return for each class what lowers R if its outputs alone move; see `moves`.
+        """Return for each class the number that lowers R if its outputs alone move; see `moves`.
 
-        Where each move does, so does their mean, by convexity, and a step of 1/K or less.
+        If each of these moves lowers R, so does their mean, by convexity: a step of at most 1/K.
         """
+        # The work that all classes share is done once.
         move = self.loss.moves(F, self.y)
         columns = [leaf] * F.shape[1] if leaf.ndim == 1 else leaf.T
         found = [move(k, self.measure.p, column, leaves) for k, column in enumerate(columns)]
         return np.stack(found, axis=1)
 
     def margins(self) -> Any:
-        """Return the rows of f_y − f_k where the loss falls for ever with them."""
+        """Return the matrix of f_y − f_k if the loss is `falling`; see `Risk.margins`."""
         if not self.loss.falling:
             return None
         from scipy.sparse import csr_array
 
         classes = len(self.classes)
+        # A row for each example and each class other than its own.
         n, k = np.nonzero(np.arange(classes)[None, :] != self.y[:, None])
-        n, k = n[self.measure.p[n] > 0.0], k[self.measure.p[n] > 0.0]
+        heavy = self.measure.p[n] > 0.0
+        n = n[heavy]
+        k = k[heavy]
         rows = np.arange(len(n))
         entries = np.concatenate([np.ones(len(n)), -np.ones(len(n))])
         places = np.concatenate([n * classes + self.y[n], n * classes + k])
@@ -73,9 +72,11 @@ class MulticlassRisk(MeanRisk):
     def nearby(self, Z: Array, snap: float = 0.0) -> Array:
         """Return the point whose rows are −e_y plus a distribution near Z_n + e_y."""
         rows = np.arange(len(self.y))
+        # Entries of other classes are shares >= 0; small ones count as 0.
         U = np.where(snap < Z, Z, 0.0)
         U[rows, self.y] = 0.0
         total = U.sum(axis=1, keepdims=True)
+        # Shares that sum to more than 1 are scaled to a distribution.
         U /= np.where(total > 1.0 - snap, total, 1.0)
         U[rows, self.y] = -U.sum(axis=1)
         return U
@@ -88,29 +89,25 @@ class MulticlassRisk(MeanRisk):
 
 
 class MulticlassLoss(Loss, ABC):
-    """A loss l(f, y) of K outputs that does not change when they move alike.
+    """A loss l(f, y) of K outputs that does not change if the same number is added to all.
 
-    A subclass has `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
+    A subclass defines `rows`, `atoms` and `conjugates`, as `MultinomialLogistic` does.
     """
 
     task: ClassVar[str] = "multiclass"
     two_classes: ClassVar[str] = ""
-    """The name of a loss of two classes, which stands for this one where there are more."""
-    smoothness: float = math.inf
-    gradient_bound: float = math.inf
-    attained: bool = True
-    falling: bool = False
-    """Whether l falls for ever with each f_y − f_k towards an infimum that it does not attain."""
+    """The name of a loss of two classes that stands for this loss if there are more classes."""
 
     @abstractmethod
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return l(F_n, y_n) of shape (N,), and subgradients of shape (N, K)."""
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return a function of (k, p, leaf, leaves) that gives v for each leaf.
+        """Return a function of class k, weights p, leaf numbers and their count.
 
-        Adding v to the outputs of class k alone lowers Σ p_n l(F_n, y_n) in the leaf most. This
-        one takes any loss, at the price of many evaluations.
+        The function returns a number v for each leaf. Adding v to the outputs of class k alone
+        lowers Σ p_n l(F_n, y_n) in the leaf most. It works for any loss and evaluates it many
+        times.
         """
 
         def move(k: int, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -155,14 +152,14 @@ class MulticlassHinge(MulticlassLoss):
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and e_k − e_y."""
-        return _compiled(hinge, F, y)
+        return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:
         """Return the slopes of τ log Σ exp((f_k + [k ≠ y])/τ) − f_y."""
         return MultinomialLogistic().rows(_softer(F, y), y)[1]
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return what takes damped Newton steps of the softened hinge, as for `Hinge`."""
+        """Return a function for damped Newton steps of the softened hinge, as for `Hinge`."""
         move = MultinomialLogistic().moves(_softer(F, y), y)
         return lambda k, p, leaf, leaves: SOFT * move(k, p, leaf, leaves)
 
@@ -198,12 +195,14 @@ class MultinomialLogistic(MulticlassLoss):
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
         """Return the values and softmax(F_n) − e_y."""
-        return _compiled(logistic, F, y)
+        return _compiled(_logistic, F, y)
 
     def moves(self, F: Array, y: Whole) -> Moves:
-        """Return what takes damped Newton steps; see `leaves.damped`."""
-        slopes, shares = self.rows(F, y)[1], softmax(F, axis=1)
-        bends, others = shares * (1.0 - shares), shares.copy()
+        """Return a function for damped Newton steps; see `leaves.damped`."""
+        slopes = self.rows(F, y)[1]
+        shares = softmax(F, axis=1)
+        bends = shares * (1.0 - shares)
+        others = shares.copy()
         top = np.arange(len(y)), shares.argmax(axis=1)
         others[top] = 0.0
         bends[top] = shares[top] * others.sum(axis=1)  # 1 − π may be 0 by rounding
@@ -228,7 +227,8 @@ class MultinomialLogistic(MulticlassLoss):
 
 def _compiled(kernel: Any, F: Array, y: Whole) -> tuple[Array, Array]:
     F = np.ascontiguousarray(F, dtype=np.float64)
-    values, slopes = np.empty(len(y)), np.empty(F.shape)
+    values = np.empty(len(y))
+    slopes = np.empty(F.shape)
     kernel(F, y, values, slopes)
     return values, slopes
 
@@ -243,7 +243,9 @@ def _distributions(Z: Array, y: Whole) -> Flags:
     rows = np.arange(len(y))
     others = Z.copy()
     others[rows, y] = 0.0
-    allowed = _SUM * Z.shape[1] * np.abs(Z).sum(axis=1)
+    # The sum of a row is zero up to a few units in the last place for each class.
+    allowed = 4.0 * np.finfo(float).eps * Z.shape[1] * np.abs(Z).sum(axis=1)
+    # The entry of the label is minus the sum of the others, and at least −1.
     own = Z[rows, y]
     return (
         (others >= 0.0).all(axis=1) & (own >= -1.0 - allowed) & (np.abs(Z.sum(axis=1)) <= allowed)
@@ -252,3 +254,50 @@ def _distributions(Z: Array, y: Whole) -> Flags:
 
 def _indicators(y: Whole, classes: int) -> Array:
     return np.eye(classes)[y]
+
+
+@njit()
+def _hinge(F: Array, y: Whole, values: Array, slopes: Array) -> None:
+    """Write max over k of f_k + [k ≠ y] − f_y, and e_k − e_y for the first k that attains it."""
+    for n in range(F.shape[0]):
+        own = y[n]
+        best = -math.inf
+        place = own
+        for k in range(F.shape[1]):
+            slopes[n, k] = 0.0
+            raised = F[n, k] if k == own else F[n, k] + 1.0
+            # The first class wins a tie, as documented.
+            if raised > best:
+                best = raised
+                place = k
+        values[n] = best - F[n, own]
+        if place != own:
+            slopes[n, place] = 1.0
+            slopes[n, own] = -1.0
+
+
+@njit()
+def _logistic(F: Array, y: Whole, values: Array, slopes: Array) -> None:
+    """Write log Σ exp(f_k) − f_y, and softmax(f) − e_y; in place.
+
+    The largest output is left out of the sum, and the slope of y is minus the sum of the others.
+    Therefore nothing overflows, and small values and slopes keep their relative accuracy.
+    """
+    for n in range(F.shape[0]):
+        own = y[n]
+        top = 0
+        for k in range(1, F.shape[1]):
+            if F[n, k] > F[n, top]:
+                top = k
+        rest = 0.0
+        for k in range(F.shape[1]):
+            slopes[n, k] = math.exp(F[n, k] - F[n, top])
+            if k != top:
+                rest += slopes[n, k]
+        values[n] = (F[n, top] - F[n, own]) + math.log1p(rest)
+        others = 0.0
+        for k in range(F.shape[1]):
+            if k != own:
+                slopes[n, k] /= 1.0 + rest
+                others += slopes[n, k]
+        slopes[n, own] = -others

@@ -1,42 +1,54 @@
-"""Ranking: the hinge on pairs of documents of one query, in O(n log n) time and O(n) memory."""
+"""The ranking hinge on pairs of documents of one query, in O(n log n) time and O(n) memory."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
+from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost.functional.losses.base import Loss, PointwiseRisk, Risk
 from relaxboost.functional.losses.leaves import damped, sums
 from relaxboost.functional.losses.margins import Hinge
-from relaxboost.functional.losses.pairs import Queries, violated
 from relaxboost.functional.measure import Empirical
 
 NORMALISE = ("pairs", "queries")
-_TIES = math.nextafter(0.0, 1.0)
+
+
+class Queries(NamedTuple):
+    """The documents of a ranking by their queries."""
+
+    weights: Array
+    """Of the documents, shape (N,)."""
+    grades: Whole
+    """The places 0, 1, ... of the grades within the query, shape (N,)."""
+    order: Whole
+    """The numbers of the documents in the order of their queries, of shape (N,)."""
+    starts: Whole
+    """Where each query begins in `order`, shape (Q + 1,)."""
 
 
 @dataclass(frozen=True)
 class RankingHinge(Loss):
     """max(0, 1 − (f_i − f_j)), mean over the pairs i, j of one query with y_i > y_j.
 
-    Targets are grades, higher the better, as numbers; `bind` needs `groups`, the query of each
-    document, ids of any kind in any order. Queries of one document, or of one grade, have no pair
-    and contribute nothing; some query must have a pair of positive weight. At f_i − f_j = 1 the
-    subgradient of the pair is 0. With example weights a pair weighs the product of its two, so that
-    a document of weight 2 is as good as two of them. Pairs are never listed, except by
-    `RankingRisk.pairs` and what needs it: the cvxpy expression, the conjugate and `optimum`.
+    Targets are grades, as numbers; higher is better. `bind` needs `groups`, the query of each
+    document, as ids of any kind in any order. Queries of one document, or of one grade, have no
+    pair and contribute nothing; some query must have a pair of positive weight. At f_i − f_j = 1
+    the subgradient of the pair is 0. With example weights a pair weighs the product of the weights
+    of its documents, so that a document of weight 2 counts as two documents. Only
+    `RankingRisk.pairs`, the cvxpy expression, the conjugate and `optimum` list the pairs.
 
     Parameters
     ----------
     normalise : {"pairs", "queries"}
-        The mean over all pairs of all queries, or the mean over queries of the mean over their
-        pairs, in which a query of many documents counts no more than another.
+        "pairs" takes the mean over all pairs of all queries. "queries" takes the mean over the
+        queries of the mean over their pairs, so that all queries count equally.
 
     References
     ----------
@@ -61,19 +73,24 @@ class RankingHinge(Loss):
 class RankingRisk(Risk):
     """The risk of `RankingHinge` on data."""
 
-    shrinkage = 0.1  # since leaves need not lower it
+    # A refitted leaf need not lower the risk, and so steps are shorter than with other losses.
+    shrinkage = 0.1
 
     def __init__(self, loss: RankingHinge, y: Array, measure: Empirical, groups: Any) -> None:
-        self.loss, self.y, self.measure = loss, y, measure
+        self.loss = loss
+        self.y = y
+        self.measure = measure
         self.query = _queries(groups, len(y), loss)
         """The place of each document's query among the ids."""
+        # The documents query by query, and by grade within a query.
         order = np.lexsort((y, self.query))
         sizes = np.bincount(self.query)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         self._sizes = sizes.astype(np.float64)
         grades = _places(y, self.query, order, starts)
-        # Weights of 1 where all are equal, so that counts are exact.
+        # Equal weights become 1, so that sums of them are exact.
         self._queries = Queries(measure.p / measure.p.max(), grades, order, starts)
+        # With an infinite margin every pair is violated, which counts them.
         below, above = self._violated(np.zeros(len(y)), math.inf)
         pairs = np.bincount(self.query, self._queries.weights * below)
         if not pairs.sum() > 0.0:
@@ -82,22 +99,27 @@ class RankingRisk(Risk):
                 f"pair to rank; check that groups, with {len(sizes)} ids for {len(y)} documents, "
                 "are the queries and y the grades"
             )
+        # Queries without pairs do not count in the mean over queries.
         ranked = pairs > 0.0
         shares = np.full(len(pairs), 1.0 / pairs.sum())
         if loss.normalise == "queries":
             shares = np.divide(1.0 / ranked.sum(), pairs, out=np.zeros(len(pairs)), where=ranked)
         self._shares = shares[self.query]
         self._scale = self._shares / measure.p.max()
-        # Of a document's pairs, those where it is the better and those where it is the worse
-        # pull in opposite directions.
+        # The pairs in which a document is the better and those in which it is the worse pull it in
+        # opposite directions.
         self.gradient_bound = measure.norm(self._scale * np.maximum(below, above))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R[f] and the subgradient: with weights 1, the violated j less the violated i."""
+        """Return R[f] and the subgradient.
+
+        With weights of 1, the subgradient at a document is the number of its violated pairs in
+        which it is the worse, less the number of those in which it is the better.
+        """
         below, above = self._violated(F, 1.0)
         slopes = self._scale * (above - below)
-        # The sum of f_j − f_i over violated pairs is that of F times slopes, query by query; there
-        # the slopes sum to zero.
+        # The sum of f_j − f_i over violated pairs is that of F times slopes. The slopes of a query
+        # sum to zero, so that the mean of F may be subtracted, which keeps rounding small.
         centre = np.bincount(self.query, F) / self._sizes
         spread = self.measure.inner(slopes, F - centre[self.query])
         return max(self.measure.mean(self._scale * below) + spread, 0.0), slopes
@@ -105,8 +127,8 @@ class RankingRisk(Risk):
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
         """Return the balance of the violated pairs of each leaf, within ±log 2.
 
-        Pairs join leaves, so that no leaf has a minimiser of its own. In the balance a document
-        counts once for each violated pair, for or against.
+        Pairs connect leaves, so that a single leaf has no minimiser. In the balance each violated
+        pair of a document counts once, for the document or against it.
         """
         below, above = self._violated(F, 1.0)
         p = self.measure.p * self._scale
@@ -115,19 +137,21 @@ class RankingRisk(Risk):
         )
 
     def disagreement(self, F: Array) -> float:
-        """Return the share of violated constraints, f_i <= f_j (GB11, Fig. 2), in [0, 1].
+        """Return the share of violated pairs, f_i <= f_j (GB11, Fig. 2), in [0, 1].
 
-        Pairs weigh what they weigh in the risk; scores that tie violate.
+        Pairs have the weights of the risk; equal scores violate a pair.
         """
-        below, _ = self._violated(F, _TIES)
+        # Ties are below the least positive double.
+        below, _ = self._violated(F, math.nextafter(0.0, 1.0))
         return self.measure.mean(self._scale * below)
 
     def pairs(self) -> tuple[Whole, Whole, Array]:
-        """Return the better, the worse and the weight of each pair; the weights sum to 1.
+        """Return the better document, the worse document and the weight of each pair.
 
-        This takes memory for all of them.
+        The weights sum to 1. The arrays take memory for all pairs.
         """
-        better, worse = [], []
+        better = []
+        worse = []
         weights, grades_of, order, starts = self._queries
         for start, stop in pairwise(starts):
             documents = order[start:stop]
@@ -135,7 +159,8 @@ class RankingRisk(Risk):
             i, j = np.nonzero(grades[:, None] > grades[None, :])
             better.append(documents[i])
             worse.append(documents[j])
-        i, j = np.concatenate(better), np.concatenate(worse)
+        i = np.concatenate(better)
+        j = np.concatenate(worse)
         return i, j, self._shares[i] * weights[i] * weights[j]
 
     def parts(self) -> tuple[Any, Risk]:
@@ -157,13 +182,14 @@ class RankingRisk(Risk):
     def conjugate(self, Z: Array) -> float:
         """Return R*(Z), by a linear program over the pairs.
 
-        Z must be the divergence of a flow on the pairs, at most their weights:
-        R*(Z) = min −Σ v_ij over 0 <= v <= weight with Σ v_ij (e_j − e_i) = p Z. HiGHS solves it,
-        to its tolerance of 1e-9 relative to the largest weight.
+        The domain of R* holds the divergences Z of flows v on the pairs that are at most the
+        weights: R*(Z) = min −Σ v_ij over 0 <= v <= weight with Σ v_ij (e_j − e_i) = p Z. HiGHS
+        solves it to a tolerance of 1e-9 relative to the largest weight.
         """
         from scipy.optimize import linprog
 
         D, hinge = self.parts()
+        # HiGHS has absolute tolerances, and weights of pairs may be tiny.
         share = hinge.measure.p / hinge.measure.p.max()
         found = linprog(
             -share,
@@ -180,13 +206,16 @@ class RankingRisk(Risk):
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
-        below, above = np.empty(len(self.y)), np.empty(len(self.y))
+        """Return for each document the weights on the other side of its violated pairs."""
+        below = np.empty(len(self.y))
+        above = np.empty(len(self.y))
         F = np.ascontiguousarray(F, dtype=np.float64)
-        violated(F, self._queries, margin, below, above)
+        _sweep(F, self._queries, margin, below, above)
         return below, above
 
 
 def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
+    """Return the place of each document's query among the sorted ids, or raise."""
     if groups is None:
         raise InputError(
             f"{loss!r} needs groups, the query of each document; zeros if there is one query only"
@@ -194,8 +223,8 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
     ids = np.asarray(groups)
     if ids.shape != (size,):
         raise InputError(
-            f"groups need shape ({size},), the query of each document, got {ids.shape}; from sizes "
-            "make them by np.repeat(np.arange(len(sizes)), sizes)"
+            f"groups need shape ({size},), the query of each document, got {ids.shape}; if you "
+            "have the sizes of the queries, give np.repeat(np.arange(len(sizes)), sizes)"
         )
     if ids.dtype.kind == "f" and not np.isfinite(ids).all():
         bad = int(np.flatnonzero(~np.isfinite(ids))[0])
@@ -209,7 +238,7 @@ def _queries(groups: Any, size: int, loss: RankingHinge) -> Whole:
 
 
 def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
-    """Return 0, 1, ... for the grades of each query from below."""
+    """Return for each document the number of lower grades in its query."""
     steps = np.zeros(len(y), dtype=np.int64)
     steps[1:] = y[order][1:] != y[order][:-1]
     steps[starts[:-1]] = 0
@@ -217,3 +246,69 @@ def _places(y: Array, query: Any, order: Any, starts: Any) -> Whole:
     places = np.empty(len(y), dtype=np.int64)
     places[order] = total - total[starts[:-1]][query[order]]
     return places
+
+
+@njit()
+def _sweep(F: Array, queries: Queries, margin: float, below: Array, above: Array) -> None:
+    """Write for each document the weights of the documents with which its pairs are violated.
+
+    A pair consists of i and j of one query with grade_i > grade_j. It is violated if the double
+    f_i − f_j is below the margin. This is monotone in either score. Therefore one sweep in falling
+    order of the scores and one in rising order meet each pair once; a Fenwick tree over the grades
+    holds the documents met so far. A query of n documents takes O(n log n) time.
+
+    `below` gets for each i the weight of all such j, and `above` for each j that of all such i.
+    """
+    weights = queries.weights
+    grades = queries.grades
+    starts = queries.starts
+    for q in range(starts.size - 1):
+        documents = queries.order[starts[q] : starts[q + 1]]
+        n = documents.size
+        size = 0
+        for i in documents:
+            size = max(size, grades[i] + 1)
+            below[i] = above[i] = 0.0
+        if size < 2:
+            continue
+        ranked = documents[np.argsort(F[documents])]
+        tree = np.zeros(size + 1)
+        # The documents that violate a pair with i are the last ones in the order, and grow with it.
+        met = n - 1
+        for place in range(n - 1, -1, -1):
+            i = ranked[place]
+            while met >= 0 and F[i] - F[ranked[met]] < margin:
+                j = ranked[met]
+                _add(tree, grades[j], weights[j])
+                met -= 1
+            below[i] = _total(tree, grades[i])
+        tree[:] = 0.0
+        met = 0
+        for place in range(n):
+            j = ranked[place]
+            while met < n and F[ranked[met]] - F[j] < margin:
+                i = ranked[met]
+                # Grades count from the top here, so that a prefix holds the grades above.
+                _add(tree, size - 1 - grades[i], weights[i])
+                met += 1
+            above[j] = _total(tree, size - 1 - grades[j])
+
+
+@njit()
+def _add(tree: Array, place: int, weight: float) -> None:
+    """Add a weight at a place of a Fenwick tree."""
+    k = place + 1
+    while k < tree.size:
+        tree[k] += weight
+        k += k & -k
+
+
+@njit()
+def _total(tree: Array, place: int) -> float:
+    """Return the weight at places before `place`."""
+    total = 0.0
+    k = place
+    while k > 0:
+        total += tree[k]
+        k -= k & -k
+    return total

@@ -1,4 +1,4 @@
-"""The losses that there are, by name and by task."""
+"""The known losses, by name and by task."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ LOSSES: Registry[Any] = Registry("loss")
 
 
 def fitting(*tasks: str) -> str:
-    """Return the named losses for some tasks, as messages write them: "Squared() or Huber()"."""
+    """Return the losses for some tasks as text for messages: "Squared() or Huber()"."""
     *most, last = [f"{kind.__name__}()" for kind in LOSSES.values() if kind.task in tasks]
     return f"{', '.join(most)} or {last}" if most else last

@@ -66,7 +66,7 @@ class Absolute(PointwiseLoss):
 class Quantile(PointwiseLoss):
     """max(q (y − f), (1 − q) (f − y)), which a q-quantile of y minimises.
 
-    At f = y the subgradient is 0. The gradient is at most max(q, 1 − q).
+    At f = y the subgradient is 0. The size of the gradient is at most max(q, 1 − q).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Quantile(PointwiseLoss):
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
         """Return the values, and 1 − q above y, −q below it, 0 at it."""
         residual = F - y
-        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # no branch to be guessed
+        slopes = ((residual > 0.0) - self.q) * (residual != 0.0)  # faster than np.where
         return slopes * residual, slopes
 
     def minimisers(self, F: Array, y: Array, p: Array, leaf: Whole, leaves: int) -> Array:
@@ -109,7 +109,7 @@ class Quantile(PointwiseLoss):
 
 @dataclass(frozen=True)
 class Huber(PointwiseLoss):
-    """(f − y)²/2 where |f − y| <= δ, and δ |f − y| − δ²/2 beyond; Λ = 1, differentiable.
+    """(f − y)²/2 if |f − y| <= δ, else δ |f − y| − δ²/2; differentiable, with Λ = 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Targets as losses take them: numbers, labels, signs, grades; the errors say which loss fits."""
+"""Checks of targets, and their conversion to numbers, places among the classes, or signs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ def numbers(y: Any, loss: Any) -> Array:
     """Return targets as finite doubles of shape (N,)."""
     given = _array(y)
     try:
+        # NumPy would convert strings such as "1" to numbers.
         if given.dtype.kind not in "biufO" or any(isinstance(v, str) for v in _first(given)):
             raise TypeError("not numbers")
         targets = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{loss!r} needs numbers for targets, got {_kind(y)}; for labels of two classes use "
-            f"{fitting('binary')}, of more {fitting('multiclass')}"
+            f"{fitting('binary')}, for labels of more classes {fitting('multiclass')}"
         ) from error
     if targets.ndim != 1:
         raise InputError(f"targets need shape (N,), got {targets.shape}")
@@ -34,7 +35,7 @@ def numbers(y: Any, loss: Any) -> Array:
 
 
 def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
-    """Return each label's place among the classes, and the classes, sorted where not given."""
+    """Return each label's place among the classes, and the classes, by default sorted."""
     y = _array(y)
     if y.ndim != 1:
         raise InputError(f"labels need shape (N,), got {y.shape}")
@@ -53,13 +54,14 @@ def labels(y: Any, classes: Any, loss: Any) -> tuple[Whole, Any]:
             f"{loss!r} needs at least two classes, and there is one only, {known.tolist()[0]!r}; "
             "add examples of another"
         )
+    # A dictionary compares labels exactly, also of mixed kinds.
     places = {label: number for number, label in enumerate(known.tolist())}
     found = [places.get(label, -1) for label in y.tolist()]
     if -1 in found:
         unknown = y.tolist()[found.index(-1)]
         raise InputError(
             f"label {unknown!r} is not among the classes, which are {known.tolist()}; leave its "
-            "examples out, or begin anew with it among them"
+            "examples out, or train a new model with it"
         )
     return np.array(found, dtype=np.int64), known
 
@@ -75,23 +77,23 @@ def signs(y: Any, classes: Any, loss: Any) -> tuple[Array, Any]:
 
 
 def decided(F: Array, classes: Any) -> Any:
-    """Return the label that each row of outputs F decides for; F itself where there are none."""
+    """Return the label that each row of outputs F decides for; F itself without classes."""
     if classes is None:
         return F
     return classes[(F > 0.0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
 
 def targets_of(loss: Any, y: Any, groups: Any, classes: Any) -> tuple[Any, Any]:
-    """Return targets as a loss takes them, and the classes or None.
+    """Return targets in the form that a loss takes, and the classes or None.
 
     Raises
     ------
     InputError
-        Where they do not fit, or groups are given to a loss that does not rank.
+        If the targets do not fit the loss, or if it gets groups and does not rank.
     """
     if groups is not None and loss.task != "ranking":
         raise InputError(
-            f"{loss!r} does not rank, and so takes no groups; leave them out, or use "
+            f"{loss!r} does not rank and takes no groups; leave them out, or use "
             f"{fitting('ranking')}"
         )
     if loss.task == "binary":
@@ -104,12 +106,13 @@ def _check_labels(y: Any, loss: Any) -> None:
         if not np.isfinite(y).all():
             bad = int(np.flatnonzero(~np.isfinite(y))[0])
             raise InputError(f"labels must not be missing; example {bad} has {y[bad]}")
+        # Fractions are nearly always targets of regression in the wrong estimator.
         broken = np.flatnonzero(y != np.floor(y))
         if broken.size:
             raise InputError(
                 f"{loss!r} needs labels, and example {broken[0]} has {y[broken[0]]}, which is no "
-                f"whole number; for numbers use {fitting('regression')}; for labels that are "
-                "written so, give strings"
+                f"whole number; for numbers use {fitting('regression')}, or give labels as "
+                "strings"
             )
     elif y.dtype.kind == "O":
         missing = [n for n, v in enumerate(y.tolist()) if v is None or v != v]

@@ -21,8 +21,8 @@ from benchmarks.reproductions.runs import Store, baseline, follow
 from relaxboost._core.errors import InputError
 from relaxboost.functional import (
     MulticlassHinge,
-    MulticlassStumps,
     RankingHinge,
+    RegressionStumps,
     Residual,
     Stopping,
     boost,
@@ -93,7 +93,7 @@ def test_a_run_is_that_of_boost(data, algorithm):
     whole = boost(
         X,
         MulticlassHinge().bind(y),
-        MulticlassStumps(),
+        RegressionStumps(),
         algorithm=ALGORITHMS[algorithm](step="1/sqrt(t)", scale=4.0),
         stopping=Stopping(12, max_learners=12),
     )

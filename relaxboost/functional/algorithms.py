@@ -1,0 +1,423 @@
+"""The algorithms of restricted gradient descent: their options and their rounds.
+
+Grubb & Bagnell (2011) have three algorithms; `Refitted` is Friedman's TreeBoost.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError
+from relaxboost._core.loop import Clock
+from relaxboost._core.parameters import positive
+from relaxboost._core.registry import Registry
+from relaxboost._core.rounding import roundoff
+from relaxboost.functional.learners import Hypothesis, Pool, WeakLearner
+from relaxboost.functional.learners.base import PROJECTIONS
+from relaxboost.functional.losses import Risk
+from relaxboost.functional.measure import Empirical
+from relaxboost.functional.schedules import check_step, line_search
+
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "Direction",
+    "Naive",
+    "Projected",
+    "Refitted",
+    "Repeated",
+    "Residual",
+    "algorithm_of",
+    "projector",
+]
+
+ITERATES = ("last", "best", "average")
+
+
+class Projected(NamedTuple):
+    """The multiple of a hypothesis that is nearest to the projected vector, GB11 Eq. 2."""
+
+    hypothesis: Hypothesis
+    coefficient: float
+    """<h, v>/‖h‖²."""
+    point: Array
+    """coefficient · h, on the training set."""
+    edge: float
+    """|<h, v>|/(‖h‖‖v‖), the cosine of the angle between v and the point: γ of Definition 1."""
+
+
+Project: TypeAlias = Callable[[Array], Projected | None]
+"""Projects a vector on H; None for the zero vector, and if no h makes an angle with it."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The function Σ coefficient · h, which is subtracted from f times the step."""
+
+    parts: tuple[Projected, ...]
+    values: Array
+    """Its outputs on the training set, of the shape of the gradient."""
+    waits: bool = False
+    """Whether the run continues after a round without parts."""
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """The edge of every projection of the round."""
+        return tuple(part.edge for part in self.parts)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Algorithm(ABC):
+    """Turns the subgradient of a round into a direction within the span of H.
+
+    A subclass defines `direction`. Strings stand for a subclass that defines a `name`.
+
+    Parameters
+    ----------
+    step : str, float or callable, optional
+        One of `schedules.STEPS`, a number > 0, or a function of t = 1, 2, ... By default the
+        schedule of the theorem that covers the algorithm and the risk.
+    scale : float, optional
+        Multiplies every step, > 0; by default 1.
+    projection : {"least-squares", "inner"}, optional
+        GB11, Eq. 4 or Eq. 3; by default the first that the learner can do.
+    iterate : {"last", "best", "average"}, optional
+        The function that predictions use. "last", the default, is f_T. "best" is the f_t of least
+        validation risk, or of least training risk without a validation set. "average" is the mean
+        of f_1..f_T, for which the theorems with steps 1/√t hold.
+
+    Raises
+    ------
+    InputError
+        For any other value of an option.
+    """
+
+    name: ClassVar[str] = ""
+    """The string that stands for the algorithm with its defaults; "" if there is none."""
+
+    step: str | float | Callable[[int], float] | None = None
+    scale: float | None = None
+    projection: str | None = None
+    iterate: str | None = None
+
+    def __init_subclass__(cls) -> None:
+        ALGORITHMS.add(cls)
+
+    def __post_init__(self) -> None:
+        if self.step is not None:
+            check_step(self.step)
+        if self.scale is not None:
+            self.scale = positive("scale", self.scale)
+        for option, known in (("projection", PROJECTIONS), ("iterate", ITERATES)):
+            given = getattr(self, option)
+            if given is not None and given not in known:
+                raise InputError(f"{option} must be one of {', '.join(known)}, got {given!r}")
+
+    def __repr__(self) -> str:
+        given = [(f.name, getattr(self, f.name), f.default) for f in fields(self) if f.init]
+        shown = [f"{name}={value!r}" for name, value, default in given if value != default]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @abstractmethod
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        """Return the direction of round t >= 1.
+
+        Parameters
+        ----------
+        gradient : array of shape (N,) or (N, K)
+            The subgradient at f_{t−1}, which must not be changed.
+        project : callable
+            Returns the nearest multiple of a hypothesis; see `Projected`.
+        """
+
+    def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
+        """Return the function that `direction` gets at f_{t−1}: here the gradient."""
+        return gradient
+
+    def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
+        """Return the direction of the step from F = f_{t−1}; here the direction itself.
+
+        The pool found the hypotheses of the direction.
+        """
+        return direction
+
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
+        """Return the schedule of the theorem that covers the algorithm on this risk."""
+        return "1/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
+
+    def fresh(self, after: Algorithm | None = None) -> Algorithm:
+        """Return a copy for a new run, or for the continuation of the run of `after`.
+
+        An algorithm that keeps nothing between rounds may return itself, as here.
+        """
+        return self
+
+    def filled(self, **options: Any) -> Algorithm:
+        """Return the algorithm with these values for options that are None."""
+        made = copy.copy(self)
+        for option, value in options.items():
+            if getattr(self, option) is None:
+                setattr(made, option, value)
+        Algorithm.__post_init__(made)
+        return made
+
+    def projection_for(self, learner: WeakLearner) -> str:
+        """Return the projection that a learner shall do, or raise if it cannot do it."""
+        if self.projection is None:
+            return learner.projections[0]
+        if self.projection not in learner.projections:
+            raise InputError(
+                f"{learner!r} cannot do projection={self.projection!r}; it does "
+                f"{', '.join(learner.projections)}"
+            )
+        return self.projection
+
+
+ALGORITHMS: Registry[Algorithm] = Registry("algorithm")
+"""Algorithms by name."""
+
+
+def algorithm_of(given: Any) -> Algorithm:
+    """Return the algorithm of a name, with its defaults, or the given `Algorithm`.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    if isinstance(given, Algorithm):
+        return given
+    if isinstance(given, str) and given in ALGORITHMS:
+        return ALGORITHMS[given]()
+    raise InputError(f"algorithm must be one of {', '.join(ALGORITHMS)}, got {given!r}")
+
+
+def projector(pool: Pool, measure: Empirical, clock: Clock | None = None) -> Project:
+    """Return the projection on the class H of a pool.
+
+    The projection raises `TimeUp` if no time is left on the clock, and an `InputError` if the
+    learner's outputs are not numbers in the shape of the projected vector.
+    """
+
+    def project(v: Array) -> Projected | None:
+        if clock is not None:
+            clock.check()
+        length = measure.norm(v)
+        if length == 0.0:
+            return None
+        # The learner may be the user's, and so its result is checked before it is used.
+        found = pool.nearest(v)
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise InputError(
+                f"the weak learner found {found!r}; nearest must return a hypothesis and its "
+                "training outputs"
+            )
+        h, values = found
+        if not isinstance(h, Hypothesis):
+            raise InputError(f"the weak learner found {h!r}, which is no Hypothesis; subclass it")
+        if np.shape(values) != v.shape:
+            raise InputError(
+                f"the weak learner found {h!r} with training outputs of shape {np.shape(values)}; "
+                f"it must return an array of the shape of its target, {v.shape}"
+            )
+        # Overflow shows here: a norm must be finite.
+        square = measure.inner(values, values)
+        if not np.isfinite(square):
+            raise InputError(
+                f"the weak learner found {h!r} with training outputs that are not finite, or too "
+                "large to square; it must return finite numbers, or the steps are too long"
+            )
+        if square == 0.0:
+            return None
+        inner = measure.inner(values, v)
+        coefficient = inner / square
+        edge = abs(inner) / (length * float(np.sqrt(square)))
+        if edge <= roundoff(v.size):  # v is orthogonal to h up to rounding
+            return None
+        return Projected(h, coefficient, coefficient * values, edge)
+
+    return project
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Naive(Algorithm):
+    """GB11, Algorithm 1: step along the hypothesis nearest to the gradient, and drop the rest.
+
+    f_t = f_{t−1} − η_t (<h, ∇>/‖h‖²) h. The algorithm converges for smooth strongly convex risks
+    (GB11, Theorem 3), and can stop anywhere on others. For its options see `Algorithm`.
+    """
+
+    name = "naive"
+
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
+        """Return "1/Lambda" if the risk is smooth (Theorem 3)."""
+        return "1/Lambda" if risk.smoothness < math.inf else "1/sqrt(t)"
+
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        found = project(gradient)
+        if found is None:
+            return Direction((), np.zeros_like(gradient))
+        return Direction((found,), found.point)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Repeated(Algorithm):
+    """GB11, Algorithm 2: project the gradient, then the rest of it, and so on, t times in round t.
+
+    f_t = f_{t−1} − η_t Σ_k (<h_k, ∇'>/‖h_k‖²) h_k, where ∇' is the rest of the gradient after k − 1
+    projections. Each of them changes it to ∇' − (<h_k, ∇'>/‖h_k‖²) h_k. The paper prints ∇' − h_k,
+    with which its theorems fail unless h_k is the nearest point.
+
+    Parameters
+    ----------
+    step, scale, projection, iterate
+        See `Algorithm`.
+    threshold : float, optional
+        In (0, 1). The projections of a round end when ‖∇'‖ has fallen to this share of ‖∇‖ (GB11,
+        Sec. 4.2, last paragraph on Theorem 5), instead of after t projections.
+    most : int, optional
+        The largest number of projections in a round. With a threshold, which H may be unable to
+        reach, the default is 1000.
+    """
+
+    name = "repeated"
+
+    threshold: float | None = None
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.threshold is not None and not 0.0 < self.threshold < 1.0:
+            raise InputError(f"threshold must lie in (0, 1), got {self.threshold!r}")
+        if self.most is not None and self.most < 1:
+            raise InputError(f"most must be a whole number >= 1, got {self.most!r}")
+
+    def default_step(self, risk: Risk, learner: WeakLearner) -> str:
+        """Return "2/(lambda t)" if the risk is strongly convex (Theorem 4)."""
+        return "2/(lambda t)" if risk.strong_convexity > 0.0 else "1/sqrt(t)"
+
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        """Return the sum of the projections; see `Algorithm.direction`."""
+        left = gradient.copy()
+        share = 1.0
+        goal = 0.0 if self.threshold is None else self.threshold
+        count = min(t, self.most or t) if self.threshold is None else self.most or 1000
+        parts: list[Projected] = []
+        while len(parts) < count and share > goal:
+            found = project(left)
+            # Below this edge a projection shortens the rest by less than 1e-12 of itself.
+            if found is None or found.edge < 1e-6:
+                break
+            parts.append(found)
+            left -= found.point
+            share *= math.sqrt(max(0.0, 1.0 - found.edge**2))  # ‖∇'‖/‖∇‖, by Pythagoras
+        return Direction(tuple(parts), gradient - left)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Residual(Algorithm):
+    """GB11, Algorithm 3: add to the next gradient what a projection leaves over.
+
+    Δ ← Δ + ∇; f_t = f_{t−1} − η_t (<h, Δ>/‖h‖²) h; Δ ← Δ − (<h, Δ>/‖h‖²) h, where h is the
+    hypothesis nearest to Δ. For its options see `Algorithm`.
+    """
+
+    name = "residual"
+
+    residual: Array | None = field(default=None, init=False)
+    """Δ after the last round."""
+
+    def direction(self, gradient: Array, project: Project, t: int) -> Direction:
+        """Return the projection of gradient and residual; see `Algorithm.direction`."""
+        total = gradient.copy() if self.residual is None else self.residual + gradient
+        found = project(total)
+        self.residual = total
+        if found is None:
+            # The residual may cancel the part of a gradient that H can follow. The next round adds
+            # that part once more, and so the run waits for it.
+            waits = project(gradient) is not None
+            return Direction((), np.zeros_like(gradient), waits)
+        total -= found.point
+        return Direction((found,), found.point)
+
+    def fresh(self, after: Algorithm | None = None) -> Residual:
+        """Return the algorithm with Δ = 0, or with the Δ of another run."""
+        made = copy.copy(self)
+        made.residual = after.residual if isinstance(after, Residual) else None
+        return made
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Refitted(Naive):
+    """Friedman's TreeBoost: project the gradient, then fit a number in each leaf to the loss.
+
+    f_t = f_{t−1} + η Σ_j v_j [x in leaf j]. The losses of regression choose v_j to minimise the
+    loss of the examples of leaf j: a weighted mean, median, quantile or Huber's estimate. Logistic
+    and exponential losses need not have a minimum in a leaf, and take a damped Newton step, class
+    by class. With these losses R never rises if η <= 1 (1/K for K classes). The corners of hinges
+    are rounded at the temperature τ = 1/2: the algorithm works on a risk R' with
+    R <= R' <= R + τ log K, which never rises. A ranking takes the balance of the violated pairs,
+    with which R may rise. A risk without a rule takes the projection, as far as R falls. This
+    algorithm is not in GB11, and no step depends on a constant of the risk.
+
+    Parameters
+    ----------
+    step : optional
+        As for `Algorithm`. The default is the shrinkage η: 0.1, or 0.3 for stumps except in
+        ranking.
+    scale, projection, iterate
+        See `Algorithm`.
+
+    References
+    ----------
+    Friedman (2001), Greedy function approximation, Sec. 4 (TreeBoost) and 5 (shrinkage).
+    """
+
+    name = "refitted"
+
+    def default_step(self, risk: Risk, learner: WeakLearner) -> float:  # type: ignore[override]
+        return risk.shrinkage or learner.shrinkage
+
+    def wanted(self, gradient: Array, risk: Any, F: Array) -> Array:
+        """Return the gradient; for a hinge, the gradient of a smooth risk near it."""
+        return risk.softened(F, gradient)
+
+    def projection_for(self, learner: WeakLearner) -> str:
+        """Return the projection that a learner shall do, or raise if it has no leaves."""
+        if not learner.leafy:
+            raise InputError(
+                f"algorithm='refitted' gives new values to leaves, and {learner!r} has no leaves "
+                "for them; use stumps or trees, or algorithm='residual'"
+            )
+        return super().projection_for(learner)
+
+    def refit(self, direction: Direction, pool: Pool, risk: Any, F: Array) -> Direction:
+        """Return the direction with new values in the leaves."""
+        if not direction.parts:
+            return direction
+        (part,) = direction.parts
+        leaf, leaves = pool.leaves(part.hypothesis)
+        # A rule of the loss gives values that are no multiples of the projection.
+        values = risk.refitted(F, leaf, leaves)
+        if values is None:
+            eta = line_search(risk, F, part.point)
+            part = part._replace(coefficient=eta * part.coefficient, point=eta * part.point)
+            return Direction((part,), part.point)
+        # Monotone constraints hold for the sum, if they hold for every term.
+        values = pool.allowed(part.hypothesis, values)
+        if leaf.ndim == 1:
+            outputs = values.take(leaf, axis=0)
+        else:
+            outputs = np.take_along_axis(values, leaf, axis=0)
+        # A direction is subtracted from f, and the values of leaves are added to it.
+        h = part.hypothesis.with_leaves(values)
+        part = part._replace(hypothesis=h, coefficient=-1.0, point=-outputs)
+        return Direction((part,), part.point)
