@@ -258,7 +258,7 @@ def test_ctrl_c_returns_the_best_bracket_so_far(name):
     assert found.gap > best.gap
 
 
-def test_every_round_of_the_barrier_method_is_bracketed():
+def test_every_round_of_the_newtons_method_is_bracketed():
     """Estimates are not believed; the certified bounds of every round hold."""
     H, y, weight = examples("logistic", seed=7)
     loss = OfPrediction(rb.functional.Logistic())
@@ -267,7 +267,7 @@ def test_every_round_of_the_barrier_method_is_bracketed():
     from relaxboost._core.loop import Clock
 
     states = list(smooth(problem, None, Clock()))
-    assert len(states) > 5
+    assert len(states) > 3
     for state in states:
         assert problem.lower(state.at) <= best.upper
         assert problem.upper(problem.feasible(state.w)) >= best.lower
@@ -302,7 +302,7 @@ def test_other_arguments_that_do_not_fit():
         hindsight("hinge", rb.Simplex(1), good, 2.0)
     with pytest.raises(rb.InputError, match="start needs 2 finite weights"):
         hindsight("hinge", rb.Simplex(1), good, start=np.ones(3))
-    with pytest.raises(rb.InputError, match="has 3 examples, and 4 were asked for"):
+    with pytest.raises(rb.InputError, match="has 3 examples, and 4 were requested"):
         hindsight("hinge", rb.Simplex(1), good, first=4)
     with pytest.raises(rb.InputError, match="is not piecewise linear"):
         hindsight("squared", rb.Simplex(1), good).certificate()
