@@ -6,7 +6,6 @@ from .growing import Arrival as Arrival
 from .growing import GrowingClass as GrowingClass
 from .growing import GrowingLearner as GrowingLearner
 from .hedge import ScheduledHedge as ScheduledHedge
-from .laboratory import Law as Law
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod
 from .losses import Inner as Inner
@@ -15,9 +14,6 @@ from .losses import OnlineLoss as OnlineLoss
 from .minibatch import MiniBatch as MiniBatch
 from .minibatch import MiniBatchLearner as MiniBatchLearner
 from .mirror import MirrorDescent as MirrorDescent
-from .outcomes import Excess as Excess
-from .outcomes import Outcomes as Outcomes
-from .outcomes import promised as promised
 from .proxies import Entropy as Entropy
 from .proxies import PNorm as PNorm
 from .proxies import Power as Power
@@ -29,6 +25,7 @@ from .regrets import regret as regret
 from .risks import Assumptions as Assumptions
 from .risks import excess_risk_bound as excess_risk_bound
 from .risks import expected_excess_bound as expected_excess_bound
+from .risks import promised as promised
 from .risks import risk_bound as risk_bound
 from .risks import validation_excess_bound as validation_excess_bound
 from .risks import validation_radius as validation_radius

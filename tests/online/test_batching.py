@@ -13,13 +13,13 @@ from scipy.stats import chisquare
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
+from relaxboost.claims import Law
 from relaxboost.online import (
     Assumptions,
     Constant,
     ExponentiatedGradient,
     GradientDescent,
     Horizon,
-    Law,
     MirrorDescent,
     Schedule,
     batch,

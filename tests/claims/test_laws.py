@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from relaxboost import InputError
-from relaxboost.functional import (
-    Hinge,
-    Squared,
-)
+from relaxboost.claims import Law
+from relaxboost.functional import Hinge, Squared
 from relaxboost.game.domains import FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import (
     Assumptions,
@@ -20,7 +18,6 @@ from relaxboost.online import (
     GradientDescent,
     Horizon,
     Inner,
-    Law,
     MirrorDescent,
     MirrorSteps,
     OnlineLoss,

@@ -18,12 +18,13 @@ from relaxboost._core.arrays import Array, Matrix, Vector, doubles
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
+from relaxboost.claims.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
 from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
-from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
+from relaxboost.online.risks import promised
 
 _DOUBLES = 60_000_000
 """So many numbers of learners at a time: half a gigabyte."""
@@ -52,8 +53,8 @@ class Law:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from relaxboost import Simplex, online
-    >>> law = online.Law([[1, -1], [-1, 1]], y=[1, 1], p=[Fraction(2, 3), Fraction(1, 3)])
+    >>> from relaxboost import Simplex, claims, online
+    >>> law = claims.Law([[1, -1], [-1, 1]], y=[1, 1], p=[Fraction(2, 3), Fraction(1, 3)])
     >>> print(law.expected_excess(online.MirrorDescent("hinge", Simplex(1)), 5))
     """
 

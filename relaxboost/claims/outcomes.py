@@ -13,8 +13,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import share
 from relaxboost._core.rounding import roundoff, show_bracket, sum_bounds
-from relaxboost.online.learner import Learner, OnlineMethod
-from relaxboost.online.schedules import Adaptive, Growing
+from relaxboost.online.learner import OnlineMethod
 
 Output = Literal["average", "last", "uniform", "majority"]
 
@@ -130,31 +129,3 @@ class Outcomes:
     def _enumerated(self) -> None:
         if self.drawn:
             raise InputError("probabilities need all samples; use Law.outcomes, not Law.drawn")
-
-
-def promised(learner: Learner, t: int) -> float:
-    """Return the theorems' bound of the expected excess risk after t i.i.d. examples.
-
-    It is for the average, and for a uniform draw. With L, α and V* of the learner it is Eq. 33 for
-    the schedule "growing" (Thms 1 and 2), the same argument for "adaptive", and Eq. 25 for others:
-    Eq. 38 for ``Horizon(t)``, and for greedy steps DEK11's Thms 1 and 3 divided by t. A schedule of
-    one's own has its last β as for gradients of size L and the others as for none.
-
-    References
-    ----------
-    Juditsky et al. (2005), Thms 1 and 2, Eqs. 25, 33 and 38; Dekel (2011), Thms 1 and 3.
-    """
-    method, known = learner.method, learner.constants
-    schedule, value, square = method.schedule, known.largest, known.lipschitz**2
-    if isinstance(schedule, Adaptive) and not method.greedy:
-        ratio = math.sqrt(value / known.modulus)
-        return known.lipschitz * ratio * (math.sqrt(t + 1.0) + math.sqrt(t)) / t
-    beta = [schedule.temperature(i, i * square, known) for i in range(t + 1)]
-    if isinstance(schedule, Growing) and not method.greedy:
-        return (beta[0] * value + square / (known.modulus * beta[0])) * math.sqrt(t + 1.0) / t
-    if method.greedy and not schedule.steady:
-        value = method.proxy.spread(method.over, learner.size)
-    low = beta
-    if schedule.law(known) is None:  # smaller gradients may leave it at lower temperatures
-        low = [schedule.temperature(i, 0.0, known) for i in range(t)]
-    return (beta[t] * value + math.fsum(square / (2.0 * known.modulus * b) for b in low[:t])) / t
