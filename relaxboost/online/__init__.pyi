@@ -11,8 +11,6 @@ from .learner import OnlineMethod as OnlineMethod
 from .losses import Inner as Inner
 from .losses import OfPrediction as OfPrediction
 from .losses import OnlineLoss as OnlineLoss
-from .minibatch import MiniBatch as MiniBatch
-from .minibatch import MiniBatchLearner as MiniBatchLearner
 from .mirror import MirrorDescent as MirrorDescent
 from .proxies import Entropy as Entropy
 from .proxies import PNorm as PNorm

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.arrays import Matrix, Vector, doubles
-from relaxboost._core.errors import InputError
-from relaxboost.online.blocks import opener
+from relaxboost._core.errors import InputError, RowError
+from relaxboost.online.blocks import checked_weights, opener
 from relaxboost.online.losses import OnlineLoss
 
 _ONCE = "give arrays (H, y), a list of blocks, or a function that reopens the stream"
@@ -114,16 +114,14 @@ class Replay:
         rows = len(H)
         _check_finite(H, seen)
         y = self._loss.checked(None if y is None else np.asarray(y).reshape(-1)[:limit], rows)
-        if weight is None:
-            weight = np.ones(rows)
-        weight = doubles("weight", weight).reshape(-1)[:limit]
-        if weight.shape != (rows,):
-            raise InputError(f"there are {rows} examples and {weight.size} weights")
-        bad = np.flatnonzero(~(weight >= 0.0) | ~np.isfinite(weight))
-        if bad.size:
-            raise InputError(
-                f"weights must be finite and >= 0; row {seen + bad[0]} has {weight[bad[0]]:g}"
-            )
+        if weight is not None:
+            weight = doubles("weight", weight).reshape(-1)[:limit]
+            if weight.shape != (rows,):
+                raise InputError(f"there are {rows} examples and {weight.size} weights")
+        try:
+            weight = checked_weights(weight, rows)
+        except RowError as error:
+            raise error.moved(seen) from None
         return Played(slice(seen, seen + rows), np.ascontiguousarray(H), y, weight)
 
 
