@@ -2,9 +2,6 @@ from .batching import BatchHypothesis as BatchHypothesis
 from .batching import batch as batch
 from .comparators import Comparator as Comparator
 from .comparators import hindsight as hindsight
-from .growing import Arrival as Arrival
-from .growing import GrowingClass as GrowingClass
-from .growing import GrowingLearner as GrowingLearner
 from .hedge import ScheduledHedge as ScheduledHedge
 from .learner import Learner as Learner
 from .learner import OnlineMethod as OnlineMethod

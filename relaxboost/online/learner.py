@@ -238,36 +238,6 @@ class Learner:
         predictions = self._learn(*examples)
         return float(predictions[0]) if given.ndim == 1 else predictions
 
-    def update_late(self, H: Any, y: Any, ahead: Any, targets: Any) -> Array:
-        """Predict the rows `ahead` in turn, and learn from a row of H after each of the last ones.
-
-        This is learning from labels that arrive late. H must not have more rows than `ahead`. The
-        `targets` of the rows ahead are only used for their losses.
-
-        Returns
-        -------
-        array of shape (rows of ahead, 2)
-            The prediction and the loss of each row ahead, with the weights at that time.
-        """
-        ahead, _, targets, _ = self._checked(doubles("ahead", ahead), targets)
-        rows, sizes, y, weights = self._checked(doubles("H", H), y)
-        if len(rows) > len(ahead):
-            raise InputError(f"H has {len(rows)} rows, more than the {len(ahead)} rows ahead")
-        codes = self.compiled()
-        if codes is not None:
-            out: Array = kernels.late(
-                rows, (sizes, y, weights), (ahead, targets), self.arrays(), codes
-            )
-            return out
-        out = np.empty((len(ahead), 2))
-        for i, (h, target) in enumerate(zip(ahead, targets.tolist(), strict=True)):
-            out[i] = self._w @ h, self.method.loss.evaluate(self._w, h, target)[0]
-            k = i - (len(ahead) - len(rows))
-            if k >= 0:
-                one = slice(k, k + 1)
-                self._learn(rows[one], sizes[one], y[one], weights[one])
-        return out
-
     def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:

@@ -18,7 +18,6 @@ from relaxboost.online.kernels.rounds import (
     WEIGHT,
     Codes,
     branches,
-    late,
     rounds,
 )
 from relaxboost.online.kernels.slopes import INNER, LOSS_CODES
@@ -40,6 +39,5 @@ __all__ = [
     "Codes",
     "branches",
     "dual_norms",
-    "late",
     "rounds",
 ]

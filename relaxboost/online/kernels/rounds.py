@@ -118,28 +118,3 @@ def branches(
         one = slice(k, k + 1)
         state = (w[i], z[i], mean[i], sums[i])
         rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
-
-
-@njit(nogil=True)
-def late(
-    H: Matrix,
-    rows: tuple[Vector, Vector, Vector],
-    ahead: tuple[Matrix, Vector],
-    state: tuple[Vector, Vector, Vector, Vector],
-    codes: Codes,
-) -> Matrix:
-    """Predict the rows `ahead` in turn, and learn from a row of H after each of the last ones.
-
-    Returns the prediction and the loss of each row ahead, whose target is in `ahead[1]`.
-    """
-    sizes, y, weight = rows
-    _, kinds, numbers = codes
-    out = np.empty((ahead[1].size, 2))
-    for i in range(len(out)):
-        out[i, 0] = inner(state[0], ahead[0][i])
-        out[i, 1] = loss_and_slope(kinds[0], numbers[0], out[i, 0], ahead[1][i])[0]
-        k = i - (len(out) - y.size)
-        if k >= 0:
-            one = slice(k, k + 1)
-            rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
-    return out
