@@ -1,4 +1,4 @@
-"""What a method makes of samples: expectations, probabilities and quantiles of its excess risk."""
+"""The excess risk of an online method over samples: expectation, probabilities and quantiles."""
 
 from __future__ import annotations
 
@@ -20,66 +20,67 @@ Output = Literal["average", "last", "uniform", "majority"]
 
 @dataclass(frozen=True)
 class Excess:
-    """An expected excess risk, enclosed, beside what the theorem promises."""
+    """An enclosure of an expected excess risk, and the bound of the theorem."""
 
     lower: float
     upper: float
     bound: float
-    """Of the theorem about the method, for i.i.d. examples; inf where there is none."""
+    """The bound of the theorem for independent examples, or inf if there is no theorem."""
     how: str
-    """What was summed or drawn, and how sure it is."""
+    """How the enclosure was computed, and its confidence."""
 
     @property
     def ratio(self) -> float:
-        """What part of the bound is used, at most."""
+        """The upper end divided by the bound of the theorem."""
         return self.upper / self.bound
 
     def __str__(self) -> str:
         low, high = show_bracket(self.lower, self.upper)
-        said = f"{self.ratio:.4f} of the bound {self.bound:.6g}"
-        return (
-            f"expected excess risk in [{low}, {high}] ({self.how}), "
-            f"{said if self.bound < math.inf else 'without a bound'}"
-        )
+        bound = "without a bound"
+        if self.bound < math.inf:
+            bound = f"{self.ratio:.4f} of the bound {self.bound:.6g}"
+        return f"expected excess risk in [{low}, {high}] ({self.how}), {bound}"
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What a method makes of each sample of t examples: of all, or of some that were drawn.
+    """The results of a method for samples of t examples, either all samples or random samples.
 
-    Made by `Law.outcomes` and `Law.drawn`.
+    `Law.outcomes` and `Law.drawn` return them.
     """
 
     method: OnlineMethod
     samples: NDArray[np.integer[Any]]
-    """The atoms in the order of arrival, shape (N, t)."""
+    """The numbers of the atoms in the order of arrival, shape (N, t)."""
     probability: Vector
-    """Of each sample; 1/N where they were drawn."""
+    """The probability of each sample, or 1/N for random samples."""
     risk: Vector
-    """The expected risk of the output after each sample; for "majority", the chance of an error."""
+    """The expected risk of the output after each sample. For "majority" it is the probability of an
+    error."""
     loss: Vector
-    """Σ l_i(w_{i−1})."""
+    """The loss Σ l_i(w_{i−1}) of the learner for each sample."""
     promise: Vector
-    """`Learner.regret_bound` after each sample."""
+    """The bound `Learner.regret_bound` after each sample."""
     least: tuple[float, float]
-    """A bracket of the least risk over the domain; 0 for "majority"."""
+    """A bracket of the minimum of the risk over the domain, or 0 for "majority"."""
     bound: float
-    """`promised`."""
+    """The bound of the theorem, `promised`."""
     rounding: float
-    """A bound of what rounding did to a risk, or to a mean of risks."""
+    """A bound on the rounding error of a risk, and of a mean of risks."""
     width: float
-    """A bound of the difference of two risks over the domain."""
+    """A bound on the difference of two risks over the domain."""
     drawn: bool
+    """Whether the samples are random."""
 
     def chance(self, event: Any) -> float:
-        """Return the probability of an event, an array of N truths."""
+        """Return the probability of an event, given as a boolean array of shape (N,)."""
         return math.fsum(self.probability[np.asarray(event, dtype=bool)])
 
     def exceeds(self, b: float) -> tuple[float, float]:
         """Return a bracket of the probability of an excess risk above b.
 
-        Samples so near to b that rounding, or the bracket of the least risk, hides the side they
-        are on make its width.
+        The width of the bracket is the probability of the samples whose excess risk is so near to b
+        that rounding, or the bracket of the least risk, leaves the comparison open.
         """
         self._enumerated()
         size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)
@@ -88,7 +89,7 @@ class Outcomes:
         return sure / size, min(1.0, maybe * size)
 
     def quantile(self, delta: float) -> float:
-        """Return the least b, rounded up, that the excess risk exceeds with probability <= δ."""
+        """Return a b, rounded up, that the excess risk exceeds with probability at most δ."""
         self._enumerated()
         order = np.argsort(-self.risk, kind="stable")
         above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
@@ -97,12 +98,12 @@ class Outcomes:
         return float(self.risk[worst]) - self.least[0] + self.rounding
 
     def excess(self, confidence: float = 0.99) -> Excess:
-        """Return the expected excess risk: a bracket, or where samples were drawn a band.
+        """Return the expected excess risk as a bracket, or as a confidence band for random samples.
 
         Parameters
         ----------
         confidence : float
-            Of the band, in (0, 1). It holds for any number of runs, not only in the limit.
+            The confidence of the band. It holds for any number of samples, not only in the limit.
 
         References
         ----------
@@ -110,19 +111,22 @@ class Outcomes:
         """
         runs, t = self.samples.shape
         low, high = sum_bounds(self.probability * self.risk)
-        radius, how = self.rounding, f"all {runs} samples of {t}"
+        radius = self.rounding
+        how = f"all {runs} samples of {t}"
         if self.drawn:
             radius += self._band(1.0 - share("confidence", confidence))
-            how = f"{runs} samples of {t} drawn, sure to {confidence:g} by Bernstein"
-        lower = max(0.0, low - self.least[1] - radius)  # outputs are in the domain
+            how = f"{runs} random samples of {t}, confidence {confidence:g} by Bernstein"
+        # Outputs are in the domain, so no excess risk is negative.
+        lower = max(0.0, low - self.least[1] - radius)
         return Excess(lower, high - self.least[0] + radius, self.bound, how)
 
     def _band(self, delta: float) -> float:
-        """Return how far the mean is from the expectation with probability at most δ."""
+        """Return a distance of mean and expectation that is exceeded with probability at most δ."""
         runs = len(self.risk)
         if runs < 2:
-            raise InputError("the band of Bernstein needs two runs or more")
-        log = math.log(4.0 / delta)  # each side has half of δ
+            raise InputError("the band of Bernstein needs at least two samples")
+        # Each of the two sides has half of δ.
+        log = math.log(4.0 / delta)
         spread = math.sqrt(2.0 * float(self.risk.var(ddof=1)) * log / runs)
         return spread + 7.0 * self.width * log / (3.0 * (runs - 1))
 

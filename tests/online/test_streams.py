@@ -318,7 +318,7 @@ def test_symmetric_simplex_is_the_l1_ball():
         (lambda X: StumpBasis.at_quantiles(np.ones((5, 2))), "needs a finite threshold"),
         (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample has shape"),
         (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
-        (lambda X: FittedBasis([]), "needs an estimator"),
+        (lambda X: FittedBasis([]), "needs at least one estimator"),
         (lambda X: FittedBasis([object()]), "has no predict"),
         (lambda X: Experts().bound_in("l1", 3), "experts has no bound known"),
         (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, and X has"),
@@ -379,7 +379,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
     progressive(load(path, METHOD), stream(X, y))  # columns without names
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
-        with pytest.raises(InputError, match=r"cannot go on from .*: this is the state of Mirror"):
+        with pytest.raises(InputError, match=r"cannot load .*: this is the state of Mirror"):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
