@@ -20,8 +20,9 @@ from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.claims.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
-from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
+from relaxboost.online.kernels.rounds import branches
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
 from relaxboost.online.risks import promised
@@ -355,8 +356,8 @@ def _branched(
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:
-        sizes = kernels.dual_norms(law.H, learner.method.proxy.norm == "l2")
-        kernels.branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
+        sizes = dual_norms(law.H, learner.method.proxy.norm == "l2")
+        branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
         return new
     for child, atom in enumerate(tree[1].tolist()):
         for own, array in zip(learner.arrays(), new, strict=True):

@@ -16,8 +16,10 @@ from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import check_output
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
-from relaxboost.online import kernels
 from relaxboost.online.blocks import checked_weights
+from relaxboost.online.kernels import rounds as kernels
+from relaxboost.online.kernels.slopes import INNER, LOSS_CODES
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.losses import Inner, OfPrediction, as_online_loss
 from relaxboost.online.proxies import Entropy, SquaredL2, as_proxy
 from relaxboost.online.saving import write_state
@@ -325,7 +327,7 @@ class Learner:
     def _check_rows(self, H: Array) -> Vector:
         """Return the dual norms of the rows, or raise RowError for the first invalid row."""
         is_euclidean = self.method.proxy.norm == "l2"
-        sizes: Vector = kernels.dual_norms(H, is_euclidean)
+        sizes: Vector = dual_norms(H, is_euclidean)
         # The comparison is False for nan.
         wrong = ~(sizes <= self.method.bound)
         if wrong.any():
@@ -441,8 +443,8 @@ def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | N
     if domain is None or method.schedule.law(known) is None:
         return None
     if type(loss) is Inner:
-        return kernels.INNER, 0.0, domain
-    if type(loss) is not OfPrediction or type(loss.loss) not in kernels.LOSS_CODES:
+        return INNER, 0.0, domain
+    if type(loss) is not OfPrediction or type(loss.loss) not in LOSS_CODES:
         return None
-    code, parameter = kernels.LOSS_CODES[type(loss.loss)]
+    code, parameter = LOSS_CODES[type(loss.loss)]
     return code, float(getattr(loss.loss, parameter, 0.0)), domain

@@ -12,9 +12,9 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import count, positive
 from relaxboost._core.rounding import down, roundoff, show_bracket, up
-from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.comparators.replay import Replay
+from relaxboost.online.kernels.rounds import SQUARES
 from relaxboost.online.learner import Learner, OnlineMethod
 
 
@@ -188,7 +188,7 @@ def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
     method = learner.method
     # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope
     # times the error of the prediction.
-    steep = math.sqrt(learner.rounds * float(learner.arrays()[3][kernels.SQUARES]))
+    steep = math.sqrt(learner.rounds * float(learner.arrays()[3][SQUARES]))
     size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size
     return Regret(

@@ -266,11 +266,9 @@ def progressive(
     every = None if every is None else count("every", every)
     path = None if checkpoint is None else check_output(checkpoint)
     limits = Limits(time_limit=time_limit, callback=callback)
-    if isinstance(learner, OnlineMethod):
-        learner = learner.start(_width(given))
-    if not isinstance(learner, Learner):
-        raise InputError(f"learner must be a Learner, or a method to start, got {learner!r}")
-    way = _Run(learner, given, path, limits.time_limit)
+    started = _started(learner, given)
+    way = _Run(started, given, path, limits.time_limit)
+    # A long run keeps at most 10 000 records.
     history: History[ProgressRecord] = History()
 
     def keep(record: ProgressRecord) -> str:
@@ -299,14 +297,18 @@ def progressive(
     last = way.record()
     if history.last is None or history.last.rows != last.rows:
         history.add(last)
-    return Progressive(learner, status or "ended", history.records())
+    return Progressive(started, status or "ended", history.records())
 
 
-def _width(source: Stream) -> int:
-    """Return the number M of base functions, from the first row of a stream."""
+def _started(learner: Any, source: Stream) -> Learner:
+    """Return the learner. A method starts a learner, whose size follows from the first row."""
+    if isinstance(learner, Learner):
+        return learner
+    if not isinstance(learner, OnlineMethod):
+        raise InputError(f"learner must be a Learner, or a method to start, got {learner!r}")
     if not source.replayable:
         raise InputError(
             f"{source.name} can be read once, so that its width is not known beforehand; give "
             "method.start(M)"
         )
-    return source.base.size(source.head(1)[0].shape[1])
+    return learner.start(source.base.size(source.head(1)[0].shape[1]))

@@ -14,7 +14,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
-from relaxboost.online import kernels
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts
 from relaxboost.online.streams.sources import ExampleSource
 
@@ -138,14 +138,9 @@ class Stream:
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
         """Yield (first row, X, y) in pages of equal size, for any sizes of the batches."""
-        # A live source is not delayed until a page is full, except for its head.
+        self._check_unread()
+        # The rows of a live source do not wait until a page is full, except for its head.
         is_live = self._source.live and not size
-        if self._was_read and not (self.replayable or self._source.live):
-            raise InputError(
-                f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
-                "a function that reopens it"
-            )
-        self._was_read = True
         seen = 0
         held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
         rows = 0
@@ -166,6 +161,15 @@ class Stream:
         if held:
             yield self._page(seen - rows, held)
         self.rows = seen
+
+    def _check_unread(self) -> None:
+        """Raise InputError if the stream was read and cannot be replayed."""
+        if self._was_read and not (self.replayable or self._source.live):
+            raise InputError(
+                f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
+                "a function that reopens it"
+            )
+        self._was_read = True
 
     def _page_rows(self, features: int) -> int:
         """Return the number of rows of a page. By default a page takes a megabyte, as caches do."""
@@ -196,7 +200,7 @@ class Stream:
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
         """Return the rows of a page, which may come from several batches, as doubles."""
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
-        if X.dtype != np.float64 or np.isnan(kernels.dual_norms(X, False)).any():
+        if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
