@@ -60,6 +60,7 @@ class _Pass:
         The numbers `stops` increase. Row i of the stream begins a piece if i is a stop, so that the
         caller can read the weights w_i.
         """
+        # The stops may be endless, as those of a reservoir are.
         ahead = iter(stops)
         stop = next(ahead, None)
         for given in self._opened():
@@ -81,6 +82,7 @@ class _Pass:
     def _checked(self, H: Matrix, y: Vector | None) -> tuple[Matrix, Vector]:
         """Return a block with its targets as the loss requires them."""
         if len(H):
+            # The first row determines the number of weights.
             self._learner = self._learner or self.method.start(H.shape[1])
             if H.shape[1] != self._learner.size:
                 raise InputError(
@@ -148,6 +150,7 @@ class BatchHypothesis:
             raise InputError(f"H must be (M,) or (rows, {size}), got {given.shape}")
         if self.voters is None:
             return given @ W
+        # A tie of an iterate counts as half a vote for each class.
         votes = np.sign(given @ W.T).sum(axis=-1) / len(W)
         return float(votes) if given.ndim == 1 else votes
 
@@ -395,6 +398,7 @@ def _later_losses(
     W: list[Vector] = []
     sums = np.zeros(len(group))
     for piece in one.pieces(group):
+        # The first loss of an iterate is that of the row before which it was stored.
         if piece.is_stop:
             W.append(one.learner.w)
         if not W:

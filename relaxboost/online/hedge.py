@@ -79,15 +79,18 @@ class ScheduledHedge(Method):
         known = _constants(game)
         schedule = self.chosen(game, tol).schedule
         law = schedule.law(known)
+        # The theorem needs a formula of the schedule, and best answers.
         if law is None or game.matrix.slack:
             return math.nan
         scale, constant, growth, squares = law
         first = scale * math.sqrt(constant)
         L = known.lipschitz
         tol = tol * (1.0 - 1e-9)  # rounding must not make the bound too small
+        # A constant β leaves L²/(2β) of regret in each round, which must be below tol.
         if growth == squares == 0.0:
             spare = tol - L * L / (2.0 * first)
             rounds = first * known.largest / spare if spare > 0.0 else math.nan
+        # `Growing` and `Adaptive` have the regret (cD + L²/c) √t.
         elif constant == growth + squares * L * L:
             rounds = ((first * known.largest + L * L / first) / tol) ** 2
         else:

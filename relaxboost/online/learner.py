@@ -114,6 +114,7 @@ class OnlineMethod(ABC):
                 f"this is the state of {state.get('method')}, and not of {self!r}; restore it with "
                 "the method that created it"
             )
+        # The state of a learner is its arrays. All other attributes follow from the method.
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):
             array[:] = state[name]
@@ -279,6 +280,7 @@ class Learner:
         value = self.constants.largest
         if w is not None:
             value = method.proxy.value(self._point(w), method.over)
+        # With changing steps, the divergences of greedy steps do not telescope.
         if method.greedy and not method.schedule.steady:
             value = method.proxy.spread(method.over, self.size)
         return float(self.beta * value + self._sums[kernels.SPENT])
@@ -361,6 +363,7 @@ class Learner:
         predictions = np.empty(len(H))
         for row, h in enumerate(H):
             predictions[row] = float(self._w @ h)
+            # Every unit of weight is a step, as if the row were repeated.
             left = float(weights[row])
             while left > 0.0:
                 step = min(left, 1.0)
@@ -381,10 +384,12 @@ class Learner:
         method = self.method
         sums = self._sums
         norm = float(np.linalg.norm(u) if method.proxy.norm == "l2" else np.abs(u).max())
+        # The average contains the weights before the step (Eq. 12).
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta
         sums[kernels.LOSS] += step * value
+        # The regret bound collects ‖u‖²/(2αβ) with the temperature before the step (Prop. 2).
         square = step * norm * (step * norm)
         sums[kernels.SQUARES] += square
         sums[kernels.SPENT] += square / (2.0 * self.constants.modulus * before)
@@ -408,6 +413,7 @@ class Learner:
 
 def _lipschitz(method: OnlineMethod, size: int) -> float:
     """Return the bound L on the gradients. It follows from a bound on |<w, h>|."""
+    # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
     reach = float(method.over.radius) * method.bound
     if method.proxy.norm == "l1" and isinstance(method.over, L2Ball):
         reach *= math.sqrt(size)
@@ -417,6 +423,7 @@ def _lipschitz(method: OnlineMethod, size: int) -> float:
 
 def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
     """Raise InputError if a squared gradient, a step or a term of the regret is not a double."""
+    # Squares of gradients are summed, so they must neither overflow nor vanish.
     L = known.lipschitz
     # Without a bound on the targets, gradients of regression losses may be arbitrary.
     is_unknown = math.isinf(L) and method.loss.task != "binary"

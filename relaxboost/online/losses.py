@@ -94,6 +94,7 @@ class OfPrediction(OnlineLoss):
         return repr(self.loss)
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
+        # The chain rule turns the derivative in the prediction into a subgradient in w.
         value, slope = self.loss.pointwise(np.array([float(w @ h)]), np.array([y]))
         return float(value[0]), float(slope[0]) * h
 
@@ -103,6 +104,7 @@ class OfPrediction(OnlineLoss):
         Since φ is convex, its steepest slopes are at the ends of the interval.
         """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
+            # Without a bound on the targets, only a global bound on the slopes is valid.
             return self.loss.gradient_bound * size
         labels = (-1.0, 1.0) if self.task == "binary" else (-targets, targets)
         y, F = (grid.ravel() for grid in np.meshgrid(labels, (-reach, reach)))
@@ -141,6 +143,7 @@ def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matri
     if isinstance(loss, Inner):
         return W @ H.T
     targets = loss.checked(y, len(H))
+    # All pairs of weights and examples are evaluated in one call.
     if isinstance(loss, OfPrediction):
         F = W @ H.T
         values, _ = loss.loss.pointwise(F.ravel(), np.tile(targets, len(W)))

@@ -127,6 +127,7 @@ def regret(
     replay = Replay(stream, method.loss)
     stops = _stops(at, replay.m)
     if isinstance(learner, Learner) and learner.weight > 0.0:
+        # The learner already knows the stream, so only the comparator is computed.
         _check_learned(learner, replay, stops)
         states = [learner.state()]
     else:
@@ -138,6 +139,7 @@ def regret(
     for state, stop in zip(states, stops, strict=True):
         # Every comparator gets a millisecond, so that it has a bracket.
         limit = None if left is None else max(clock.left, 1e-3)
+        # The comparator of a prefix is a warm start for that of the next prefix.
         start = hindsight(
             method.loss, method.over, stream, tol, start=start, time_limit=limit, first=stop
         )
@@ -174,6 +176,7 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
     """Let a learner learn from the stream, and return its states at the stops."""
     states = []
     for rows, H, y, weight in replay:
+        # A block is cut at the stops, where the state is stored.
         cuts = [k - rows.start for k in stops if rows.start < k < rows.stop]
         for a, b in pairwise([0, *cuts, len(y)]):
             learner.update(H[a:b], y[a:b], weight[a:b])

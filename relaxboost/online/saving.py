@@ -26,6 +26,7 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
         if isinstance(part, np.ndarray):
             arrays[name] = part
     rest = {name: part for name, part in state.items() if name not in arrays}
+    # The header is an array of bytes, so that one archive of NumPy holds everything.
     text = json.dumps({"format": FORMAT, **rest}).encode()
     content = io.BytesIO()
     np.savez(content, header=np.frombuffer(text, np.uint8), **arrays)
@@ -41,6 +42,7 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
         If the file cannot be read, is damaged, or has another format.
     """
     try:
+        # Pickles could run code, so they are not permitted.
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as content:
             header = json.loads(content["header"].tobytes())
             arrays = {name: content[name] for name in content.files if name != "header"}
@@ -77,5 +79,6 @@ def load(path: str | os.PathLike[str], method: Any) -> Any:
         return method.restored(state)
     except InputError as error:
         raise InputError(f"cannot load {path}: {error}") from None
+    # An array of the file is missing or has the wrong shape.
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path} is damaged: {error}") from None

@@ -73,6 +73,7 @@ class _Root(Schedule):
     """A schedule with the formula β_i = b √(p + q i + r squares)."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
+        # The compiled rounds evaluate the same formula.
         b, p, q, r = self.law(known)
         return b * math.sqrt(p + q * i + r * squares)
 
@@ -137,6 +138,7 @@ class Horizon(_Root):
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
+        # This β minimises βV* + tL²/(2αβ), the bound on the regret after t examples.
         return known.lipschitz * math.sqrt(self.rounds / 2.0) / known.balance, 1.0, 0.0, 0.0
 
 

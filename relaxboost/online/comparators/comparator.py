@@ -201,6 +201,7 @@ def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator
         yield from linear(problem)
         return
     best: State | None = None
+    # A loss of the prediction has a Newton matrix, if the matrix is not too large.
     if problem.pointwise is not None and min(problem.m, problem.M) <= MAX_NEWTON_ORDER:
         method = with_corners if has_corners(problem.loss) else smooth
         for state in method(problem, start, clock):
@@ -231,12 +232,14 @@ class _Best:
                 f"{state.w[:4]}...; it needs to be finite on {self._problem.over!r}: scale H or y"
             )
         if self._above is None or self._below is None:
+            # The first loss is the scale of losses near 0.
             self._above = self._below = state
             self._first = abs(state.upper)
         if state.upper < self._above.upper:
             self._above = state
         if state.lower > self._below.lower:
             self._below = state
+        # A certificate needs slopes, which the level method does not compute.
         if self._below.z is not None:
             self._slopes = self._below.z
         lower = self._below.lower
@@ -247,6 +250,7 @@ class _Best:
         _, lower, upper = self._certified()
         if upper - lower <= self._allowed(lower, upper):
             return "optimal"
+        # The estimates were too optimistic, so the next proof waits for better estimates.
         self._share *= 0.5
         return ""
 
@@ -261,6 +265,7 @@ class _Best:
         w = self._problem.feasible(self._above.w)
         below = self._below
         lower = below.lower
+        # A bound by cuts is already proved.
         if below.at is not None or below.z is not None:
             lower = self._problem.lower(below.at, below.z)
         return w, lower, self._problem.upper(w)

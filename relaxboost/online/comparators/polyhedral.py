@@ -135,10 +135,12 @@ class LossGame:
 
     def __init__(self, problem: Cumulative) -> None:
         check_piecewise_linear(problem.loss)
+        # A game needs the whole matrix in memory.
         blocks = list(problem.replay)
         H = np.vstack([block.H for block in blocks])
         self._weight = np.concatenate([block.weight for block in blocks])
         y = np.concatenate([block.y for block in blocks])
+        # A division by a power of two is exact, and makes all entries at most 1.
         largest = float(np.abs(H).max())
         self._factor = Fraction(2) ** (math.frexp(largest)[1] if largest > 0.0 else 0)
         self._H = H / float(self._factor)
@@ -159,6 +161,7 @@ class LossGame:
         ends = loss.domain(y)
         assert ends is not None
         caps = np.stack([-ends[0], ends[1]])
+        # A row with a cap of 0 gets no weight, so it is left out.
         self._rows = [np.flatnonzero((side > 0.0) & (self._weight > 0.0)) for side in caps]
         exact = [
             Fraction(s) * Fraction(c)
@@ -166,6 +169,7 @@ class LossGame:
             for s, c in zip(self._weight[rows].tolist(), side[rows].tolist(), strict=True)
         ]
         total = sum(exact, Fraction(0))
+        # The sum of the caps is below 1, so that the row of zeros always gets some weight.
         self.scale = Fraction(2) ** max(0, math.ceil(math.log2(total)) + 1)
         plus, minus = self._rows
         A = np.vstack([self._H[plus], -self._H[minus], np.zeros((1, problem.M))])
@@ -177,6 +181,7 @@ class LossGame:
         """Return the d of the game for slopes of the losses of shape (m,), or None for `Inner`."""
         if slopes is None:
             return self._d
+        # A negative slope belongs to the row h, and a positive slope to the row −h.
         plus, minus = self._rows
         z = self._weight * slopes / float(self.scale)
         d = np.concatenate([np.maximum(-z[plus], 0.0), np.maximum(z[minus], 0.0)])

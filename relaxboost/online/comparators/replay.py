@@ -61,6 +61,7 @@ class Replay:
             self.m += block.y.size
             self.M = block.H.shape[1]
             self.total += float(block.weight.sum())
+            # Arrays are kept after the check, and streams are checked at every reading.
             if self._whole:
                 self._checked = block
         if self.m == 0:

@@ -70,13 +70,16 @@ def rounds(
     spare = np.empty(w.size)
     both = domain == L1_BALL
     for row in range(y.size):
+        # A row of weight 0 is predicted, too.
         predictions[row] = inner(w, H[row])
         F = predictions[row]
         left = weight[row]
         while left > 0.0:
+            # Every unit of weight is a step, as if the row were repeated.
             step = min(left, 1.0)
             left -= step
             sums[WEIGHT] += step
+            # The average contains the weights before the step (Eq. 12).
             average(w, mean, step / sums[WEIGHT])
             value, slope = loss_and_slope(loss, parameter, F, y[row])
             square = (step * slope * sizes[row]) ** 2
@@ -91,12 +94,15 @@ def rounds(
                 if slope != 0.0:
                     top = move(z, step * slope / before, H[row], both)
                     _mirror(domain, radius, z, top, 1.0, w, spare)
+                    # The squared norm is not steep: its gradient at w is w, and not −z.
                     if domain == L2_BALL:
                         for j in range(z.size):
                             z[j] = -w[j]
+            # Dual averaging moves the weights if the temperature changes, too (Eq. 11).
             elif slope != 0.0 or sums[BETA] != before:
                 top = move(z, step * slope, H[row], both)
                 _mirror(domain, radius, z, top, sums[BETA], w, spare)
+            # A copy is predicted with the new weights.
             if left > 0.0:
                 F = inner(w, H[row])
     return predictions
@@ -113,6 +119,7 @@ def branches(
     """Let learner i learn from row atoms[i] of H. Its state is row i of each array of `states`."""
     w, z, mean, sums = states
     sizes, y, weight = rows
+    # Slices are views, so each learner changes its row of the arrays.
     for i in range(atoms.size):
         k = atoms[i]
         one = slice(k, k + 1)

@@ -111,6 +111,7 @@ class LinearBasis(BaseFunctions):
         X = _sample(X)
         low = X.min(axis=0)
         high = X.max(axis=0)
+        # Halves cannot overflow. A constant feature is mapped to 0.
         half = high / 2.0 - low / 2.0
         return cls(low + half, np.where(half > 0.0, half, 1.0))
 
@@ -158,6 +159,7 @@ class StumpBasis(BaseFunctions):
             If every feature is constant.
         """
         X = _sample(X)
+        # The method "lower" returns values of the sample, so that a cut separates examples.
         shares = np.arange(1, count("cuts", cuts) + 1) / (cuts + 1.0)
         levels = np.quantile(X, shares, axis=0, method="lower")
         return cls([np.unique(q[q < x.max()]) for q, x in zip(levels.T, X.T, strict=True)])
@@ -238,6 +240,7 @@ class FittedBasis(BaseFunctions):
     def _known_bound(self) -> float | None:
         if self.signs:
             return 1.0
+        # A classifier predicts one of its labels, a regressor any number.
         classes = [np.asarray(getattr(one, "classes_", ["?"])) for one in self.estimators]
         if any(one.dtype.kind not in "biuf" for one in classes):
             return None

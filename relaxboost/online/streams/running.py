@@ -106,6 +106,7 @@ class _Run:
         """Learn, and yield a record for each page, or after each `every` rows and at the end."""
         reported = -1
         first = True
+        # A resumed run skips the rows before the checkpoint.
         for page in _cut(self._source.pages(self.kept.at), every):
             if first:
                 self._recognise(page)
@@ -115,6 +116,7 @@ class _Run:
                 reported = self.kept.at
                 yield self.record()
             self.clock.check()
+        # A resumed stream may have become shorter than the checkpoint.
         end = self._source.rows
         if end is not None and end < self.kept.at:
             raise InputError(
@@ -133,6 +135,7 @@ class _Run:
         """Write the checkpoint, if there is a path. An error is a warning and not an exception."""
         if self.path is None:
             return
+        # Old checkpoints also had the keys "delay", "loss" and "owed".
         begun = time.perf_counter()
         about = {"begin": self._begin, "before": self._loss_before, "at": self.kept.at}
         about |= {"mistakes": self.kept.mistakes, "seconds": self.clock.seconds}
@@ -277,6 +280,7 @@ def progressive(
             way.write()
         return ""
 
+    # The rows before an invalid row stay learned, and are in the checkpoint.
     try:
         status = run(way.records(every), keep, limits, way.clock, empty=True)
     except InputError as error:

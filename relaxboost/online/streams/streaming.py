@@ -144,6 +144,7 @@ class Stream:
         seen = 0
         held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
         rows = 0
+        # A page may be a part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             size = size or self._page_rows(X.shape[1])
@@ -187,6 +188,7 @@ class Stream:
             )
         if y is not None and y.shape != X.shape[:1]:
             raise InputError(f"{batch.where} has {len(X)} examples and labels of shape {y.shape}")
+        # An empty batch may have any number of columns.
         if not len(X):
             return X, y
         self._header.check(batch, X.shape[1])
@@ -200,6 +202,7 @@ class Stream:
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
         """Return the rows of a page, which may come from several batches, as doubles."""
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
+        # The compiled check is fast. If it fails, the slower one names row and column.
         if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
