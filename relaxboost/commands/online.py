@@ -44,24 +44,26 @@ _POINT = 100
 """Examples between two points of a curve."""
 _REMEDY = "--horizon, the number of examples, gives steps with one"
 _SPOKEN = {
-    "make them so, as stream(classes=(negative, positive)) does": "name the two labels, the "
+    "convert them, as stream(classes=(negative, positive)) does": "name the two labels, the "
     "negative one first: --classes NEGATIVE,POSITIVE",
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
-    "say where they are: y=": "say where they are: --label",
+    "name their column: y=": "name their column: --label",
     "give targets=, a bound of |y|, or schedule=Constant(beta)": "give --targets, a bound of |y|",
     "beyond targets=": "beyond --targets ",
     "beyond bound=": "beyond --bound ",
     "declare a larger bound": "give a larger --bound",
-    "at asks for": "--at asks for",
-    "say what it is: bound=": "say what it is: --bound",
+    "at contains": "--at contains",
+    "give it: bound=": "give it: --bound",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
     "over=Simplex(radius)": "--over simplex",
-    "proxy take MirrorSteps": "proxy take --method mirror-steps",
+    "use MirrorSteps for another proxy": "use --method mirror-steps for another proxy",
     "<stdin>": "standard input",
 }
 """What the library says, in words of the command line."""
-_LEARNED = r"; what comes before (row \d+) is learned: mend it, and go on from row \d+"
+_LEARNED = (
+    r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
+)
 
 
 class StreamOptions(SimpleNamespace):
@@ -135,9 +137,9 @@ def stream_options(
     @wraps(command)
     def collected(**given: Any) -> Any:
         words = {re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}
-        words[_LEARNED] = "; --save would have kept what comes before" * ("save" in given)
+        words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
-            words[_LEARNED] = r"; what comes before \1 is saved: mend it, and go on with --resume"
+            words[_LEARNED] = r"; the rows before \1 are saved: correct the stream, and continue with --resume"
         with spoken(words):
             return command(StreamOptions(**given))
 

@@ -377,7 +377,7 @@ def test_bands_hold_the_exact_value(law):
     known = law.outcomes(method, 5, "uniform")
     risks = dict(zip(map(tuple, known.samples.tolist()), known.risk.tolist(), strict=True))
     assert [risks[tuple(row)] for row in drawn.samples.tolist()] == drawn.risk.tolist()
-    assert "drawn" in str(excess)
+    assert "random" in str(excess)
 
 
 @pytest.mark.parametrize("loss", [Hinge(), Squared(), Inner()], ids=str)
@@ -432,7 +432,7 @@ def test_what_was_drawn_has_bands_and_no_probabilities():
     drawn = LABELS.drawn(MirrorDescent("hinge", Simplex(2)), 3, 1)
     with pytest.raises(InputError, match="need all samples"):
         drawn.exceeds(0.1)
-    with pytest.raises(InputError, match="two runs"):
+    with pytest.raises(InputError, match="two samples"):
         drawn.excess()
     with pytest.raises(InputError, match="confidence"):
         drawn.excess(1.0)
