@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
+from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
 from relaxboost.claims.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
 from relaxboost.online.comparators.comparator import Comparator, hindsight
-from relaxboost.online.kernels.rounds import branches
+from relaxboost.online.kernels.rounds import Codes, rounds
 from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
@@ -357,7 +358,7 @@ def _branched(
     codes = learner.compiled()
     if codes is not None:
         sizes = dual_norms(law.H, learner.method.proxy.norm == "l2")
-        branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
+        _branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
         return new
     for child, atom in enumerate(tree[1].tolist()):
         for own, array in zip(learner.arrays(), new, strict=True):
@@ -366,6 +367,25 @@ def _branched(
         for own, array in zip(learner.arrays(), new, strict=True):
             array[child] = own
     return new
+
+
+@njit(nogil=True)
+def _branches(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    states: tuple[Matrix, Matrix, Matrix, Matrix],
+    atoms: Vector,
+    codes: Codes,
+) -> None:
+    """Let learner i learn from row atoms[i] of H. Its state is row i of each array of `states`."""
+    w, z, mean, sums = states
+    sizes, y, weight = rows
+    # Slices are views, so each learner changes its row of the arrays.
+    for i in range(atoms.size):
+        k = atoms[i]
+        one = slice(k, k + 1)
+        state = (w[i], z[i], mean[i], sums[i])
+        rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
 
 
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:

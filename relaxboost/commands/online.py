@@ -61,9 +61,7 @@ _SPOKEN = {
     "<stdin>": "standard input",
 }
 """What the library says, in words of the command line."""
-_LEARNED = (
-    r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
-)
+_LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
 
 
 class StreamOptions(SimpleNamespace):
@@ -139,7 +137,9 @@ def stream_options(
         words = {re.escape(ours): theirs for ours, theirs in _SPOKEN.items()}
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
-            words[_LEARNED] = r"; the rows before \1 are saved: correct the stream, and continue with --resume"
+            words[_LEARNED] = (
+                r"; the rows before \1 are saved: correct the stream, and continue with --resume"
+            )
         with spoken(words):
             return command(StreamOptions(**given))
 

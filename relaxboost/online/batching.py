@@ -178,6 +178,7 @@ class BatchHypothesis:
         if self.rule == "majority":
             ordered("the bound of a majority", assumptions)
             assert self.wrong is not None
+            # If the vote is wrong, at least half of the iterates are wrong, hence the factor 2.
             zero_one = Assumptions(iid_order=True, loss_range=1.0)
             return 2.0 * risk_bound(self.wrong, self.among, delta, zero_one)
         return risk_bound(self.loss, self.among, delta, assumptions)
@@ -254,6 +255,7 @@ def _check_options(method: Any, rule: Any, snapshots: Any, delta: Any, loss_rang
         raise InputError(f"method must be an OnlineMethod such as GradientDescent, got {method!r}")
     if rule not in get_args(Rule):
         raise InputError(f"rule must be {', '.join(get_args(Rule))}, got {rule!r}")
+    # These rules need no memory for iterates.
     if rule in ("mean", "uniform") and snapshots is not None:
         raise InputError(f"{rule!r} is exact in one pass; leave out snapshots")
     if rule == "validation":
@@ -275,6 +277,7 @@ def _streamed(one: _Pass, rule: Rule, seed: int) -> BatchHypothesis:
         if piece.is_stop:
             w = one.learner.w
             index = piece.first
+    # The learner keeps the mean of its iterates itself.
     if rule == "mean":
         w = one.learner.average
     wrong = one.wrong / one.rows if one.method.loss.task == "binary" else None
@@ -327,6 +330,7 @@ def _planned(snapshots: Any, opened: Callable[[], Iterable[Any]]) -> _Plan:
                 f"snapshots must increase, and there must be at least one, got {snapshots!r}"
             )
         return _Plan(places, len(places), None)
+    # A first pass counts the examples, so that snapshots can be spread evenly.
     m = 0
     size = 1
     for given in opened():

@@ -22,6 +22,7 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
     remedy : str, optional
         If the stream is read repeatedly, the advice for a stream that can be read only once.
     """
+    # A tuple of a matrix and further arrays is one block.
     is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
     if is_pair or isinstance(source, np.ndarray):
         return (lambda: (source,)), True

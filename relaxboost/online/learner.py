@@ -79,6 +79,7 @@ class OnlineMethod(ABC):
         object.__setattr__(self, "schedule", as_schedule(self.schedule))
         if not isinstance(self.over, Domain):
             raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}")
+        # The text of the method identifies saved states, so numbers are always floats.
         for name in ("bound", "targets"):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and value > 0.0):
@@ -293,6 +294,7 @@ class Learner:
             raise InputError(f"w has shape {w.shape}, and this learner has {self.size} weights")
         if not np.isfinite(w).all():
             raise InputError("w has nan or infinite entries; weights are finite numbers")
+        # A point of the domain is its own projection.
         near = over.repair(w)
         # Weights that a solver computed satisfy the constraints to about 1e-8.
         if np.abs(near - w).max() > 1e-7 * max(1.0, float(np.abs(near).max())):
@@ -446,6 +448,7 @@ def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | N
     The result is None if the method has no compiled rounds.
     """
     loss = method.loss
+    # A subclass may change the meaning, so only the exact types count.
     domain = _DOMAINS.get((type(method.proxy), type(method.over)))
     if domain is None or method.schedule.law(known) is None:
         return None

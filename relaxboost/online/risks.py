@@ -64,6 +64,7 @@ def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> f
     Dekel (2011), Eq. 1; Cesa-Bianchi, Conconi & Gentile (2004).
     """
     c = ranged("Eq. 1", assumptions)
+    # Such a mean shows that the assumption is false.
     if not 0.0 <= loss <= c:
         raise InputError(f"a mean of losses in [0, {c:g}] cannot be {loss:g}; check loss_range")
     return loss + c * math.sqrt(math.log(1.0 / share("delta", delta)) / (2.0 * count("m", m)))
@@ -199,12 +200,15 @@ def promised(learner: Learner, t: int) -> float:
     known = learner.constants
     value = known.largest
     square = known.lipschitz**2
+    # The adaptive β depends on the gradients, so its bound is in closed form.
     if isinstance(schedule, Adaptive) and not method.greedy:
         ratio = math.sqrt(value / known.modulus)
         return known.lipschitz * ratio * (math.sqrt(t + 1.0) + math.sqrt(t)) / t
+    # The bound assumes that all gradients have size L.
     beta = [schedule.temperature(i, i * square, known) for i in range(t + 1)]
     if isinstance(schedule, Growing) and not method.greedy:
         return (beta[0] * value + square / (known.modulus * beta[0])) * math.sqrt(t + 1.0) / t
+    # Greedy steps with changing β need the largest divergence.
     if method.greedy and not schedule.steady:
         value = method.proxy.spread(method.over, learner.size)
     low = beta

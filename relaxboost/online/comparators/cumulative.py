@@ -78,6 +78,7 @@ class Cumulative:
     def center(self) -> Vector:
         """Return weights in the interior of the domain, with equal entries."""
         over = self.over
+        # A simplex contains no zero weights in its interior.
         if isinstance(over, L2Ball) or over.two_sided:
             return np.zeros(self.M)
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
@@ -136,6 +137,7 @@ class Cumulative:
             size += float(weight @ np.abs(values))
             slope += weight @ gradients
             steepness += weight @ np.abs(gradients)
+        # The tangent is evaluated at any w of the domain, so ‖w‖_1 may be as large as `reach`.
         error = roundoff(self.m + self.M + 8) + LOSS_ERROR
         noise = error * (size + 2.0 * self.reach * steepness.max())
         offset = total - float(slope @ w)
@@ -149,6 +151,7 @@ class Cumulative:
             return values, slopes[:, None] * H
         if isinstance(self.loss, Inner):
             return H @ w, H
+        # A user-defined loss evaluates one example at a time.
         found = [self.loss.evaluate(w, h, t) for h, t in zip(H, y.tolist(), strict=True)]
         values = np.array([value for value, _ in found], dtype=np.float64)
         return values, np.array([slope for _, slope in found], dtype=np.float64)
@@ -156,6 +159,7 @@ class Cumulative:
     def upper(self, w: Vector) -> float:
         """Return an upper bound on the loss at a point of the domain next to the stored w."""
         loss = self.pointwise
+        # The point of the domain differs from w by rounding, which the subgradient prices.
         if loss is None:
             value, cut = self.cut(w)
             return up(value + up(self.over.cost_above(w) * float(np.abs(cut.slope).max())))
@@ -187,6 +191,7 @@ class Cumulative:
         added = 0
         chunk = 256  # rows in one sum of products, so that rounding errors stay small
         for rows, H, y, weight in self.replay:
+            # A tangent at F has the value φ(F) − φ'(F) F at 0.
             if z is None:
                 assert at is not None
                 F = H @ at

@@ -29,6 +29,7 @@ from relaxboost.online.comparators.newton import State
 
 def linear(problem: Cumulative) -> Iterator[State]:
     """Yield the exact answer for a loss that is linear in w."""
+    # The gradient is the same everywhere, so a single cut is exact.
     _, cut = problem.cut(problem.center())
     w = problem.answer(-cut.slope)
     yield State(w, problem.cut(w)[0], _proved(problem, [cut], np.ones(1)))
@@ -60,6 +61,7 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
         # 0.3 is near 1 − 1/√2, the optimal level of Lemaréchal, Nemirovskii & Nesterov (1995).
         target = lower + 0.3 * (upper - lower)
         near = model.nearest(best, target) if math.isfinite(target) else None
+        # If no level is known, the minimiser of the model is the next query.
         if near is None:
             near = least
         # Clarabel failed, or its answer consists of rounding errors.
@@ -109,6 +111,7 @@ class _Model:
         """Return a minimiser of the model, or None, and the lower bound of its multipliers."""
         G, b, _ = self._scaled()
         K = G.shape[1]
+        # The last variable is an upper bound on all cuts, which is minimised.
         rows = np.hstack([G, -np.ones((len(G), 1))])
         found = self._solve(np.zeros((K + 1, K + 1)), np.append(np.zeros(K), 1.0), rows, -b)
         if found is None:
@@ -151,6 +154,7 @@ class _Model:
         if isinstance(over, L2Ball):
             right = np.append(float(over.radius), np.zeros(K))
             return rows, right, [clarabel.SecondOrderConeT(K + 1)]
+        # The first row is Σx = radius, or Σx <= radius if the domain contains 0.
         rows[0, :K] = 1.0
         right = np.append(over.scale, np.zeros(K))
         if over.holds_zero:
@@ -168,6 +172,7 @@ class _Model:
         from scipy import sparse
 
         more, ends, cones = self._domain(rows.shape[1])
+        # The bounds do not rely on the accuracy of Clarabel, but a low accuracy costs rounds.
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.max_threads = 1
@@ -183,6 +188,7 @@ class _Model:
         found = solver.solve()
         x = np.array(found.x)
         z = np.array(found.z)
+        # Clarabel reports some failures by numbers that are not finite.
         if not (np.isfinite(x).all() and np.isfinite(z).all()) or "nfeasible" in str(found.status):
             return None
         return x, z[: len(rows)]

@@ -94,6 +94,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
         """Return the smallest u + cost at which the sum of the caps up to it reaches 1."""
         margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
+        # The caps are filled from the smallest margin upwards; see `Caps`.
         filled = Fraction(0)
         for i in sorted(range(len(margins)), key=margins.__getitem__):
             filled += self.within.caps[i]
@@ -112,6 +113,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
         """Return an upper bound on the penalty after d is normalised and moved below the caps."""
+        # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]
         value = up(value / (total[0] if value >= 0.0 else total[1]))

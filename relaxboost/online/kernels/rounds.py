@@ -106,22 +106,3 @@ def rounds(
             if left > 0.0:
                 F = inner(w, H[row])
     return predictions
-
-
-@njit(nogil=True)
-def branches(
-    H: Matrix,
-    rows: tuple[Vector, Vector, Vector],
-    states: tuple[Matrix, Matrix, Matrix, Matrix],
-    atoms: Vector,
-    codes: Codes,
-) -> None:
-    """Let learner i learn from row atoms[i] of H. Its state is row i of each array of `states`."""
-    w, z, mean, sums = states
-    sizes, y, weight = rows
-    # Slices are views, so each learner changes its row of the arrays.
-    for i in range(atoms.size):
-        k = atoms[i]
-        one = slice(k, k + 1)
-        state = (w[i], z[i], mean[i], sums[i])
-        rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)

@@ -47,6 +47,7 @@ class Proxy(ABC):
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
             raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")
+        # On the simplex a single weight is equal to the radius.
         if size < 2 and isinstance(domain, Simplex):
             raise InputError(
                 f"{self!r} needs M >= 2 weights, got {size}: a single weight is constant"
@@ -82,9 +83,9 @@ class Proxy(ABC):
         return -float(z @ w) - beta * self.value(w, domain)
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest V(w) − V(w') − <∇V(w'), w − w'> of the domain; inf if there is none.
+        """Return the largest Bregman divergence V(w) − V(w') − <∇V(w'), w − w'> of the domain.
 
-        By default inf.
+        The default is inf, which means that there is no bound.
         """
         return math.inf
 

@@ -52,6 +52,7 @@ class Entropy(Proxy):
         """Return λ times the Gibbs distribution over the parts at temperature β (Eq. 10)."""
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
+        # Exponents are shifted by the largest one, so that none overflows.
         top = float(size.max())
         if isinstance(domain, FullSimplex):
             top = max(0.0, top)
@@ -59,6 +60,7 @@ class Entropy(Proxy):
         with np.errstate(over="ignore"):
             heights: Vector = np.exp((size - top) / beta)
             total = float(heights.sum())
+            # The part of λ that no weight uses has z = 0.
             if isinstance(domain, FullSimplex):
                 total += math.exp(-top / beta)
             elif isinstance(domain, L1Ball):
@@ -73,6 +75,7 @@ class Entropy(Proxy):
         v = _parts(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
+        # On the ball, the gradient of the minimum over all parts is half the difference.
         if isinstance(domain, L1Ball):
             return (logs[: w.size] - logs[w.size :]) / 2.0
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
@@ -109,9 +112,11 @@ def _parts(w: Vector, domain: Any) -> Vector:
         taken = float((square / (whole + sizes)).sum())
         return math.log(gap / taken), -float((square / whole).sum()) / taken
 
+    # Without a gap w is on the sphere, and all smaller parts are 0.
     if gap > 0.0:
         low, high = (math.log(part / (2.0 * w.size)) for part in (gap, radius))
         c = math.exp(decreasing_root(short, high, 1.0, 1e-15, low, high))
+    # The smaller part follows from the product c², without cancellation.
     large = (np.hypot(w, 2.0 * c) + sizes) / 2.0
     small = np.divide(c * c, large, out=np.zeros_like(w), where=large > 0.0)
     return np.concatenate([np.where(w >= 0.0, large, small), np.where(w >= 0.0, small, large)])

@@ -70,7 +70,7 @@ class PNorm(Proxy):
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)} with the root ν."""
+        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)} that fill the domain, for some ν."""
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
@@ -91,6 +91,7 @@ class PNorm(Proxy):
         size = w.shape[0]
         t = cp.Variable(size)
         norm = cp.Variable()
+        # The power cone of cvxpy describes each of the inequalities.
         cones = cp.constraints.PowCone3D(t, norm * np.ones(size), w, 1.0 / (1.0 + self._s(size)))
         square = cp.square(norm / float(domain.radius))
         least = self._least(size) * isinstance(domain, Simplex)

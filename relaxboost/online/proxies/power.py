@@ -76,7 +76,7 @@ class Power(Proxy):
         return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return λ(s(ν − z_j)/(λβ))_+^{1/s} with the root ν."""
+        """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, where ν is such that the weights fill the domain."""
         s = self._s(z.size)
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
@@ -84,6 +84,7 @@ class Power(Proxy):
         """Return λ|w_j/λ|^s sgn(w_j)/s, minus λ/s on the simplex, so a small s loses no digits."""
         s = self._s(w.size)
         radius = float(domain.radius)
+        # The constant λ/s does not change the mirror map on the simplex.
         if isinstance(domain, Simplex):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.expm1(s * np.log(w / radius)) * (radius / s))
@@ -94,6 +95,7 @@ class Power(Proxy):
         size = w.shape[0]
         s = self._s(size)
         radius = float(domain.radius)
+        # cvxpy has a cone of powers with exponents between 0 and 1, so the two signs of s differ.
         t = cp.Variable(size)
         shares = w / radius
         inner, outer, p = (shares, t, s + 1.0) if s < 0.0 else (t, shares, 1.0 / (s + 1.0))
@@ -103,6 +105,7 @@ class Power(Proxy):
 
     def spread(self, domain: Any, size: int) -> float:
         """Return the largest divergence of two vertices, which is inf for negative s."""
+        # On the ball, the divergence is largest from a vertex to its opposite.
         vertices = (1.0 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2
         return math.inf if self.steep else vertices / self._s(size)
 

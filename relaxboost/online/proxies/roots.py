@@ -34,6 +34,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
 
     def at(u: float) -> tuple[Vector, float, float]:
         """Return w/max w, the logarithm of Σw/radius, and the slope of this logarithm in u."""
+        # The exponent is limited, so that the product is not inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):
             v: Vector = np.exp(np.log1p(-k) / s)
@@ -64,6 +65,7 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         # At the lowest u all weights are equal.
         lowest = -(2.0 / (1.0 + s) if normed else 1.0) * math.log(z.size)
         v = at(decreasing_root(missing, highest, 1.0, 1e-15, lowest, highest))[0]
+    # This removes the error of the root.
     v *= scale / float(v.sum())
     return np.copysign(v, -z) if ball else v
 

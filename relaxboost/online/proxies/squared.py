@@ -37,6 +37,7 @@ class SquaredL2(Proxy):
 
     def value(self, w: Vector, domain: Domain) -> float:
         """Return V(w). On the simplex it is half the squared distance to equal weights."""
+        # The squared distance is ‖w‖² minus its minimum, without cancellation.
         if isinstance(domain, Simplex):
             w = w - float(domain.radius) / w.size
         return float(w @ w) / 2.0
@@ -53,6 +54,7 @@ class SquaredL2(Proxy):
             return -z / max(beta, float(np.linalg.norm(z)) / radius)
         if isinstance(domain, Simplex):
             return _on_simplex(-z, beta, radius)
+        # Off the simplex, the weights stay if they do not exceed the radius.
         heights: Vector = np.abs(z) if isinstance(domain, L1Ball) else np.maximum(-z, 0.0)
         if float(heights.sum()) > radius * beta:
             size = _on_simplex(heights, beta, radius)
@@ -82,6 +84,7 @@ def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
     It is max(0, x − ν), where ν follows from the sorted x.
     """
     with np.errstate(over="ignore"):
+        # A common shift does not change the projection, and prevents cancellation.
         x: Vector = (heights - heights.max()) / beta
     order = np.sort(x)[::-1]
     levels = (np.cumsum(order) - total) / np.arange(1, x.size + 1)

@@ -61,7 +61,10 @@ class Tilted(Proxy):
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ for a = 1 − c and y = (ν − z)/β with the root ν."""
+        """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β.
+
+        The number ν is such that the weights sum to λ.
+        """
         size = z.size
         c = self._c(size)
         a = 1.0 - c
@@ -70,6 +73,7 @@ class Tilted(Proxy):
 
         def at(top: float) -> Vector:
             y = top - below
+            # Each of the two forms is accurate for its c.
             if c < 0.5:
                 return np.maximum(0.0, (np.exp(a * y) - c) / a)
             return np.maximum(0.0, 1.0 + (np.expm1(a * y) / a if a else y))
@@ -79,8 +83,10 @@ class Tilted(Proxy):
             slopes = a * shares + c
             return 1.0 - float(shares.mean()), -float(slopes[shares > 0.0].sum()) / size
 
+        # At the highest ν the largest weight alone fills the simplex.
         highest = math.log1p(a * (size - 1.0)) / a if a else size - 1.0
         shares = at(decreasing_root(missing, highest, 1.0, 1e-15, 0.0, highest))
+        # This removes the error of the root.
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:

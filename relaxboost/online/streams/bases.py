@@ -140,6 +140,7 @@ class StumpBasis(BaseFunctions):
     name, bound = "stumps", 1.0
 
     def __init__(self, thresholds: Sequence[Any]) -> None:
+        # Sorted thresholds without duplicates give the same digest for the same stumps.
         cuts = [np.unique(doubles("thresholds", given)) for given in thresholds]
         self.thresholds: Vector = np.concatenate([np.empty(0), *cuts])
         self.feature = np.repeat(np.arange(len(cuts)), [len(c) for c in cuts])

@@ -125,6 +125,7 @@ class _CsvRows:
         if not found:
             rest = message if row is None else f"{at}: {message[row.end() :]}"
             return InputError(f"{self._name} cannot be read as CSV: {rest}")
+        # Arrow counts the columns from 0.
         column = self._header[int(found[1])]
         remedy = "drop or encode it"
         if column == self._label:
@@ -144,8 +145,10 @@ def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
     left = b""
     while read := file.read1(READ_BYTES):
         left += read
+        # Without quotes, every line break ends a row.
         cut = left.rfind(b"\n") + 1
         if b'"' in left and len(left) < MAX_ROW_BYTES:
+            # Complete quoted fields are masked, so that only other line breaks remain.
             masked = quoted.sub(lambda field: b"-" * len(field[0]), left)
             unfinished = opened.search(masked)
             cut = masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1

@@ -50,6 +50,7 @@ class ExampleSource:
     def __init__(self, given: Any, y: Any, has_text: bool, sep: str = ",") -> None:
         self.name = type(given).__name__
         self.once = False
+        # A binary file may be a pipe, whose rows arrive over time.
         self.live = hasattr(given, "read1")
         self.opened: Callable[[], Iterator[Batch]]
         if isinstance(given, str | os.PathLike):
@@ -87,6 +88,7 @@ class ExampleSource:
             self.name = getattr(given, "__name__", self.name)
             self.opened = lambda: _items(given(), y, self.name)
         elif isinstance(given, Iterable):
+            # An iterator returns itself, and cannot be restarted.
             self.once = iter(given) is given
             self.opened = lambda: _items(given, y, self.name)
         else:
@@ -169,6 +171,7 @@ def _frame(frame: Any, label: Any) -> Iterator[Batch]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if not is_numeric_dtype(kind):
             raise InputError(f"the frame: column {name!r} is not of numbers; drop or encode it")
+        # An integer above 2^53 would be rounded without notice.
         check_integers("the frame", name, frame[name].dropna().to_numpy())
     if y is not None and len(y) != len(frame):
         raise InputError(f"there are {len(frame)} examples and {len(y)} labels")
