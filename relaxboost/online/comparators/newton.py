@@ -21,6 +21,8 @@ from relaxboost.online.comparators.replay import Replay
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
 from relaxboost.solvers.interior_point.quadratic_losses import QuadraticIterate, QuadraticLosses
 
+EPS = float(np.finfo(np.float64).eps)
+
 
 class State(NamedTuple):
     """The weights after a round, estimates of the two bounds, and the proof of the lower bound.
@@ -40,35 +42,43 @@ class State(NamedTuple):
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
     """Yield the rounds of Newton's method for a loss with a continuous slope.
 
-    The method ends if rounding errors prevent a further decrease of the loss.
+    The method ends if rounding errors prevent further progress.
     """
     w = problem.center() if start is None else start
     sums = problem.sums(w)
+    idle = 0
     while True:
         # The tangent at w is at most this much lower than the loss on the whole domain.
         gap = max(0.0, float(sums.gradient @ w) + problem.support(-sums.gradient))
         yield State(w, sums.value, sums.value - gap, at=w)
-        if gap <= np.finfo(np.float64).eps * abs(sums.value):
+        # Eight steps that do not decrease the loss are steps of rounding.
+        if gap <= EPS * abs(sums.value) or idle == 8:
             return
         clock.check()
         found = _searched(problem, w, _newton_point(problem, w, sums, gap, clock), sums)
         if found is None:
             return
+        idle = 0 if found[1].value < sums.value else idle + 1
         w, sums = found
 
 
 def _searched(
     problem: Cumulative, w: Vector, target: Vector, sums: Sums
 ) -> tuple[Vector, Sums] | None:
-    """Return weights between `w` and `target` with a smaller loss, or None if there are none."""
+    """Return weights between `w` and `target` with a smaller loss, or None if there are none.
+
+    Near the minimum, a step decreases the loss by less than the rounding error, but it still
+    improves the gradient. So the loss may rise by rounding.
+    """
     direction = target - w
     slope = float(sums.gradient @ direction)
+    rounding = 64.0 * EPS * abs(sums.value)
     step = 1.0
-    while slope < 0.0 and step > np.finfo(np.float64).eps:
+    while slope < 0.0 and step > EPS:
         moved = problem.feasible(w + step * direction)
         found = problem.sums(moved)
         # This is the rule of Armijo with the usual constant 1e-4.
-        if found.value < sums.value + 1e-4 * step * slope:
+        if found.value <= sums.value + 1e-4 * step * slope + rounding:
             return moved, found
         step /= 2.0
     return None
@@ -133,7 +143,7 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
         yield State(run.w, upper, lower, z=run.slopes)
         clock.check()
         gap = upper - lower
-        if gap <= np.finfo(np.float64).eps * abs(upper) or not run.advance(gap):
+        if gap <= EPS * abs(upper) or not run.advance(gap):
             return
 
 

@@ -70,7 +70,7 @@ class PNorm(Proxy):
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)} that fill the domain, for some ν."""
+        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)}, for a ν that fills the domain."""
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
