@@ -334,28 +334,43 @@ def check_proxy(
     names = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
     left_out = chosen_checks("skip", skip, _CHECKS)
     refused = set(inadmissible)
-    kinds: Iterable[Any] = proxy.domains
-    over = [kind(r) for kind in kinds for r in (1, 2.5)] if domains is None else domains
     report = ConformanceReport(repr(proxy))
     faults: dict[str, ConformanceError] = {}
-    for domain, m in [(domain, m) for domain in over for m in sizes]:
-        shown = repr(domain)
+    for domain, m in _cases(proxy, domains, sizes):
         if _refuses(proxy, domain, m, m in refused):
+            shown = repr(domain)
             report.rows += [ConformanceRow(name, m, "inadmissible", over=shown) for name in names]
             continue
-        for name in names:
-            if name in left_out:
-                report.rows.append(ConformanceRow(name, m, "skipped", over=shown))
-            elif name not in faults:
-                case = ProxyCase(proxy, domain, m, seed, name)
-                try:
-                    report.rows.append(replace(run(case, _CHECKS[name]), over=shown))
-                except ConformanceError as fault:
-                    faults[name] = fault
+        # One fault of a check is enough.
+        for name in [name for name in names if name not in faults]:
+            case = ProxyCase(proxy, domain, m, seed, name)
+            try:
+                report.rows.append(_row(case, name in left_out))
+            except ConformanceError as fault:
+                faults[name] = fault
     if faults:
         first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
         raise first.beside(others)
     return report
+
+
+def _cases(
+    proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
+) -> list[tuple[Domain, int]]:
+    """Return all pairs of a domain and a size."""
+    if domains is None:
+        kinds: Iterable[Any] = proxy.domains
+        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
+    sizes = list(sizes)
+    return [(domain, m) for domain in domains for m in sizes]
+
+
+def _row(case: ProxyCase, is_skipped: bool) -> ConformanceRow:
+    """Return the result of a check. Raise ConformanceError if the check fails."""
+    shown = repr(case.domain)
+    if is_skipped:
+        return ConformanceRow(case.check, case.m, "skipped", over=shown)
+    return replace(run(case, _CHECKS[case.check]), over=shown)
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
