@@ -241,6 +241,7 @@ def batch(
     opened, _ = opener(source, remedy if again else None)
     if rule in ("mean", "uniform"):
         return _streamed(_Pass(method, opened), rule, natural("seed", seed))
+    # These rules compare iterates, so the iterates are planned before the pass.
     plan = _planned(snapshots, opened)
     if rule == "majority":
         return _voted(_Pass(method, opened), plan)
@@ -296,6 +297,7 @@ def reservoir(seed: int) -> Iterator[int]:
     i = 1
     while True:
         yield i - 1
+        # The quotient is inverted, so that a uniform number gives the next index directly.
         i = max(i + 1, math.ceil(i / (1.0 - rng.random())))
 
 
@@ -385,6 +387,7 @@ def _validated(
         plan.check_reached(rows)
         for place, total, found in zip(group, sums.tolist(), W, strict=True):
             left = rows - place
+            # An iterate near the end has few later examples, and therefore a large radius.
             scored = total / left + validation_radius(left, k, delta, assumed)
             if scored < score:
                 score, w, index = scored, found, place

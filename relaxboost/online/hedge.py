@@ -55,6 +55,7 @@ class ScheduledHedge(Method):
         """Return the method with the horizon of 2 D (L/tol)² rounds, after which the gap is tol."""
         if self.schedule != "horizon":
             return self
+        # The mean regret L√(2D/t) of t rounds is tol for this t.
         known = _constants(game)
         rounds = 2.0 * known.largest * (known.lipschitz / tol) ** 2
         return replace(self, schedule=Horizon(max(1, math.ceil(min(rounds, 2.0**62)))))
@@ -65,6 +66,7 @@ class ScheduledHedge(Method):
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> HedgeRun:
         schedule: Schedule = self.chosen(game, goal.tol).schedule
         known = _constants(game)
+        # The run of `solvers.Hedge` accepts any temperature.
         run = HedgeRun(game, lambda t, squares: schedule.temperature(t, squares, known))
         run.named(f"hedge ({schedule.name or type(schedule).__name__.lower()})")
         return run

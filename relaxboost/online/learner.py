@@ -175,6 +175,7 @@ class Learner:
     @property
     def average(self) -> Vector:
         """The mean of w_0, ..., w_{t−1}, weighted by the examples (Eq. 12). At first it is w_0."""
+        # Before the first example there is no mean.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
     @property
@@ -362,6 +363,7 @@ class Learner:
         if codes is not None:
             found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
             return found
+        # Other losses, proxies and schedules learn in Python.
         predictions = np.empty(len(H))
         for row, h in enumerate(H):
             predictions[row] = float(self._w @ h)

@@ -165,6 +165,7 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
             "at= needs a learner without examples, and this learner has learned already; give its "
             "method, learner.method"
         )
+    # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
             f"the learner has learned from examples of weight {learner.weight:g}, and the stream "

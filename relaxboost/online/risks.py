@@ -211,6 +211,7 @@ def promised(learner: Learner, t: int) -> float:
     # Greedy steps with changing β need the largest divergence.
     if method.greedy and not schedule.steady:
         value = method.proxy.spread(method.over, learner.size)
+    # The sum contains the reciprocals of β_0, ..., β_{t−1}.
     low = beta
     # Without a formula, smaller gradients may lead to lower temperatures.
     if schedule.law(known) is None:

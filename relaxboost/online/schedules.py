@@ -179,6 +179,7 @@ class Adaptive(_Root):
     name: ClassVar[str] = "adaptive"
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
+        # L² in the root makes β_i large enough for the gradient of the next example.
         return 1.0 / known.balance, known.lipschitz**2, 0.0, 1.0
 
 

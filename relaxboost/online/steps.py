@@ -43,6 +43,7 @@ class MirrorSteps(OnlineMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # The published algorithms are defined for one proxy each.
         if self.own_proxy not in ("", self.proxy.name):
             raise InputError(
                 f"{type(self).__name__} has the proxy {self.own_proxy!r}, not {self.proxy!r}; use "

@@ -173,6 +173,7 @@ def hindsight(
             f"the comparator needs a bounded set, Simplex, FullSimplex, L1Ball or L2Ball, got "
             f"{over!r}"
         )
+    # Arguments are checked before the stream is read.
     tol = positive("tol", tol)
     if tol >= 1.0:
         raise InputError(f"tol must be below 1, got {tol:g}: it is a fraction of the loss")
@@ -226,6 +227,7 @@ class _Best:
     def keep(self, state: State) -> str:
         """Keep a better state. Return "optimal" if the proved bracket is narrow enough."""
         self._rounds += 1
+        # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
             raise InputError(
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "

@@ -46,6 +46,7 @@ def level(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[S
     upper = math.inf
     lower = -math.inf
     idle = 0
+    # Without rounding errors, every round moves a bound.
     while idle < 40:
         clock.check()
         value, cut = problem.cut(w)
@@ -117,6 +118,7 @@ class _Model:
         if found is None:
             return None, -math.inf
         x, alpha = found
+        # Any nonnegative α is valid, so negative rounding errors are set to 0.
         alpha = np.maximum(alpha, 0.0)
         total = float(alpha.sum())
         if not (math.isfinite(total) and total > 0.0):
@@ -137,6 +139,7 @@ class _Model:
         """Return the slopes in x and the offsets, divided by the largest of their entries."""
         slopes = np.array([cut.slope for cut in self._cuts])
         offsets = np.array([cut.offset for cut in self._cuts])
+        # Clarabel needs numbers of moderate size.
         size = max(float(np.abs(offsets).max()), float(np.abs(slopes).max()), 1e-300)
         return slopes @ self._atoms / size, offsets / size, size
 

@@ -75,6 +75,7 @@ def _searched(
     rounding = 64.0 * EPS * abs(sums.value)
     step = 1.0
     while slope < 0.0 and step > EPS:
+        # The domain is convex, so only rounding can put the point outside.
         moved = problem.feasible(w + step * direction)
         found = problem.sums(moved)
         # This is the rule of Armijo with the usual constant 1e-4.
@@ -97,6 +98,7 @@ def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock:
     rest = np.inf
     while rest > 0.01 * gap and run.advance(rest):
         clock.check()
+        # The gap of the model follows from its gradient, like the gap of the loss.
         gradient = (losses.slope + losses.curvature * (rows @ run.w)) @ rows
         rest = float(gradient @ run.w) + problem.support(-gradient)
     return problem.feasible(run.w)
@@ -110,10 +112,12 @@ def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, Quadratic
     """
     bulk = _Replayed(problem.replay)
     curvature = sums.curvature
+    # With few examples, their own rows are the smaller model.
     if problem.m < problem.M:
         rows = bulk.written()
         return rows, QuadraticLosses(sums.slopes - curvature * (rows @ w), curvature)
     hessian = np.empty((problem.M, problem.M))
+    # The eigenvectors of the Hessian are rows whose losses have the eigenvalues as curvatures.
     with threads_for(problem.m, problem.M):
         bulk.cross(curvature, hessian)
         values, vectors = np.linalg.eigh(hessian)
@@ -134,12 +138,15 @@ def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Ite
     assert loss is not None
     ends = loss.domain(y)
     assert ends is not None
+    # The slopes of the loss lie between these ends for every prediction.
     w = problem.center() if start is None else start
     losses = CornerLosses(weight, *ends, y)
     run = LossIterate(_Replayed(problem.replay), losses, w, problem.over)
     while True:
         upper = float(weight @ loss.pointwise(run.bounds.margins, y)[0])
         lower = float(run.d @ y) - problem.support(run.bounds.edges)
+        # The bounds are estimates, because w and d may violate their equations. `Cumulative` proves
+        # bounds from w and the slopes.
         yield State(run.w, upper, lower, z=run.slopes)
         clock.check()
         gap = upper - lower
@@ -172,6 +179,7 @@ class _Replayed(Bulk):
     def cross(self, weights: Vector, out: Array) -> None:
         out[:] = 0.0
         for rows, H, _, _ in self._replay:
+            # The product of a matrix with its own transpose takes half the time.
             scaled = H * np.sqrt(weights[rows])[:, None]
             out += scaled.T @ scaled
 

@@ -165,6 +165,7 @@ class LossGame:
         caps = np.stack([-ends[0], ends[1]])
         # A row with a cap of 0 gets no weight, so it is left out.
         self._rows = [np.flatnonzero((side > 0.0) & (self._weight > 0.0)) for side in caps]
+        # The caps are products of doubles, and are kept as fractions.
         exact = [
             Fraction(s) * Fraction(c)
             for side, rows in zip(caps, self._rows, strict=True)
@@ -186,6 +187,7 @@ class LossGame:
         # A negative slope belongs to the row h, and a positive slope to the row −h.
         plus, minus = self._rows
         z = self._weight * slopes / float(self.scale)
+        # Of the two rows of an example, only one has weight.
         d = np.concatenate([np.maximum(-z[plus], 0.0), np.maximum(z[minus], 0.0)])
         return np.append(d, max(0.0, 1.0 - float(d.sum())))
 

@@ -91,6 +91,7 @@ class Replay:
         seen = 0
         width = None
         for given in self._open():
+            # The stream may be longer than the requested number of examples.
             left = None if self._first is None else self._first - seen
             if left is not None and left <= 0:
                 return
@@ -108,6 +109,7 @@ class Replay:
         parts = tuple(given) if isinstance(given, tuple | list) else (given,)
         if not 1 <= len(parts) <= 3:
             raise InputError(f"a block is (H, y) or (H, y, weight), got {len(parts)} parts")
+        # Missing parts are None.
         H, y, weight = (*parts, None, None)[:3]
         H = np.atleast_2d(doubles("H", H))[:limit]
         if H.ndim != 2 or H.shape[1] == 0:

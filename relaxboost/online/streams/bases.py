@@ -251,6 +251,7 @@ class FittedBasis(BaseFunctions):
         return len(self.estimators)
 
     def values(self, X: Array) -> Array:
+        # A decision function of 0 counts as −1.
         H = np.empty((len(X), len(self.estimators)))
         for j, estimator in enumerate(self.estimators):
             if self.signs:

@@ -93,6 +93,7 @@ class _Run:
     def record(self) -> ProgressRecord:
         """Return the record of the current state."""
         learner = self.learner
+        # Only labels have signs.
         mistakes = self.kept.mistakes if learner.method.loss.task == "binary" else None
         return ProgressRecord(
             self.kept.at - self._begin,
@@ -182,6 +183,7 @@ class _Run:
         learner = self.learner
         name = self._source.name
         here = self._source.origin
+        # A stream without column names fits any columns.
         for what, known in learner.origin.items():
             if known and here[what] and known != here[what]:
                 raise InputError(
@@ -207,6 +209,7 @@ class _Run:
         mistakes = self.kept.mistakes
         if page.y is not None:
             mistakes += int(np.count_nonzero((predictions > 0.0) != (page.y > 0.0)))
+        # Ctrl-C may come at any time, so the state is replaced in one assignment.
         self.kept = _Kept(self._copies(), page.first + len(page.H), mistakes)
 
     def _copies(self) -> tuple[Vector, ...]:
@@ -310,6 +313,7 @@ def _started(learner: Any, source: Stream) -> Learner:
         return learner
     if not isinstance(learner, OnlineMethod):
         raise InputError(f"learner must be a Learner, or a method to start, got {learner!r}")
+    # The first row of such a stream would be lost.
     if not source.replayable:
         raise InputError(
             f"{source.name} can be read once, so that its width is not known beforehand; give "

@@ -114,6 +114,7 @@ class Stream:
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
+        # The source is shared, and the header is read again.
         other = Stream(self._source, base, self._size, self._classes)
         other.start = start
         return other
@@ -214,6 +215,7 @@ class Stream:
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
         """Return the targets as doubles. The two classes become −1 and +1."""
+        # Without classes, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
             try:
@@ -234,6 +236,7 @@ class Stream:
             row = int(np.argmax(wrong))
             label = y[row]
             where = f"at row {first + row}"
+            # Missing labels have several forms.
             if label is None or str(label) in ("", "nan"):
                 raise InputError(f"{self.name} has no label {where}; leave the row out")
             raise InputError(
