@@ -19,6 +19,7 @@ from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.online.comparators.cumulative import Cumulative, Sums
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
+from relaxboost.solvers.interior_point.progress import Progress
 from relaxboost.solvers.interior_point.quadratic_losses import QuadraticIterate, QuadraticLosses
 
 EPS = float(np.finfo(np.float64).eps)
@@ -42,23 +43,22 @@ class State(NamedTuple):
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
     """Yield the rounds of Newton's method for a loss with a continuous slope.
 
-    The method ends if rounding errors prevent further progress.
+    The method ends if rounding errors, or a corner of the loss, prevent further progress.
     """
     w = problem.center() if start is None else start
     sums = problem.sums(w)
-    idle = 0
+    progress = Progress(patience=30)
     while True:
         # The tangent at w is at most this much lower than the loss on the whole domain.
         gap = max(0.0, float(sums.gradient @ w) + problem.support(-sums.gradient))
         yield State(w, sums.value, sums.value - gap, at=w)
-        # Eight steps that do not decrease the loss are steps of rounding.
-        if gap <= EPS * abs(sums.value) or idle == 8:
+        # At a corner of a user-defined loss, steps become shorter and shorter.
+        if gap <= EPS * abs(sums.value) or progress.is_stuck(gap, np.inf, np.inf):
             return
         clock.check()
         found = _searched(problem, w, _newton_point(problem, w, sums, gap, clock), sums)
         if found is None:
             return
-        idle = 0 if found[1].value < sums.value else idle + 1
         w, sums = found
 
 
@@ -74,7 +74,8 @@ def _searched(
     slope = float(sums.gradient @ direction)
     rounding = 64.0 * EPS * abs(sums.value)
     step = 1.0
-    while slope < 0.0 and step > EPS:
+    # A shorter step would mean that the model is useless, as at a corner of the loss.
+    while slope < 0.0 and step > 1e-6:
         # The domain is convex, so only rounding can put the point outside.
         moved = problem.feasible(w + step * direction)
         found = problem.sums(moved)
