@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from relaxboost._core.arrays import Matrix, Vector
 from relaxboost._core.loop import Clock
@@ -92,9 +93,9 @@ class _Model:
         self._idle: list[int] = []
         """For each cut, the number of rounds since its multiplier was last positive."""
         over = problem.over
-        one = np.eye(problem.M)
+        one = sparse.eye_array(problem.M, format="csr")
         two_sided = isinstance(over, AtomicSet) and over.two_sided
-        self._atoms = np.hstack([one, -one]) if two_sided else one
+        self._atoms: Any = sparse.hstack([one, -one], format="csr") if two_sided else one
         """The matrix E such that w = E x, where x is the variable of the programs."""
 
     def add(self, cut: Minorant) -> None:
@@ -114,7 +115,7 @@ class _Model:
         K = G.shape[1]
         # The last variable is an upper bound on all cuts, which is minimised.
         rows = np.hstack([G, -np.ones((len(G), 1))])
-        found = self._solve(np.zeros((K + 1, K + 1)), np.append(np.zeros(K), 1.0), rows, -b)
+        found = self._solve(sparse.csc_array((K + 1, K + 1)), np.append(np.zeros(K), 1.0), rows, -b)
         if found is None:
             return None, -math.inf
         x, alpha = found
@@ -141,9 +142,9 @@ class _Model:
         offsets = np.array([cut.offset for cut in self._cuts])
         # Clarabel needs numbers of moderate size.
         size = max(float(np.abs(offsets).max()), float(np.abs(slopes).max()), 1e-300)
-        return slopes @ self._atoms / size, offsets / size, size
+        return (self._atoms.T @ slopes.T).T / size, offsets / size, size
 
-    def _domain(self, columns: int) -> tuple[Matrix, Vector, list[Any]]:
+    def _domain(self, columns: int) -> tuple[Any, Vector, list[Any]]:
         """Return the rows, right-hand sides and cones that describe the domain.
 
         The program has the given number of variables, of which the first ones are x.
@@ -152,27 +153,27 @@ class _Model:
 
         over = self._problem.over
         K = self._atoms.shape[1]
-        first = np.zeros((1, columns))
-        rows = np.vstack([first, -np.eye(K, columns)])
+        total = np.zeros((1, columns))
+        bounds = -sparse.eye_array(K, columns)
         if isinstance(over, L2Ball):
             right = np.append(float(over.radius), np.zeros(K))
-            return rows, right, [clarabel.SecondOrderConeT(K + 1)]
+            return sparse.vstack([total, bounds]), right, [clarabel.SecondOrderConeT(K + 1)]
         # The first row is Σx = radius, or Σx <= radius if the domain contains 0.
-        rows[0, :K] = 1.0
+        total[0, :K] = 1.0
+        rows = sparse.vstack([total, bounds])
         right = np.append(over.scale, np.zeros(K))
         if over.holds_zero:
             return rows, right, [clarabel.NonnegativeConeT(K + 1)]
         return rows, right, [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(K)]
 
     def _solve(
-        self, P: Matrix, q: Vector, rows: Matrix, right: Vector
+        self, P: Any, q: Vector, rows: Matrix, right: Vector
     ) -> tuple[Vector, Vector] | None:
         """Return the minimiser of xᵀPx/2 + <q, x> and the multipliers of rows · x <= right.
 
         The first variables lie in the domain. The result is None if Clarabel finds no solution.
         """
         import clarabel
-        from scipy import sparse
 
         more, ends, cones = self._domain(rows.shape[1])
         # The bounds do not rely on the accuracy of Clarabel, but a low accuracy costs rounds.
@@ -181,9 +182,9 @@ class _Model:
         settings.max_threads = 1
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
         solver = clarabel.DefaultSolver(
-            sparse.csc_matrix(np.triu(P)),
+            sparse.csc_matrix(sparse.triu(P)),
             q,
-            sparse.csc_matrix(np.vstack([rows, more])),
+            sparse.csc_matrix(sparse.vstack([rows, more])),
             np.append(right, ends),
             [clarabel.NonnegativeConeT(len(rows)), *cones],
             settings,
