@@ -66,6 +66,15 @@ def test_the_bracket_is_narrow_and_holds_what_cvxpy_finds(name, over):
     assert np.array_equal(found.w, over.repair(found.w))
 
 
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("shape", [(60, 6), (7, 15)], ids=str)
+def test_newtons_method_takes_few_rounds(name, shape):
+    H, y, weight = examples(name, *shape, seed=9)
+    found = hindsight(name, rb.L1Ball(0.5), (H, y, weight), 1e-8)
+    assert found.status == "optimal"
+    assert found.rounds <= 12
+
+
 @pytest.mark.parametrize("name", ["absolute", "squared"])
 @pytest.mark.parametrize("over", DOMAINS, ids=repr)
 def test_more_base_functions_than_examples(name, over):
