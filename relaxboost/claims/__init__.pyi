@@ -13,12 +13,15 @@ from .fields import Field as Field
 from .fields import Real as Real
 from .fields import Whole as Whole
 from .instance import Instance as Instance
+from .laws import Law as Law
 from .measure import Bracket as Bracket
 from .measure import Slack as Slack
 from .measure import assume as assume
 from .measure import at_least as at_least
 from .measure import at_most as at_most
 from .measure import equal as equal
+from .outcomes import Excess as Excess
+from .outcomes import Outcomes as Outcomes
 from .record import Enumeration as Enumeration
 from .record import Statement as Statement
 from .record import Unchecked as Unchecked

@@ -46,20 +46,20 @@ _SAMPLE = 1000
 _POINT = 100
 # Parts of messages of the library, and their words on the command line.
 _SPOKEN = {
-    "make them so, as stream(classes=(negative, positive)) does": "name the two labels, the "
+    "convert them, as stream(classes=(negative, positive)) does": "name the two labels, the "
     "negative one first: --classes NEGATIVE,POSITIVE",
     "classes=(negative, positive)": "--classes NEGATIVE,POSITIVE",
-    "say where they are: y=": "say where they are: --label",
+    "name their column: y=": "name their column: --label",
     ", a bound of |y|, or schedule=Constant(beta)": ", a bound of |y|",
     "declare a larger bound": "give a larger --bound",
-    "at asks for": "--at asks for",
+    "at contains": "--at contains",
     "over=Simplex(radius) or FullSimplex(radius) or L1Ball(radius)": "--over simplex, full-simplex "
     "or l1",
     "over=Simplex(radius)": "--over simplex",
-    "for another take MirrorSteps": "for another give --method mirror-steps",
+    "use MirrorSteps for another proxy": "use --method mirror-steps for another proxy",
     "<stdin>": "standard input",
 }
-_LEARNED = r"; what comes before (row \d+) is learned: mend it, and go on from row \d+"
+_LEARNED = r"; the rows before (row \d+) are learned: correct the stream, and continue from row \d+"
 
 
 class StreamOptions(SimpleNamespace):
@@ -139,7 +139,9 @@ def stream_options(
         words = {re.escape(part): said for part, said in _SPOKEN.items()}
         words[_LEARNED] = "; --save would have kept the rows before it" * ("save" in given)
         if given.get("save"):
-            words[_LEARNED] = r"; the rows before \1 are saved; then continue with --resume"
+            words[_LEARNED] = (
+                r"; the rows before \1 are saved: correct the stream, and continue with --resume"
+            )
         with spoken(words):
             return command(StreamOptions(**given))
 

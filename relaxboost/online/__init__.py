@@ -1,4 +1,4 @@
-"""Online learning and aggregation: mirror descent with averaging, GD, EG, and their regret."""
+"""Online learning and aggregation: mirror descent, gradient descent, and regret."""
 
 import lazy_loader
 

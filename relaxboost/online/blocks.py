@@ -1,4 +1,4 @@
-"""Blocks of examples: what opens a stream that somebody gave."""
+"""Blocks of examples: how a stream is opened, and the weights of a block."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.errors import InputError
+from relaxboost._core.arrays import Vector, doubles
+from relaxboost._core.errors import InputError, RowError
 
 
 def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return what opens a stream of blocks, and whether it is arrays in memory.
+    """Return a function that opens a stream of blocks, and whether the stream is arrays in memory.
 
-    The source is H or (H, y, ...), an iterable of such blocks, or a function that returns one. The
-    remedy says what to give in place of a stream that can be read once only; None if it will do.
+    Parameters
+    ----------
+    source : arrays, iterable or callable
+        H or (H, y, ...), an iterable of such blocks, or a function that returns an iterable.
+    remedy : str, optional
+        If the stream is read repeatedly, the advice for a stream that can be read only once.
     """
-    many = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
-    if many or isinstance(source, np.ndarray):
+    # A tuple of a matrix and further arrays is one block.
+    is_pair = isinstance(source, tuple) and len(source) >= 2 and np.ndim(source[0]) == 2
+    if is_pair or isinstance(source, np.ndarray):
         return (lambda: (source,)), True
     if isinstance(source, str | os.PathLike):
         raise InputError(f"{os.fspath(source)} is a file; open it: stream(path, y)")
@@ -36,3 +42,26 @@ def opener(source: Any, remedy: str | None = None) -> tuple[Callable[[], Iterabl
         "a stream is arrays (H, y), an iterable of blocks or a function that opens one, got "
         f"{type(source).__name__}"
     )
+
+
+def checked_weights(weight: Any, rows: int) -> Vector:
+    """Return the weights of a block, shape (rows,). The default is 1 for each row.
+
+    Raises
+    ------
+    RowError
+        If a weight is negative, not finite or too large.
+    """
+    if weight is None:
+        return np.ones(rows)
+    weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))
+    wrong = ~(np.isfinite(weights) & (weights >= 0.0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
+    # Copies are counted down by 1, which does not change a double above 2^53.
+    if (weights > 2.0**53).any():
+        row = int(np.argmax(weights > 2.0**53))
+        found = f" has {weights[row]:g}, more than 2^53 copies; divide all weights by a number"
+        raise RowError("an integer weight is a number of copies; ", row, found)
+    return weights

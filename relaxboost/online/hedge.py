@@ -1,4 +1,4 @@
-"""Hedge: the d player of a game learns online, w answers best, and regret is the gap."""
+"""Hedge with schedules: the distribution d of a game learns online, and w answers best."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from relaxboost.solvers.stopping import Tolerance
 
 @dataclass(frozen=True)
 class ScheduledHedge(Method):
-    """Mirror descent of the d player against best answers; for f = 0 it is Hedge (EG).
+    """Mirror descent of the distribution d against best answers. For f = 0 it is Hedge.
 
-    Round t has the loss <d, A w_t> + f(d), where w_t is the best answer to d_t. The next d has
-    the least <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), h the relative entropy: this is
-    `Relaxation.distribution` at t/(t + 1) times the margins of the mean w̄, and at β_t/(t + 1).
-    The gap is at most the mean regret of d, with w̄ and either the mean of the d or the best of
-    them; see docs/mathematics.md.
+    Round t has the loss <d, A w_t> + f(d), where w_t is the best answer to d_t. The next d
+    minimises <d, A(w_1 + ... + w_t)> + (t + 1) f(d) + β_t h(d), where h is the relative entropy.
+    This is `Relaxation.distribution` at t/(t + 1) times the margins of the mean of the w_t, with
+    the parameter β_t/(t + 1). The gap is at most the mean regret of d; see docs/mathematics.md.
 
-    Hand it to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name ``"hedge"``
-    stands for `rb.solvers.Hedge`, whose β is the constant that tol asks for.
+    The method is given to `solve` as an object, ``method=rb.online.ScheduledHedge()``. The name
+    ``"hedge"`` stands for `rb.solvers.Hedge`, which has a constant β for the requested tolerance.
 
     Parameters
     ----------
     schedule : str or Schedule
-        "growing", "adaptive", "horizon" (the constant β for as many rounds as tol asks for), or an
-        object. Gradients are half the range of A w_t, at most `Domain.reach`.
+        "growing", "adaptive", "horizon" or an object. With "horizon", β is constant, and optimal
+        for the number of rounds that guarantees the requested tolerance. The gradients are half the
+        range of A w_t, which is at most `Domain.reach`.
 
     Raises
     ------
     InputError
-        For an unknown schedule.
+        If the schedule is unknown.
 
     References
     ----------
     Freund & Schapire (1999), Adaptive game playing using multiplicative weights; Dekel (2011),
     Algorithm 2 and Thm 3; Juditsky et al. (2005), Eq. 11; Xiao (2010), Dual averaging methods, for
-    an f that is learned beside the losses.
+    losses with an additional f.
     """
 
     schedule: Any = "growing"
@@ -52,9 +52,10 @@ class ScheduledHedge(Method):
             object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
     def chosen(self, game: Game, tol: float) -> ScheduledHedge:
-        """Return the method with the horizon that the gap asks for, 2 D (L/tol)² rounds."""
+        """Return the method with the horizon of 2 D (L/tol)² rounds, after which the gap is tol."""
         if self.schedule != "horizon":
             return self
+        # The mean regret L√(2D/t) of t rounds is tol for this t.
         known = _constants(game)
         rounds = 2.0 * known.largest * (known.lipschitz / tol) ** 2
         return replace(self, schedule=Horizon(max(1, math.ceil(min(rounds, 2.0**62)))))
@@ -65,26 +66,33 @@ class ScheduledHedge(Method):
     def start(self, game: Game, goal: Tolerance, clock: Clock) -> HedgeRun:
         schedule: Schedule = self.chosen(game, goal.tol).schedule
         known = _constants(game)
+        # The run of `solvers.Hedge` accepts any temperature.
         run = HedgeRun(game, lambda t, squares: schedule.temperature(t, squares, known))
         run.named(f"hedge ({schedule.name or type(schedule).__name__.lower()})")
         return run
 
     def rounds_bound(self, game: Game, tol: float) -> float:
-        """Return the rounds after which the regret is at most `tol` each, for any answers.
+        """Return a number of rounds after which the mean regret is at most `tol`, for any answers.
 
-        With β_i = c √(i + 1), or `Adaptive`, it is at most (cD + L²/c) √t. Looks at the mean of
-        the d count. For other schedules whose β_i grow, and weak learners that may fall short, it
-        is nan.
+        With β_i = c √(i + 1), or `Adaptive`, the regret is at most (cD + L²/c) √t. Rounds that
+        evaluate the mean of the d are included. The result is nan for other schedules with
+        increasing β_i, and for weak learners that are not exact.
         """
-        known, schedule = _constants(game), self.chosen(game, tol).schedule
+        known = _constants(game)
+        schedule = self.chosen(game, tol).schedule
         law = schedule.law(known)
+        # The theorem needs a formula of the schedule, and best answers.
         if law is None or game.matrix.slack:
             return math.nan
         scale, constant, growth, squares = law
-        first, L, tol = scale * math.sqrt(constant), known.lipschitz, tol * (1.0 - 1e-9)
+        first = scale * math.sqrt(constant)
+        L = known.lipschitz
+        tol = tol * (1.0 - 1e-9)  # rounding must not make the bound too small
+        # A constant β leaves L²/(2β) of regret in each round, which must be below tol.
         if growth == squares == 0.0:
             spare = tol - L * L / (2.0 * first)
             rounds = first * known.largest / spare if spare > 0.0 else math.nan
+        # `Growing` and `Adaptive` have the regret (cD + L²/c) √t.
         elif constant == growth + squares * L * L:
             rounds = ((first * known.largest + L * L / first) / tol) ** 2
         else:
@@ -93,7 +101,7 @@ class ScheduledHedge(Method):
 
 
 def _constants(game: Game) -> Constants:
-    """Return L for half ranges of margins, and D for the entropy, whose modulus in l1 is 1."""
+    """Return L for half the range of the margins, and the range D of the entropy."""
     spread = game.entropy_range
     # If f allows one distribution only (m = 1, or k = m), there is no regret for any β. Schedules
     # divide by the range, so a tiny number stands for 0.

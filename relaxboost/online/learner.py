@@ -1,4 +1,4 @@
-"""What an online learner is: options that do not change, and weights that every example moves."""
+"""Online learners: the options of a method, and the weights that every example changes."""
 
 from __future__ import annotations
 
@@ -16,47 +16,50 @@ from relaxboost._core.errors import InputError, RowError
 from relaxboost._core.files import check_output
 from relaxboost._core.parameters import count
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
-from relaxboost.online import kernels
+from relaxboost.online.blocks import checked_weights
+from relaxboost.online.kernels import rounds as kernels
+from relaxboost.online.kernels.slopes import INNER, LOSS_CODES
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.losses import Inner, OfPrediction, as_online_loss
 from relaxboost.online.proxies import Entropy, SquaredL2, as_proxy
 from relaxboost.online.saving import write_state
 from relaxboost.online.schedules import Constants, as_schedule
 
-_DOMAINS: dict[type, int] = {
-    Simplex: kernels.SIMPLEX,
-    FullSimplex: kernels.FULL_SIMPLEX,
-    L1Ball: kernels.L1_BALL,
+_DOMAINS: dict[tuple[type, type], int] = {
+    (Entropy, Simplex): kernels.SIMPLEX,
+    (Entropy, FullSimplex): kernels.FULL_SIMPLEX,
+    (Entropy, L1Ball): kernels.L1_BALL,
+    (SquaredL2, L2Ball): kernels.L2_BALL,
 }
-
-_OUTSIDE = 1e-7
-"""How far from the domain a w may be by rounding, beside its largest entry."""
-_MOST = 2.0**53
-"""Copies are counted down; a double with more would never reach zero."""
+"""The numbers of the pairs of proxy and domain that have compiled rounds."""
 
 
 @dataclass(frozen=True)
 class OnlineMethod(ABC):
-    """The options of a learner: a frozen dataclass, checked when it is made.
+    """The options of an online learner. They are checked when the method is created.
 
     Parameters
     ----------
     loss : str, PointwiseLoss or OnlineLoss
-        "hinge", "logistic", "squared", ..., "inner"; labels of two classes are −1 and +1.
+        The loss, such as "hinge", "logistic", "squared" or "inner". Labels of two classes are −1
+        and +1.
     over : Domain
-        What the weights range over.
+        The set of the weights.
     proxy : str or Proxy
-        Strongly convex on `over`.
+        A strongly convex function on `over`.
     schedule : str or Schedule
         The temperatures β_i.
     bound : float
-        K, in [1e-100, 1e100]: base functions have values in [−K, K]; for proxies in l2, ‖h‖_2 <= K.
+        A bound K between 1e-100 and 1e100. The base functions have values between −K and K. For a
+        proxy that is strongly convex in the l2 norm, ‖h‖_2 <= K.
     targets : float
-        A bound of |y| > 0, where the slopes of the loss need one; by default inf.
+        A bound on |y|, which is needed if the slopes of the loss depend on the targets. By default
+        it is inf.
 
     Raises
     ------
     InputError
-        For options that do not go together.
+        If the options do not fit each other.
     """
 
     loss: Any
@@ -67,18 +70,16 @@ class OnlineMethod(ABC):
     targets: float = math.inf
 
     greedy: ClassVar[bool] = False
-    """Whether a step begins at the weights before it (Eq. 22), not at all gradients (Eq. 11)."""
+    """Whether a step starts at the previous weights (Eq. 22). If False, a step uses the sum of all
+    gradients (Eq. 11)."""
 
     def __post_init__(self) -> None:
-        made = {
-            "loss": as_online_loss(self.loss),
-            "proxy": as_proxy(self.proxy),
-            "schedule": as_schedule(self.schedule),
-        }
-        for name, value in made.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "loss", as_online_loss(self.loss))
+        object.__setattr__(self, "proxy", as_proxy(self.proxy))
+        object.__setattr__(self, "schedule", as_schedule(self.schedule))
         if not isinstance(self.over, Domain):
             raise InputError(f"over must be a domain such as Simplex(1), got {self.over!r}")
+        # The text of the method identifies saved states, so numbers are always floats.
         for name in ("bound", "targets"):
             value = getattr(self, name)
             if not (isinstance(value, int | float) and value > 0.0):
@@ -87,33 +88,34 @@ class OnlineMethod(ABC):
         if not 1e-100 <= self.bound <= 1e100:
             raise InputError(
                 f"bound must be in [1e-100, 1e100], got {self.bound:g}: base functions have values "
-                "in [−bound, bound], and beyond doubles run out"
+                "in [−bound, bound], and their squares must be doubles"
             )
 
     def start(self, size: int) -> Learner:
-        """Return a learner of M = `size` weights that has seen nothing.
+        """Return a new learner with M = `size` weights.
 
         Raises
         ------
         InputError
-            Where the proxy does not fit the domain or M, or the schedule needs a bound of the
+            If the proxy does not fit the domain or M, or if the schedule needs a bound on the
             gradients and the loss has none.
         """
         return Learner(self, count("M", size))
 
     def restored(self, state: Mapping[str, Any]) -> Learner:
-        """Return the learner whose `Learner.state` this is; it goes on as if nothing had been.
+        """Return the learner with the given `Learner.state`. It continues with the same bits.
 
         Raises
         ------
         InputError
-            For a state of another method.
+            If the state is that of another method.
         """
         if str(state.get("method")) != repr(self):
             raise InputError(
                 f"this is the state of {state.get('method')}, and not of {self!r}; restore it with "
-                "the method that made it"
+                "the method that created it"
             )
+        # The state of a learner is its arrays. All other attributes follow from the method.
         learner = self.start(np.size(state["w"]))
         for name, array in zip("wzms", learner.arrays(), strict=True):
             array[:] = state[name]
@@ -122,26 +124,29 @@ class OnlineMethod(ABC):
 
 
 class Learner:
-    """Weights that every example moves, their average, and what the theory says of them.
+    """Weights that every example changes, the average of the weights, and the bounds of the theory.
 
-    Made by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1} and then learned
-    from.
+    Learners are created by `OnlineMethod.start`. Example i is predicted with the weights w_{i−1},
+    before the learner learns from it.
 
     Attributes
     ----------
     method : OnlineMethod
+        The options.
     size : int
-        M.
+        The number M of weights.
     constants : Constants
-        L, α and V*.
+        The numbers L, α and V*.
     origin : dict
-        What streams it has learned from, if from any: their base functions and columns.
+        The base functions and columns of the streams that the learner has learned from.
     """
 
     def __init__(self, method: OnlineMethod, size: int) -> None:
-        self.method, self.size = method, size
+        self.method = method
+        self.size = size
         self.origin: dict[str, str] = {}
-        proxy, over = method.proxy, method.over
+        proxy = method.proxy
+        over = method.over
         proxy.check(over, size)
         self.constants = Constants(
             _lipschitz(method, size), proxy.modulus(over, size), proxy.largest(over, size)
@@ -151,121 +156,94 @@ class Learner:
                 f"{method.schedule!r} needs a bound of the gradients, and {method.loss!r} has none "
                 "here; give targets=, a bound of |y|, or schedule=Constant(beta)"
             )
-        _check_steepness(method, self.constants.lipschitz)
         self._w: Vector = proxy.start(over, size)
         self._z: Vector = np.zeros(size)
+        # A greedy step starts at the gradient of the proxy, which is z if the proxy is steep.
         if method.greedy and not proxy.steep:
             self._z = -proxy.gradient(self._w, over)
         self._mean: Vector = np.zeros(size)
         self._sums: Vector = np.zeros(6)
         self._sums[kernels.BETA] = self._temperature()
-        _check_temperature(method, self.beta, self.constants)
-        self._codes = _compiled(method, self.constants)
+        _check_ranges(method, self.beta, self.constants)
+        self._codes = _codes(method, self.constants)
 
     @property
     def w(self) -> Vector:
-        """The weights that predict the next example, shape (M,)."""
+        """The weights for the next prediction, shape (M,)."""
         return self._w.copy()
 
     @property
     def average(self) -> Vector:
-        """The mean of w_0, ..., w_{t−1} by weight of the examples (Eq. 12); before them, w_0."""
+        """The mean of w_0, ..., w_{t−1}, weighted by the examples (Eq. 12). At first it is w_0."""
+        # Before the first example there is no mean.
         return self._mean.copy() if self._sums[kernels.WEIGHT] else self.w
 
     @property
     def rounds(self) -> int:
-        """Steps so far: examples, each copy of weighted ones."""
+        """The number of steps. A weighted example takes several steps."""
         return int(self._sums[kernels.ROUNDS])
 
     @property
     def weight(self) -> float:
-        """The total weight of the examples so far."""
+        """The total weight of all examples."""
         return float(self._sums[kernels.WEIGHT])
 
     @property
     def loss(self) -> float:
-        """Σ l_i(w_{i−1}) so far, by weight."""
+        """The weighted sum of the losses l_i(w_{i−1})."""
         return float(self._sums[kernels.LOSS])
 
     @property
     def beta(self) -> float:
-        """β_t."""
+        """The current temperature β_t."""
         return float(self._sums[kernels.BETA])
 
     def predict(self, H: Any, average: bool = True) -> Any:
-        """Return <w, h> for an example (a number) or for rows of them, by default of the average.
+        """Return the prediction <w, h> for an example, or for each row of a block.
+
+        The weights are the average by default, and the current weights if `average` is False.
 
         Raises
         ------
         InputError
-            For another width.
+            If H does not have M columns.
         """
         H = doubles("H", H)
         self._check_width(H)
         return H @ (self.average if average else self._w)
 
     def update(self, H: Any, y: Any = None, weight: Any = None) -> Any:
-        """Predict each example with the weights at hand, then learn from it.
+        """Predict each example with the current weights, then learn from it.
 
         A block of rows gives the same bits as its rows one by one.
 
         Parameters
         ----------
         H : array of shape (M,) or (rows, M)
-            The values of the base functions, within the bound declared.
+            The values of the base functions, within the declared bound.
         y : number or array of shape (rows,)
-            Targets; none for the loss "inner".
+            The targets. The loss "inner" has none.
         weight : number or array of shape (rows,), optional
-            At least 0. A whole weight means so many copies one after another, and what is left of
-            it a shorter step.
+            Nonnegative weights. An integer weight stands for this number of consecutive copies. The
+            fractional part of a weight is a shorter step.
 
         Returns
         -------
         float or array of shape (rows,)
-            <w_{i−1}, h_i>.
+            The predictions <w_{i−1}, h_i>.
 
         Raises
         ------
         InputError
-            For another width, values that are not finite or beyond the bound, targets that the
-            loss does not take, negative weights. Nothing has been learned then.
+            If H does not have M columns, if a value is not finite or beyond the bound, if the loss
+            does not accept a target, or if a weight is negative. The learner is then unchanged.
         """
         given = doubles("H", H)
-        examples = self.checked(given, y, weight)
-        learn = self._compiled_rounds if self._codes is not None else self._rounds
-        predictions = learn(*examples)
+        examples = self._checked(given, y, weight)
+        predictions = self._learn(*examples)
         return float(predictions[0]) if given.ndim == 1 else predictions
 
-    def update_late(self, H: Any, y: Any, ahead: Any, told: Any) -> Array:
-        """Predict the rows of `ahead` in turn, after each of the last ones learn from a row of H.
-
-        Labels that arrive late are learned from so. There are no more rows in H than ahead; `told`
-        are the targets of those ahead, for their losses alone.
-
-        Returns
-        -------
-        array of shape (rows of ahead, 2)
-            <w, h> and Q(w, (h, y)) of the rows ahead, with w as it was at each.
-        """
-        ahead, _, told, _ = self.checked(doubles("ahead", ahead), told)
-        rows, sizes, targets, weights = self.checked(doubles("H", H), y)
-        if len(rows) > len(ahead):
-            raise InputError(f"{len(rows)} rows are learned from after {len(ahead)} ahead of them")
-        codes = self.compiled()
-        if codes is not None:
-            given = (sizes, targets, weights)
-            out: Array = kernels.late(rows, given, (ahead, told), self.arrays(), codes)
-            return out
-        out = np.empty((len(ahead), 2))
-        for i, (h, target) in enumerate(zip(ahead, told.tolist(), strict=True)):
-            out[i] = self._w @ h, self.method.loss.evaluate(self._w, h, target)[0]
-            k = i - (len(ahead) - len(rows))
-            if k >= 0:
-                one = slice(k, k + 1)
-                self._rounds(rows[one], sizes[one], targets[one], weights[one])
-        return out
-
-    def checked(
+    def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:
         """Return the rows of examples, their dual norms, targets and weights; raise as `update`."""
@@ -273,25 +251,28 @@ class Learner:
         rows = np.ascontiguousarray(np.atleast_2d(H))
         sizes = self._check_rows(rows)
         targets = self.method.loss.checked(y, len(rows))
-        self._check_targets(targets)
-        return rows, sizes, targets, _weights(weight, len(rows))
+        limit = self.method.targets
+        if (np.abs(targets) > limit).any():
+            row = int(np.argmax(np.abs(targets) > limit))
+            raise RowError("", row, f" has the target {targets[row]:g}, beyond targets={limit!r}")
+        return rows, sizes, targets, checked_weights(weight, len(rows))
 
     def regret_bound(self, w: Any = None) -> float:
-        """Return a bound of Σ l_i(w_{i−1}) − l_i(w) that holds for any examples.
+        """Return a bound on Σ l_i(w_{i−1}) − l_i(w) that holds for arbitrary examples.
 
-        For Eq. 11 it is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), as Prop. 2 has it with the gradients seen.
-        Greedy steps have the same with β_{t−1}, if β is constant; else the largest Bregman
-        divergence stands for V(w), and there may be no bound (inf).
+        For Eq. 11 the bound is β_t V(w) + Σ ‖u_i‖²/(2αβ_{i−1}), which is Prop. 2 with the observed
+        gradients u_i. Greedy steps with a constant β have the same bound with β_{t−1}. If β is not
+        constant, V(w) is replaced by the largest Bregman divergence, which may be inf.
 
         Parameters
         ----------
         w : array of shape (M,), optional
-            In the domain; by default the worst of it.
+            Weights in the domain. By default the bound holds for all weights of the domain.
 
         Raises
         ------
         InputError
-            For a w of another length, or outside the domain, against which nothing is proved.
+            If w has another length, or is not in the domain.
 
         References
         ----------
@@ -301,40 +282,44 @@ class Learner:
         value = self.constants.largest
         if w is not None:
             value = method.proxy.value(self._point(w), method.over)
+        # With changing steps, the divergences of greedy steps do not telescope.
         if method.greedy and not method.schedule.steady:
             value = method.proxy.spread(method.over, self.size)
         return float(self.beta * value + self._sums[kernels.SPENT])
 
     def _point(self, given: Any) -> Array:
-        """Return a w of the domain, but for roundings, or raise."""
-        w, over = doubles("w", given), self.method.over
+        """Return weights that are in the domain up to rounding, or raise InputError."""
+        w = doubles("w", given)
+        over = self.method.over
         if w.shape != (self.size,):
             raise InputError(f"w has shape {w.shape}, and this learner has {self.size} weights")
         if not np.isfinite(w).all():
             raise InputError("w has nan or infinite entries; weights are finite numbers")
+        # A point of the domain is its own projection.
         near = over.repair(w)
-        if np.abs(near - w).max() > _OUTSIDE * max(1.0, float(np.abs(near).max())):
+        # Weights that a solver computed satisfy the constraints to about 1e-8.
+        if np.abs(near - w).max() > 1e-7 * max(1.0, float(np.abs(near).max())):
             raise InputError(f"w is not in {over!r}, and the bound is for weights that are")
         return w
 
     def state(self) -> dict[str, Any]:
-        """Return all that a run goes on from: the method's name and four small arrays."""
+        """Return all data that is needed to continue: the name of the method and four arrays."""
         arrays = {name: a.copy() for name, a in zip("wzms", self.arrays(), strict=True)}
         origin = {"origin": dict(self.origin)} if self.origin else {}
         return {"method": repr(self.method), **origin, **arrays}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, whole or not at all; `load` reads it.
+        """Write the state to a file, which `load` reads. The file is never written in part.
 
         Raises
         ------
         InputError
-            For a place where no file can be written.
+            If no file can be written at the path.
         """
         write_state(check_output(path), self.state())
 
     def arrays(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return w, z, the mean and the sums themselves."""
+        """Return the arrays w, z, the mean and the sums themselves, not copies."""
         return self._w, self._z, self._mean, self._sums
 
     def _check_width(self, H: Array) -> None:
@@ -344,32 +329,27 @@ class Learner:
                 "takes (M,) or (rows, M)"
             )
 
-    def _check_targets(self, y: Vector) -> None:
-        limit = self.method.targets
-        if (np.abs(y) > limit).any():
-            row = int(np.argmax(np.abs(y) > limit))
-            raise RowError("", row, f" has the target {y[row]:g}, beyond targets={limit!r}")
-
     def _check_rows(self, H: Array) -> Vector:
-        """Return the dual norms of the rows, or raise for the first one beyond the bound."""
-        sizes: Vector = kernels.dual_norms(H, self.method.proxy.norm == "l2")
+        """Return the dual norms of the rows, or raise RowError for the first invalid row."""
+        is_euclidean = self.method.proxy.norm == "l2"
+        sizes: Vector = dual_norms(H, is_euclidean)
+        # The comparison is False for nan.
         wrong = ~(sizes <= self.method.bound)
         if wrong.any():
             row = int(np.argmax(wrong))
             if not np.isfinite(H[row]).all():
                 column = int(np.argmin(np.isfinite(H[row])))
-                said = f" has {H[row, column]} for base function {column}; drop or impute it"
-                raise RowError("", row, said)
-            norm = "norm" if self.method.proxy.norm == "l2" else "size"
-            said = (
-                f" has {norm} {sizes[row]:g}, beyond bound={self.method.bound!r}; scale the base "
-                "functions, or declare a larger bound"
+                found = f" has {H[row, column]} for base function {column}; drop or impute it"
+                raise RowError("", row, found)
+            found = (
+                f" has {'norm' if is_euclidean else 'size'} {sizes[row]:g}, beyond bound="
+                f"{self.method.bound!r}; scale the base functions, or declare a larger bound"
             )
-            raise RowError("", row, said)
+            raise RowError("", row, found)
         return sizes
 
     def compiled(self) -> kernels.Codes | None:
-        """Return how the compiled rounds know this method, None where they do not."""
+        """Return the method as numbers for the compiled rounds, or None if there are none."""
         if self._codes is None:
             return None
         loss, parameter, domain = self._codes
@@ -377,15 +357,17 @@ class Learner:
         numbers = (parameter, float(self.method.over.radius), self.constants.modulus)
         return law, (loss, domain, self.method.greedy), numbers
 
-    def _compiled_rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        predictions: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), self.compiled())
-        return predictions
-
-    def _rounds(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
-        """Learn from rows one by one with any loss, proxy and schedule."""
+    def _learn(self, H: Array, sizes: Vector, y: Vector, weights: Vector) -> Vector:
+        """Learn from rows one by one, and return the prediction before each row."""
+        codes = self.compiled()
+        if codes is not None:
+            found: Vector = kernels.rounds(H, (sizes, y, weights), self.arrays(), codes)
+            return found
+        # Other losses, proxies and schedules learn in Python.
         predictions = np.empty(len(H))
         for row, h in enumerate(H):
             predictions[row] = float(self._w @ h)
+            # Every unit of weight is a step, as if the row were repeated.
             left = float(weights[row])
             while left > 0.0:
                 step = min(left, 1.0)
@@ -394,18 +376,24 @@ class Learner:
         return predictions
 
     def _step(self, h: Vector, y: float, step: float) -> None:
-        """Learn from one example of weight `step` <= 1."""
+        """Learn from one example whose weight `step` is at most 1."""
         value, u = self.method.loss.evaluate(self._w, h, y)
         self.move(value, u, step)
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take a step for a loss that has this value and subgradient at w, with a weight <= 1."""
-        method, sums = self.method, self._sums
+        """Take a step for a loss with this value and subgradient u at w, and a weight of at most 1.
+
+        The mean loss of several rows can be learned in this way.
+        """
+        method = self.method
+        sums = self._sums
         norm = float(np.linalg.norm(u) if method.proxy.norm == "l2" else np.abs(u).max())
+        # The average contains the weights before the step (Eq. 12).
         sums[kernels.WEIGHT] += step
         self._mean += step / sums[kernels.WEIGHT] * (self._w - self._mean)
         before = self.beta
         sums[kernels.LOSS] += step * value
+        # The regret bound collects ‖u‖²/(2αβ) with the temperature before the step (Prop. 2).
         square = step * norm * (step * norm)
         sums[kernels.SQUARES] += square
         sums[kernels.SPENT] += square / (2.0 * self.constants.modulus * before)
@@ -414,6 +402,7 @@ class Learner:
         if method.greedy:
             self._z += step / before * u
             self._w[:] = method.proxy.mirror(self._z, 1.0, method.over)
+            # The gradient of a steep proxy at the new weights is already −z.
             if not method.proxy.steep:
                 self._z[:] = -method.proxy.gradient(self._w, method.over)
         else:
@@ -421,70 +410,53 @@ class Learner:
             self._w[:] = method.proxy.mirror(self._z, self.beta, method.over)
 
     def _temperature(self) -> float:
-        sums = self._sums
-        beta = self.method.schedule.temperature(
-            int(sums[kernels.ROUNDS]), float(sums[kernels.SQUARES]), self.constants
-        )
-        return float(beta)
+        rounds = int(self._sums[kernels.ROUNDS])
+        squares = float(self._sums[kernels.SQUARES])
+        return float(self.method.schedule.temperature(rounds, squares, self.constants))
 
 
 def _lipschitz(method: OnlineMethod, size: int) -> float:
-    """Return L: over the domain, |<w, h>| is at most the largest norm of w times the bound."""
-    over, loss = method.over, method.loss
-    reach = float(over.radius) * method.bound
-    if method.proxy.norm == "l1" and isinstance(over, L2Ball):
+    """Return the bound L on the gradients. It follows from a bound on |<w, h>|."""
+    # ‖h‖ in the dual norm is at most `bound`, and ‖w‖ in the norm is at most the radius.
+    reach = float(method.over.radius) * method.bound
+    if method.proxy.norm == "l1" and isinstance(method.over, L2Ball):
         reach *= math.sqrt(size)
-    bound: float = loss.lipschitz(reach, method.bound, method.targets)
+    bound: float = method.loss.lipschitz(reach, method.bound, method.targets)
     return bound
 
 
-def _check_steepness(method: OnlineMethod, lipschitz: float) -> None:
-    """Raise for gradients whose squares no double holds; without targets they may be bounded."""
-    unknown = math.isinf(lipschitz) and method.loss.task != "binary"
-    if not (unknown or 1e-150 <= lipschitz <= 1e150):
+def _check_ranges(method: OnlineMethod, beta: float, known: Constants) -> None:
+    """Raise InputError if a squared gradient, a step or a term of the regret is not a double."""
+    # Squares of gradients are summed, so they must neither overflow nor vanish.
+    L = known.lipschitz
+    # Without a bound on the targets, gradients of regression losses may be arbitrary.
+    is_unknown = math.isinf(L) and method.loss.task != "binary"
+    if not (is_unknown or 1e-150 <= L <= 1e150):
         raise InputError(
-            f"{method.loss!r} has gradients up to {lipschitz:g} over {method.over!r}, and squares "
-            "of these no double holds; change the radius, or the bound and the base functions"
+            f"{method.loss!r} has gradients up to {L:g} over {method.over!r}, whose squares are "
+            "not doubles; change the radius, or the bound and the base functions"
         )
-
-
-def _check_temperature(method: OnlineMethod, beta: float, known: Constants) -> None:
-    """Raise where a step, or what it adds to the bound of the regret, is no double."""
-    step = known.lipschitz / beta if beta > 0.0 and math.isfinite(known.lipschitz) else 0.0
+    step = L / beta if beta > 0.0 and math.isfinite(L) else 0.0
     if not (1e-300 <= beta * known.modulus <= 1e300 and step <= 1e300):
         raise InputError(
-            f"{method.schedule!r} begins at {beta:g}, which doubles do not hold beside gradients "
-            f"of {known.lipschitz:g} and the modulus {known.modulus:g} of the proxy"
+            f"{method.schedule!r} starts at {beta:g}, and with gradients up to {L:g} and the "
+            f"modulus {known.modulus:g} of the proxy a step is not a double; change the schedule"
         )
 
 
-def _compiled(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
-    """Return (loss, its parameter, domain) for the compiled rounds, None where they do not know."""
-    proxy, loss, over = method.proxy, method.loss, method.over
-    domain = _DOMAINS.get(type(over)) if type(proxy) is Entropy else None
-    if type(proxy) is SquaredL2 and type(over) is L2Ball:
-        domain = kernels.L2_BALL
+def _codes(method: OnlineMethod, known: Constants) -> tuple[int, float, int] | None:
+    """Return the numbers of the loss, of its parameter and of the domain for the compiled rounds.
+
+    The result is None if the method has no compiled rounds.
+    """
+    loss = method.loss
+    # A subclass may change the meaning, so only the exact types count.
+    domain = _DOMAINS.get((type(method.proxy), type(method.over)))
     if domain is None or method.schedule.law(known) is None:
         return None
     if type(loss) is Inner:
-        return kernels.INNER, 0.0, domain
-    if type(loss) is not OfPrediction or type(loss.loss) not in kernels.LOSS_CODES:
+        return INNER, 0.0, domain
+    if type(loss) is not OfPrediction or type(loss.loss) not in LOSS_CODES:
         return None
-    code, parameter = kernels.LOSS_CODES[type(loss.loss)]
+    code, parameter = LOSS_CODES[type(loss.loss)]
     return code, float(getattr(loss.loss, parameter, 0.0)), domain
-
-
-def _weights(weight: Any, rows: int) -> Vector:
-    """Return the weights of a block, or raise for negative ones or none that is positive."""
-    if weight is None:
-        return np.ones(rows)
-    weights = np.array(np.broadcast_to(doubles("weight", weight), (rows,)))
-    wrong = ~(np.isfinite(weights) & (weights >= 0.0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise RowError("weights must be finite and >= 0; ", row, f" has {weights[row]:g}")
-    if (weights > _MOST).any():
-        row = int(np.argmax(weights > _MOST))
-        said = f" has {weights[row]:g}, more than {_MOST:g} copies; divide all of them"
-        raise RowError("a whole weight is so many examples; ", row, said)
-    return weights

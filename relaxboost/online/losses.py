@@ -1,4 +1,4 @@
-"""Losses Q(w, z) of weights on one example z = (h, y), convex in w."""
+"""Losses Q(w, z) of weights w on an example z = (h, y), convex in w."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from relaxboost.functional.losses.registry import LOSSES
 
 
 class OnlineLoss(ABC):
-    """Q(w, z), convex in w: h are the values of the M base functions, y what is told afterwards.
+    """A loss Q(w, z) that is convex in w, for an example z = (h, y).
 
-    A loss of one's own that is no function of <w, h> and y is a subclass; one that is should be a
-    `PointwiseLoss`, which every learner takes as it is.
+    The vector h contains the values of the M base functions, and y is the target. A user-defined
+    loss of the prediction <w, h> should be a `PointwiseLoss`, which every learner accepts. Other
+    user-defined losses are subclasses of this class.
 
     References
     ----------
@@ -27,24 +28,24 @@ class OnlineLoss(ABC):
     """
 
     task: str = ""
-    """"binary" for labels ±1, "regression" for numbers, "" for none."""
+    """"binary" if targets are ±1, "regression" if they are numbers, and "" if there are none."""
 
     @abstractmethod
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
-        """Return Q(w, z) and a subgradient in w, shape (M,)."""
+        """Return Q(w, z) and a subgradient with respect to w, shape (M,)."""
 
     @abstractmethod
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return L, a bound of the subgradients in the dual norm; inf if there is none.
+        """Return a bound L on the dual norm of the subgradients, or inf if there is none.
 
         Parameters
         ----------
         reach : float
-            A bound of |<w, h>| over the domain.
+            A bound on |<w, h>| over the domain.
         size : float
-            A bound of h in the dual norm.
+            A bound on the dual norm of h.
         targets : float
-            A bound of |y|, inf if unknown.
+            A bound on |y|, or inf if it is unknown.
         """
 
     def checked(self, y: Any, rows: int) -> Array:
@@ -53,7 +54,7 @@ class OnlineLoss(ABC):
         Raises
         ------
         InputError
-            For targets that the loss does not take, with their row.
+            If the loss does not accept a target. The error names the row.
         """
         given = np.zeros(rows) if y is None and not self.task else y
         values = doubles("targets", given).reshape(-1)
@@ -62,10 +63,12 @@ class OnlineLoss(ABC):
         if values.shape != (rows,):
             raise InputError(f"there are {rows} examples and {values.size} targets")
         wrong = ~np.isfinite(values)
-        rule, remedy = "finite", "leave it out"
+        rule = "finite"
+        remedy = "leave the row out"
         if self.task == "binary":
-            wrong, rule = np.abs(values) != 1.0, "-1 or +1"
-            remedy = "make them so, as stream(classes=(negative, positive)) does"
+            wrong = np.abs(values) != 1.0
+            rule = "-1 or +1"
+            remedy = "convert them, as stream(classes=(negative, positive)) does"
         if wrong.any():
             row = int(np.argmax(wrong))
             before = f"targets of {self!r} must be {rule}; "
@@ -75,28 +78,33 @@ class OnlineLoss(ABC):
 
 @dataclass(frozen=True)
 class OfPrediction(OnlineLoss):
-    """φ(<w, h>, y) for a `PointwiseLoss` φ: JNTV05's φ(y f(x)), and regression."""
+    """The loss φ(<w, h>, y) of a prediction, for a `PointwiseLoss` φ.
+
+    JNTV05 writes φ(y f(x)) for the losses of labels.
+    """
 
     loss: PointwiseLoss
 
     @property
     def task(self) -> str:  # type: ignore[override]
-        """That of φ."""
+        """The task of φ."""
         return self.loss.task
 
     def __repr__(self) -> str:
         return repr(self.loss)
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
+        # The chain rule turns the derivative in the prediction into a subgradient in w.
         value, slope = self.loss.pointwise(np.array([float(w @ h)]), np.array([y]))
         return float(value[0]), float(slope[0]) * h
 
     def lipschitz(self, reach: float, size: float, targets: float) -> float:
-        """Return the steepest slope for |<w, h>| <= reach, times the size of h.
+        """Return the steepest slope of φ for |<w, h>| <= reach, times the size of h.
 
-        φ is convex, so that the steepest slopes are at the ends.
+        Since φ is convex, its steepest slopes are at the ends of the interval.
         """
         if self.task == "regression" and not (self.loss.of_differences and targets < math.inf):
+            # Without a bound on the targets, only a global bound on the slopes is valid.
             return self.loss.gradient_bound * size
         labels = (-1.0, 1.0) if self.task == "binary" else (-targets, targets)
         y, F = (grid.ravel() for grid in np.meshgrid(labels, (-reach, reach)))
@@ -105,7 +113,7 @@ class OfPrediction(OnlineLoss):
 
 @dataclass(frozen=True)
 class Inner(OnlineLoss):
-    """<w, h>: h are the costs of M experts, and w spreads the stake over them."""
+    """The loss <w, h>, where h contains the costs of M experts and w the stakes on the experts."""
 
     def evaluate(self, w: Vector, h: Vector, y: float) -> tuple[float, Vector]:
         return float(w @ h), h
@@ -115,7 +123,7 @@ class Inner(OnlineLoss):
 
 
 def as_online_loss(given: Any) -> OnlineLoss:
-    """Return the loss that a learner was given: by name, a `PointwiseLoss` or an `OnlineLoss`."""
+    """Return the loss for a name, a `PointwiseLoss` or an `OnlineLoss`."""
     if isinstance(given, str):
         kinds = {name: kind for name, kind in LOSSES.items() if issubclass(kind, PointwiseLoss)}
         if given == "inner":
@@ -135,6 +143,7 @@ def losses_of(loss: OnlineLoss, W: Matrix, H: Matrix, y: Vector | None) -> Matri
     if isinstance(loss, Inner):
         return W @ H.T
     targets = loss.checked(y, len(H))
+    # All pairs of weights and examples are evaluated in one call.
     if isinstance(loss, OfPrediction):
         F = W @ H.T
         values, _ = loss.loss.pointwise(F.ravel(), np.tile(targets, len(W)))

@@ -1,4 +1,4 @@
-"""Mirror descent with averaging: the weights mirror the sum of all gradients so far."""
+"""Mirror descent with averaging, where the weights depend on the sum of all gradients so far."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorDescent(OnlineMethod):
-    """z_i = z_{i−1} + u_i(w_{i−1}), w_i = −∇W_{β_i}(z_i), and the average of the w (Eqs. 11, 12).
+    """Mirror descent with averaging, also known as dual averaging (Eqs. 11 and 12).
 
-    It is dual averaging. The average of t i.i.d. examples has an expected excess risk of at most
-    2L√(V*/α) √(t + 1)/t with the schedule "growing".
+    The sum of the gradients is z_i = z_{i−1} + u_i(w_{i−1}), and the weights are w_i =
+    −∇W_{β_i}(z_i). With the schedule "growing" and t independent examples, the average of the
+    weights has an expected excess risk of at most 2L√(V*/α) √(t + 1)/t.
 
     Parameters
     ----------
     loss, over, bound, targets
         See `OnlineMethod`.
     proxy : str or Proxy
-        By default the entropy, for simplices and the l1 ball.
+        By default the entropy, which fits simplices and the l1 ball.
     schedule : str or Schedule
         By default "growing", Eqs. 17 and 18.
 

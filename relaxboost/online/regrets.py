@@ -1,4 +1,4 @@
-"""Regret as a bracket: what a learner lost more than the best fixed weights."""
+"""The regret of a learner as a bracket, compared with the best fixed weights."""
 
 from __future__ import annotations
 
@@ -12,44 +12,42 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock
 from relaxboost._core.parameters import count, positive
 from relaxboost._core.rounding import down, roundoff, show_bracket, up
-from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
 from relaxboost.online.comparators.replay import Replay
+from relaxboost.online.kernels.rounds import SQUARES
 from relaxboost.online.learner import Learner, OnlineMethod
-
-_LEAST = 1e-3
-"""Seconds that every comparator is given, so that it has a bracket."""
 
 
 @dataclass(frozen=True, eq=False)
 class Regret:
-    """Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner, as a bracket; made by `regret`.
+    """The regret Σ l_i(w_{i−1}) − min over w of Σ l_i(w) of a learner as a bracket.
 
-    `lower` = loss − comparator.upper and `upper` = loss − comparator.lower, rounded outwards.
+    The bracket consists of `lower` = loss − comparator.upper and `upper` = loss − comparator.lower,
+    both rounded outwards. The function `regret` returns it.
     """
 
     lower: float
     upper: float
     loss: float
-    """Σ l_i(w_{i−1}), the learner's."""
+    """The loss Σ l_i(w_{i−1}) of the learner."""
     bound: float
-    """What the theorem says of this trace for every w of the domain."""
+    """The bound of the theorem for this run, against every w of the domain."""
     bound_at: float
-    """What it says for the comparator's w."""
+    """The bound of the theorem against the weights of the comparator."""
     comparator: Comparator
     learner: str
-    """Its method."""
+    """The text of the method."""
     along: tuple[Regret, ...] = field(default=(), repr=False)
-    """The same for the prefixes asked for, shortest first."""
+    """The regret of the requested prefixes of the stream, shortest first."""
 
     @property
     def examples(self) -> int:
-        """How many examples it is over."""
+        """The number of examples."""
         return self.comparator.examples
 
     @property
     def gap(self) -> float:
-        """upper − lower."""
+        """The width of the bracket, upper − lower."""
         return self.upper - self.lower
 
     def __str__(self) -> str:
@@ -57,18 +55,18 @@ class Regret:
         least = self.comparator.upper if self.comparator.lower > 0.0 else self.loss - self.lower
         theorem = f"by theorem at most {self.bound_at:.6g} against it, {self.bound:.6g} against any"
         if math.isinf(self.bound_at):
-            theorem = "no theorem bounds it with such steps; Horizon(t) has one"
+            theorem = "no theorem bounds it with these steps; Horizon(t) has a bound"
         return (
             f"{lower} <= regret <= {upper} after {self.examples} examples: loss {self.loss:.6g}, "
             f"the best w {least:.6g}; {theorem}"
         )
 
     def show(self) -> None:
-        """Print it, a line for each prefix and one for the whole."""
+        """Print a line for each prefix, and a line for all examples."""
         print(*(*self.along, self), sep="\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-ready data, the prefixes under "along"; None is no bound."""
+        """Return the regret as JSON data. The prefixes are in "along", and None means no bound."""
         names = ("examples", "lower", "upper", "loss", "bound", "bound_at", "learner")
         return {
             **{name: _json(getattr(self, name)) for name in names},
@@ -90,52 +88,58 @@ def regret(
     tol: float = 1e-6,
     time_limit: float | None = None,
 ) -> Regret:
-    """Return the regret of a learner on a stream, bracketed, beside what the theorem promises.
+    """Return a bracket of the regret of a learner on a stream, and the bound of the theorem.
 
     Parameters
     ----------
     learner : OnlineMethod or Learner
-        A method is started and learns from the stream, and so does a learner that has seen
-        nothing. One that has learned is believed to have done so from this stream.
+        A method is started and learns from the stream. A learner without examples also learns from
+        the stream. A learner with examples is assumed to have learned from this stream.
     stream : tuple of arrays, callable or iterable
-        As for `hindsight`: it is read many times.
+        The stream, as for `hindsight`. It is read many times.
     at : iterable of int, optional
-        After how many examples else to look, each from 1 to all; each comparator starts from the
-        one before. Only for learners that have seen nothing.
+        Further numbers of examples after which the regret is computed. This requires a learner
+        without examples.
     tol : float
-        The width of the bracket, as a part of the comparator's loss.
+        The requested width of the bracket, divided by the loss of the comparator.
     time_limit : float, optional
-        Seconds for the comparators together, > 0.
+        The time limit in seconds for all comparators together.
 
     Returns
     -------
     Regret
-        Of all examples, those of `at` in `Regret.along`.
+        The regret of all examples. The regrets of `at` are in `Regret.along`.
 
     Raises
     ------
     InputError
-        For a stream that can be read once only, an empty one, examples that do not fit, numbers in
-        `at` beyond the stream, or a learner that has learned from another weight of examples.
+        If the stream is empty or can be read only once, if an example does not fit, if a number in
+        `at` is larger than the number of examples, or if the learner has learned from examples of
+        another total weight.
     """
     if not isinstance(learner, OnlineMethod | Learner):
         raise InputError(
-            "regret needs a learner, such as MirrorDescent('hinge', over=Simplex(1)), or one that "
-            f"it has started, got {type(learner).__name__}"
+            "regret needs a method such as MirrorDescent('hinge', over=Simplex(1)), or a learner, "
+            f"got {type(learner).__name__}"
         )
     left = None if time_limit is None else positive("time_limit", time_limit)
     method = learner if isinstance(learner, OnlineMethod) else learner.method
     replay = Replay(stream, method.loss)
     stops = _stops(at, replay.m)
     if isinstance(learner, Learner) and learner.weight > 0.0:
+        # The learner already knows the stream, so only the comparator is computed.
         _check_learned(learner, replay, stops)
         states = [learner.state()]
     else:
         fresh = method.start(replay.M) if isinstance(learner, OnlineMethod) else learner
         states = _learned(fresh, replay, stops)
-    clock, found, start = Clock(left), [], None
+    clock = Clock(left)
+    found: list[Regret] = []
+    start = None
     for state, stop in zip(states, stops, strict=True):
-        limit = None if left is None else max(clock.left, _LEAST)
+        # Every comparator gets a millisecond, so that it has a bracket.
+        limit = None if left is None else max(clock.left, 1e-3)
+        # The comparator of a prefix is a warm start for that of the next prefix.
         start = hindsight(
             method.loss, method.over, stream, tol, start=start, time_limit=limit, first=stop
         )
@@ -148,19 +152,20 @@ def _json(value: Any) -> Any:
 
 
 def _stops(at: Iterable[int] | None, m: int) -> list[int]:
-    """Return after how many examples to look, the last being all."""
+    """Return the numbers of examples after which the regret is computed, the last being all."""
     stops = sorted({count("at", k) for k in (() if at is None else at)} | {m})
     if stops[-1] > m:
-        raise InputError(f"at asks for {stops[-1]} examples, and the stream has {m}")
+        raise InputError(f"at contains {stops[-1]}, and the stream has {m} examples")
     return stops
 
 
 def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
     if len(stops) > 1:
         raise InputError(
-            "at= needs a learner that has seen nothing, and this one has learned already; give its "
+            "at= needs a learner without examples, and this learner has learned already; give its "
             "method, learner.method"
         )
+    # Weights are summed in another order, so the sums may differ by rounding.
     if abs(learner.weight - replay.total) > 1e-9 * replay.total:
         raise InputError(
             f"the learner has learned from examples of weight {learner.weight:g}, and the stream "
@@ -169,9 +174,10 @@ def _check_learned(learner: Learner, replay: Replay, stops: list[int]) -> None:
 
 
 def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[str, Any]]:
-    """Let a learner learn from the stream; return its states at the stops."""
+    """Let a learner learn from the stream, and return its states at the stops."""
     states = []
     for rows, H, y, weight in replay:
+        # A block is cut at the stops, where the state is stored.
         cuts = [k - rows.start for k in stops if rows.start < k < rows.stop]
         for a, b in pairwise([0, *cuts, len(y)]):
             learner.update(H[a:b], y[a:b], weight[a:b])
@@ -181,10 +187,12 @@ def _learned(learner: Learner, replay: Replay, stops: list[int]) -> list[dict[st
 
 
 def _bracketed(learner: Learner, comparator: Comparator) -> Regret:
-    """Return the regret of one prefix; the learner's own sum is charged with its rounding."""
-    loss, method = learner.loss, learner.method
-    # Predictions are off by roundoff of Σ |w_j h_j|, and losses by their slopes times that.
-    steep = math.sqrt(learner.rounds * float(learner.arrays()[3][kernels.SQUARES]))
+    """Return the regret of one prefix. The bracket includes the rounding errors of the learner."""
+    loss = learner.loss
+    method = learner.method
+    # The error of a prediction is the roundoff of Σ |w_j h_j|, and that of a loss is its slope
+    # times the error of the prediction.
+    steep = math.sqrt(learner.rounds * float(learner.arrays()[3][SQUARES]))
     size = abs(loss) + steep * method.over.reach(learner.size)
     noise = roundoff(learner.rounds + learner.size + 64) * size
     return Regret(

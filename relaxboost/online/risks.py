@@ -1,4 +1,4 @@
-"""Bounds of the risk of what online learning leaves behind, and what they assume."""
+"""Bounds on the risk of hypotheses from online learning, and their assumptions."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive, share
-from relaxboost.online.learner import OnlineMethod
-from relaxboost.online.outcomes import promised
+from relaxboost.online.learner import Learner, OnlineMethod
+from relaxboost.online.schedules import Adaptive, Growing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """What the bounds of risks rest on. No data can show it, so that it must be said.
+    """The assumptions of the bounds on risks. No data can prove them, so the user declares them.
 
     Parameters
     ----------
     iid_order : bool
-        The examples are independent draws of one law, and arrive in the order they were drawn, or
-        in one fixed before. If the order depends on them, as where they are sorted by their
-        labels, the bounds are false (claim DEK11-T2-order), and are refused.
+        Whether the examples are independent draws of one law, in the order of the draws or in an
+        order that was fixed before. If the order depends on the examples, for example if they are
+        sorted by their labels, the bounds are false (claim DEK11-T2-order), and functions raise
+        InputError.
     loss_range : float, optional
-        c > 0: losses are in [0, c] for all weights of the domain and all examples. Bounds in
-        expectation do without.
+        A number c > 0 such that all losses are in [0, c], for all weights of the domain and all
+        examples. Bounds in expectation do not need it.
     """
 
     iid_order: bool
@@ -38,45 +39,46 @@ class Assumptions:
 
 
 def risk_bound(loss: float, m: int, delta: float, assumptions: Assumptions) -> float:
-    """Return loss + c √(log(1/δ)/(2m)), a bound of the risk of Q with probability >= 1 − δ.
+    """Return loss + c √(log(1/δ)/(2m)), which bounds the risk of Q with probability 1 − δ or more.
 
-    The mean of w_0, ..., w_{m−1} has no more risk than Q, by Jensen's inequality.
+    The risk of the mean of w_0, ..., w_{m−1} is at most that of Q, by Jensen's inequality.
 
     Parameters
     ----------
     loss : float
-        (1/m) Σ l_i(w_{i−1}), the mean loss on the way.
+        The mean loss (1/m) Σ l_i(w_{i−1}) of the learner.
     m : int
-        At least 1.
+        The number of examples.
     delta : float
-        In (0, 1).
+        The probability δ that the bound is wrong.
     assumptions : Assumptions
         The order and the range of the losses.
 
     Raises
     ------
     InputError
-        Where what it rests on is not assumed.
+        If a necessary assumption is missing.
 
     References
     ----------
     Dekel (2011), Eq. 1; Cesa-Bianchi, Conconi & Gentile (2004).
     """
     c = ranged("Eq. 1", assumptions)
+    # Such a mean shows that the assumption is false.
     if not 0.0 <= loss <= c:
         raise InputError(f"a mean of losses in [0, {c:g}] cannot be {loss:g}; check loss_range")
     return loss + c * math.sqrt(math.log(1.0 / share("delta", delta)) / (2.0 * count("m", m)))
 
 
 def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumptions) -> float:
-    """Return regret/m + 2c √(log(2/δ)/(2m)), for the excess risk of Q, or of the mean.
+    """Return regret/m + 2c √(log(2/δ)/(2m)), which bounds the excess risk of Q and of the mean.
 
-    It holds with probability >= 1 − δ, against every w of the domain.
+    It holds with probability at least 1 − δ, against every w of the domain.
 
     Parameters
     ----------
     regret : float
-        A bound of the regret for all streams, such as LB√m for `GradientDescent` and
+        A bound on the regret for all streams, such as LB√m for `GradientDescent` and
         `Learner.regret_bound` for any learner.
     m, delta, assumptions
         See `risk_bound`.
@@ -93,19 +95,21 @@ def excess_risk_bound(regret: float, m: int, delta: float, assumptions: Assumpti
 def expected_excess_bound(
     method: OnlineMethod, size: int, t: int, assumptions: Assumptions
 ) -> float:
-    """Return a bound of the expected excess risk after t examples, of the average and of Q.
+    """Return a bound on the expected excess risk of the average and of Q after t examples.
 
-    It is 2L√(V*/α) √(t + 1)/t for the schedule "growing" and L√(2V*/(αt)) for ``Horizon(t)``.
+    The bound is 2L√(V*/α) √(t + 1)/t for the schedule "growing", and L√(2V*/(αt)) for
+    ``Horizon(t)``.
 
     Parameters
     ----------
     method : OnlineMethod
+        The method of the learner.
     size : int
-        M.
+        The number M of weights.
     t : int
-        At least 1.
+        The number of examples.
     assumptions : Assumptions
-        The order; no range.
+        The order of the examples. The range of the losses is not needed.
 
     References
     ----------
@@ -116,17 +120,17 @@ def expected_excess_bound(
 
 
 def validation_radius(left: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return c √(log(2k/δ)/(2 left)): how far losses on later examples are from the risks.
+    """Return c √(log(2k/δ)/(2 left)), a bound on the error of mean losses on later examples.
 
-    With probability >= 1 − δ no one of k hypotheses is off by more. The log(m/δ) of the lecture
-    forgets that there are two sides (claim DEK11-radius).
+    With probability at least 1 − δ, the mean losses of all k hypotheses differ from their risks by
+    at most this radius. The lecture has log(m/δ), which is for one side only (claim DEK11-radius).
 
     Parameters
     ----------
     left : int
-        Examples from i on, m − i + 1, for w_{i−1}.
+        The number m − i + 1 of later examples for w_{i−1}.
     among : int
-        k, the hypotheses compared: m, or the snapshots.
+        The number k of hypotheses that are compared: m, or the snapshots.
     delta, assumptions
         See `risk_bound`.
     """
@@ -136,15 +140,15 @@ def validation_radius(left: int, among: int, delta: float, assumptions: Assumpti
 
 
 def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assumptions) -> float:
-    """Return 2c √(log(2k/δ)/m): what the choice of validation costs, with probability >= 1 − δ.
+    """Return 2c √(log(2k/δ)/m), a bound on the excess risk of the choice by validation.
 
-    Its risk is at most so much above that of the best of the k hypotheses that were there by the
-    middle of the stream.
+    With probability at least 1 − δ, the risk of the chosen hypothesis exceeds by at most this
+    number the least risk of those of the k hypotheses that come from the first half of the stream.
 
     Parameters
     ----------
     m : int
-        Examples.
+        The number of examples.
     among, delta, assumptions
         See `validation_radius`.
 
@@ -156,23 +160,60 @@ def validation_excess_bound(m: int, among: int, delta: float, assumptions: Assum
 
 
 def ordered(what: str, assumptions: Any) -> Assumptions:
-    """Return the assumptions, or raise where the order of the examples may depend on them."""
+    """Return the assumptions, or raise InputError if the order may depend on the examples."""
     if not isinstance(assumptions, Assumptions):
         raise InputError(
-            f"{what} rests on what no data show; pass Assumptions(iid_order=..., loss_range=...), "
-            f"got {assumptions!r}"
+            f"{what} needs assumptions that no data can prove; pass Assumptions(iid_order=..., "
+            f"loss_range=...), got {assumptions!r}"
         )
     if not assumptions.iid_order:
         raise InputError(
-            f"{what} is false where the order of the examples depends on them, as in a sorted "
-            "file; shuffle them first, and say iid_order=True if they are independent"
+            f"{what} is false if the order of the examples depends on them, as in a sorted file; "
+            "shuffle them first, and set iid_order=True if they are independent"
         )
     return assumptions
 
 
 def ranged(what: str, assumptions: Any) -> float:
-    """Return c, or raise where it is not assumed, or the order is not."""
+    """Return c, or raise InputError if the range or the order is not assumed."""
     c = ordered(what, assumptions).loss_range
     if c is None:
         raise InputError(f"{what} needs loss_range=c, with all losses in [0, c]")
     return c
+
+
+def promised(learner: Learner, t: int) -> float:
+    """Return the bound of the theorems on the expected excess risk after t independent examples.
+
+    The bound is for the average, and for a uniform draw. For the schedule "growing" it is Eq. 33
+    (Thms 1 and 2), and for "adaptive" it follows from the same argument. For other schedules it is
+    Eq. 25, which is Eq. 38 for ``Horizon(t)``. For greedy steps it is DEK11's Thms 1 and 3 divided
+    by t. For a user-defined schedule, the last β assumes gradients of size L, and the other β
+    assume gradients of size 0.
+
+    References
+    ----------
+    Juditsky et al. (2005), Thms 1 and 2, Eqs. 25, 33 and 38; Dekel (2011), Thms 1 and 3.
+    """
+    method = learner.method
+    schedule = method.schedule
+    known = learner.constants
+    value = known.largest
+    square = known.lipschitz**2
+    # The adaptive β depends on the gradients, so its bound is in closed form.
+    if isinstance(schedule, Adaptive) and not method.greedy:
+        ratio = math.sqrt(value / known.modulus)
+        return known.lipschitz * ratio * (math.sqrt(t + 1.0) + math.sqrt(t)) / t
+    # The bound assumes that all gradients have size L.
+    beta = [schedule.temperature(i, i * square, known) for i in range(t + 1)]
+    if isinstance(schedule, Growing) and not method.greedy:
+        return (beta[0] * value + square / (known.modulus * beta[0])) * math.sqrt(t + 1.0) / t
+    # Greedy steps with changing β need the largest divergence.
+    if method.greedy and not schedule.steady:
+        value = method.proxy.spread(method.over, learner.size)
+    # The sum contains the reciprocals of β_0, ..., β_{t−1}.
+    low = beta
+    # Without a formula, smaller gradients may lead to lower temperatures.
+    if schedule.law(known) is None:
+        low = [schedule.temperature(i, 0.0, known) for i in range(t)]
+    return (beta[t] * value + math.fsum(square / (2.0 * known.modulus * b) for b in low[:t])) / t

@@ -1,4 +1,4 @@
-"""Learners in files: a small archive of arrays, written whole, from which a run goes on exactly."""
+"""Files of learners, from which a run continues with the same bits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.files import write_atomically
 
 FORMAT = "relaxboost learner 1"
-"""How a file says what it is; the number changes with the content."""
+"""The format, which is stored in each file. The number changes with the content."""
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write what a state holds: arrays to the bit, the rest as JSON."""
-    arrays: dict[str, Any] = {n: part for n, part in state.items() if isinstance(part, np.ndarray)}
+    """Write a state. Arrays keep all bits, and the other entries are JSON."""
+    arrays: dict[str, Any] = {}
+    for name, part in state.items():
+        if isinstance(part, np.ndarray):
+            arrays[name] = part
     rest = {name: part for name, part in state.items() if name not in arrays}
+    # The header is an array of bytes, so that one archive of NumPy holds everything.
     text = json.dumps({"format": FORMAT, **rest}).encode()
     content = io.BytesIO()
     np.savez(content, header=np.frombuffer(text, np.uint8), **arrays)
@@ -30,14 +34,15 @@ def write_state(path: Path, state: Mapping[str, Any]) -> None:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what was written.
+    """Return a state that `write_state` has written.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, is damaged, or is none of these.
+        If the file cannot be read, is damaged, or has another format.
     """
     try:
+        # Pickles could run code, so they are not permitted.
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as content:
             header = json.loads(content["header"].tobytes())
             arrays = {name: content[name] for name in content.files if name != "header"}
@@ -45,8 +50,8 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
-        said = "give one that Learner.save, or a checkpoint, wrote"
-        raise InputError(f"{path} is no learner, or damaged; {said}") from None
+        remedy = "give a file of Learner.save, or a checkpoint"
+        raise InputError(f"{path} is no learner, or damaged; {remedy}") from None
     if known != FORMAT:
         raise InputError(f"{path} has the format {known!r:.60}, and this version reads {FORMAT!r}")
     return {**header, **arrays}
@@ -55,23 +60,25 @@ def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
 def load(path: str | os.PathLike[str], method: Any) -> Any:
     """Return the learner in a file of `Learner.save`, or in a checkpoint of `progressive`.
 
-    It goes on as if nothing had been, bit for bit.
+    The learner continues with the same bits.
 
     Parameters
     ----------
     path : path
+        The file.
     method : OnlineMethod
-        The options that it was made with; the file has their names only.
+        The method of the learner. The file contains only its text.
 
     Raises
     ------
     InputError
-        For a file that cannot be read, or that of another method.
+        If the file cannot be read, or contains a learner of another method.
     """
     state = read_state(path)
     try:
         return method.restored(state)
     except InputError as error:
-        raise InputError(f"cannot go on from {path}: {error}") from None
+        raise InputError(f"cannot load {path}: {error}") from None
+    # An array of the file is missing or has the wrong shape.
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path} is damaged: {error}") from None

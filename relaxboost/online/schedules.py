@@ -1,4 +1,4 @@
-"""Temperatures β_i of mirror descent: how far the weights may follow the gradients so far."""
+"""Temperatures β_i of mirror descent. With a high temperature, weights change little."""
 
 from __future__ import annotations
 
@@ -12,66 +12,68 @@ from relaxboost._core.parameters import count, positive
 from relaxboost._core.registry import Registry
 
 SCHEDULES: Registry[Schedule] = Registry("schedule")
-"""Schedules by name; a name stands for the schedule with its defaults."""
+"""The schedules by name. A name stands for the schedule with its defaults."""
 
 
 class Constants(NamedTuple):
-    """What a schedule may know of the problem."""
+    """The numbers of a problem that a schedule may use."""
 
     lipschitz: float
-    """L, a bound of the gradients in the dual norm; inf if unknown."""
+    """A bound L on the dual norm of the gradients, or inf if it is unknown."""
     modulus: float
-    """α of the proxy."""
+    """The modulus α of the proxy."""
     largest: float
-    """V*, the largest value of the proxy."""
+    """The largest value V* of the proxy."""
 
     @property
     def balance(self) -> float:
-        """√(αV*), what gradients are divided by."""
+        """√(αV*), by which gradients are divided."""
         return math.sqrt(self.modulus * self.largest)
 
 
 class Schedule(ABC):
-    """The sequence β_0 <= β_1 <= ...; β_i moves the weights after example i.
+    """A sequence β_0 <= β_1 <= ..., where β_i is the temperature after example i.
 
-    A subclass should be immutable; a frozen dataclass is. One with a `name` of its own can be asked
-    for by it, if it has defaults.
+    Subclasses should be frozen dataclasses. If a subclass has a class attribute `name` and all its
+    parameters have defaults, users can select it by its name.
     """
 
     name: ClassVar[str] = ""
     steady: ClassVar[bool] = False
-    """Whether all β_i are one."""
+    """Whether all β_i are equal."""
     needs_lipschitz: ClassVar[bool] = True
-    """Whether it has to know L."""
+    """Whether the schedule needs the bound L."""
 
     def __init_subclass__(cls) -> None:
         SCHEDULES.add(cls)
 
     @abstractmethod
     def temperature(self, i: int, squares: float, known: Constants) -> float:
-        """Return β_i > 0, never less than the one before.
+        """Return β_i > 0. It is never less than the previous one.
 
         Parameters
         ----------
         i : int
-            Examples so far, >= 0.
+            The number of examples so far.
         squares : float
-            The sum of the squared dual norms of their gradients.
+            The sum of the squared dual norms of the gradients so far.
         known : Constants
+            The numbers of the problem.
         """
 
     def law(self, known: Constants) -> tuple[float, float, float, float] | None:
-        """Return (b, p, q, r) with β_i = b √(p + q i + r squares), None if it is another.
+        """Return (b, p, q, r) with β_i = b √(p + q i + r squares), or None if β_i is different.
 
-        Compiled learners use it.
+        Compiled rounds use the formula.
         """
         return None
 
 
 class _Root(Schedule):
-    """A schedule with a law."""
+    """A schedule with the formula β_i = b √(p + q i + r squares)."""
 
     def temperature(self, i: int, squares: float, known: Constants) -> float:
+        # The compiled rounds evaluate the same formula.
         b, p, q, r = self.law(known)
         return b * math.sqrt(p + q * i + r * squares)
 
@@ -82,12 +84,14 @@ class _Root(Schedule):
 
 @dataclass(frozen=True)
 class Growing(_Root):
-    """β_i = β_0 √(i + 1): for any horizon, with expected excess risk 2L√(V*/α) √(t + 1)/t.
+    """The schedule β_i = β_0 √(i + 1), for an unknown number of examples.
+
+    The expected excess risk after t examples is at most 2L√(V*/α) √(t + 1)/t.
 
     Parameters
     ----------
     beta : float, optional
-        β_0 > 0, by default L/√(αV*).
+        The positive number β_0. By default it is L/√(αV*).
 
     References
     ----------
@@ -103,7 +107,7 @@ class Growing(_Root):
 
     @property
     def needs_lipschitz(self) -> bool:  # type: ignore[override]
-        """Unless β_0 is given."""
+        """False if β_0 is given."""
         return self.beta is None
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
@@ -112,14 +116,15 @@ class Growing(_Root):
 
 @dataclass(frozen=True)
 class Horizon(_Root):
-    """β_i = L √(t/(2αV*)) for t examples, known beforehand: excess risk L√(2V*/(αt)).
+    """The constant schedule β_i = L √(t/(2αV*)) for a known number t of examples.
 
-    With the proxies of GD and EG, 1/β is the step of DEK11's Theorems 1 and 3.
+    The expected excess risk is at most L√(2V*/(αt)). With the proxies of gradient descent and of
+    the exponentiated gradient method, 1/β is the step of DEK11's Theorems 1 and 3.
 
     Parameters
     ----------
     rounds : int
-        t >= 1. More examples may come; the bound then is what `Learner.regret_bound` says.
+        The number t >= 1. If there are more examples, `Learner.regret_bound` has the bound.
 
     References
     ----------
@@ -133,17 +138,18 @@ class Horizon(_Root):
         object.__setattr__(self, "rounds", count("rounds", self.rounds))
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
+        # This β minimises βV* + tL²/(2αβ), the bound on the regret after t examples.
         return known.lipschitz * math.sqrt(self.rounds / 2.0) / known.balance, 1.0, 0.0, 0.0
 
 
 @dataclass(frozen=True)
 class Constant(_Root):
-    """β_i = β, the inverse of a constant step.
+    """The constant schedule β_i = β. The reciprocal of β is the step.
 
     Parameters
     ----------
     beta : float
-        Above 0.
+        A positive number.
     """
 
     beta: float
@@ -159,10 +165,11 @@ class Constant(_Root):
 
 @dataclass(frozen=True)
 class Adaptive(_Root):
-    """β_i = √((L² + G_i)/(αV*)), G_i the sum of the squared norms of the gradients so far.
+    """The schedule β_i = √((L² + G_i)/(αV*)), for an unknown number of examples.
 
-    For any horizon. Its regret is at most √(V*/α) (√(L² + G_t) + √G_t), since L² + G_{i−1} >= G_i
-    and Σ g_i²/√G_i <= 2√G_t; never more than `Growing` promises, and less where gradients are.
+    Here G_i is the sum of the squared norms of the gradients so far. The regret is at most √(V*/α)
+    (√(L² + G_t) + √G_t), since L² + G_{i−1} >= G_i and Σ g_i²/√G_i <= 2√G_t. This is at most the
+    bound of `Growing`, and less if the gradients are smaller than L.
 
     References
     ----------
@@ -172,11 +179,12 @@ class Adaptive(_Root):
     name: ClassVar[str] = "adaptive"
 
     def law(self, known: Constants) -> tuple[float, float, float, float]:
+        # L² in the root makes β_i large enough for the gradient of the next example.
         return 1.0 / known.balance, known.lipschitz**2, 0.0, 1.0
 
 
 def as_schedule(given: Any) -> Schedule:
-    """Return the schedule that a learner was given, by name or as an object."""
+    """Return the schedule for a name or an object."""
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str) and given in SCHEDULES:

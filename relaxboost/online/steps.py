@@ -1,4 +1,4 @@
-"""Greedy mirror steps: each begins at the weights before it, and forgets how they came about."""
+"""Greedy mirror steps, which start at the previous weights and do not keep earlier gradients."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from relaxboost.online.learner import OnlineMethod
 
 @dataclass(frozen=True)
 class MirrorSteps(OnlineMethod):
-    """w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i): least η_i <u_i, w> + B(w, w_{i−1}) (Eqs. 22 and 24).
+    """Greedy mirror descent, w_i = −∇W_1(−∇V(w_{i−1}) + η_i u_i) (Eqs. 22 and 24).
 
-    The step is η_i = 1/β_{i−1}. With a constant β and a steep proxy (`Proxy.steep`) these are
-    the weights of `MirrorDescent`; else they differ. With decreasing steps regret is bounded where
-    the Bregman divergences of the proxy are; those of the entropy are not.
+    The weights w_i minimise η_i <u_i, w> + B(w, w_{i−1}), where u_i is the gradient and B is the
+    Bregman divergence of the proxy. The step is η_i = 1/β_{i−1}. With a constant β and a steep
+    proxy (`Proxy.steep`), the weights are those of `MirrorDescent`. With decreasing steps, the
+    regret is bounded if the Bregman divergences of the proxy are bounded. Those of the entropy are
+    not bounded.
 
     Parameters
     ----------
     loss, over, bound, targets
         See `OnlineMethod`.
     proxy : str or Proxy
+        By default half the squared l2 norm.
     schedule : str or Schedule
-        Its inverses are the steps.
+        The temperatures β, whose reciprocals are the steps.
 
     References
     ----------
@@ -33,25 +36,28 @@ class MirrorSteps(OnlineMethod):
 
     greedy: ClassVar[bool] = True
     own_proxy: ClassVar[str] = ""
-    """The name of the only proxy that it has; "" where any will do."""
+    """The name of the only permitted proxy, or "" if any proxy is permitted."""
 
     proxy: Any = "squared-l2"
     schedule: Any = "growing"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # The published algorithms are defined for one proxy each.
         if self.own_proxy not in ("", self.proxy.name):
             raise InputError(
-                f"{type(self).__name__} has the proxy {self.own_proxy!r}, not {self.proxy!r}; for "
-                "another take MirrorSteps"
+                f"{type(self).__name__} has the proxy {self.own_proxy!r}, not {self.proxy!r}; use "
+                "MirrorSteps for another proxy"
             )
 
 
 @dataclass(frozen=True)
 class GradientDescent(MirrorSteps):
-    """w_i = Π(w_{i−1} − η_i u_i), Π the nearest point of the domain; by default the l2 ball.
+    """Projected gradient descent, w_i = Π(w_{i−1} − η_i u_i).
 
-    With ``Horizon(m)`` the step is B/(L√m) and the regret at most LB√m, for ‖u_i‖_2 <= L.
+    Here Π is the projection onto the domain, by default the unit l2 ball. If all gradients have
+    ‖u_i‖_2 <= L and the ball has the radius B, ``Horizon(m)`` has the step B/(L√m), and the regret
+    is at most LB√m.
 
     References
     ----------
@@ -65,10 +71,10 @@ class GradientDescent(MirrorSteps):
 
 @dataclass(frozen=True)
 class ExponentiatedGradient(MirrorSteps):
-    """w_ij ∝ w_{i−1,j} exp(−η_i u_ij): experts weighted by their losses; by default the simplex.
+    """The exponentiated gradient method, where w_ij is proportional to w_{i−1,j} exp(−η_i u_ij).
 
-    With ``Horizon(m)`` the step is √(2 log M/m)/L and the regret at most L√(2m log M). On the l1
-    ball it is EG±.
+    The domain is the unit simplex by default. On the l1 ball the method is EG±. With
+    ``Horizon(m)``, the step is √(2 log M/m)/L, and the regret is at most L√(2m log M).
 
     References
     ----------

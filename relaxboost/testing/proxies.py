@@ -1,4 +1,4 @@
-"""The checks of proxies of online learning, the package's own and yours.
+"""The conformance checks of proxies for online learning, built-in and user-defined.
 
 ::
 
@@ -33,16 +33,16 @@ from relaxboost.testing.proxy_case import ProxyCase
 
 
 def minimum(case: ProxyCase) -> None:
-    """start() is in the domain, V is 0 there and nowhere negative."""
+    """V is 0 at start(), which is in the domain, and V is never negative."""
     start = case.proxy.start(case.domain, case.m)
     case.held(start, "start()")
     case.equal(case.value(start), 0.0, case.tol(), "V is 0 at start()", start=start)
     for w in case.points():
-        case.at_most(-case.value(w), case.tol(), "V is nowhere negative", w=w)
+        case.at_most(-case.value(w), case.tol(), "V is never negative", w=w)
 
 
 def strong_convexity(case: ProxyCase) -> None:
-    """V at a midpoint is below the mean of V by α/8 times the squared distance."""
+    """V at a midpoint is below the mean of V at the ends by α/8 times the squared distance."""
     case.demand(0.0 < case.alpha < math.inf, "modulus() is positive and finite", got=case.alpha)
     for x, y in case.pairs():
         gain = (case.value(x) + case.value(y)) / 2.0 - case.value((x + y) / 2.0)
@@ -54,27 +54,29 @@ def strong_convexity(case: ProxyCase) -> None:
 
 
 def modulus_attained(case: ProxyCase) -> None:
-    """Somewhere V is at most half more convex than modulus() says."""
+    """The modulus is at least 2/3 of the largest modulus that the tested points permit."""
     strong_convexity(case)
-    promise = "modulus() is 2/3 at least of the largest α; skip the check where it need not be"
+    promise = "modulus() is at least 2/3 of the largest α; skip the check for a cautious modulus"
     case.at_most(case.loosest, 1.5, promise, modulus=case.alpha)
 
 
 def largest(case: ProxyCase) -> None:
-    """V is at most largest(), which it is at some vertex of a polytope."""
+    """V is at most largest(), and V equals largest() at a vertex of a polytope."""
     reached = max(case.value(w) for w in case.vertices(case.m))
     points = max(case.value(w) for w in case.points(20))
     case.at_most(max(points, reached) - case.largest, case.tol(), "V <= largest()")
     if not isinstance(case.domain, L2Ball):
-        case.equal(case.largest, reached, case.tol(), "largest() is V at some vertex")
+        case.equal(case.largest, reached, case.tol(), "largest() is V at a vertex")
 
 
 def gradient(case: ProxyCase) -> None:
-    """V is above its tangents by α/2 times the squared distance, and by spread() at most."""
+    """V is above its tangents by at least α/2 times the squared distance and at most spread()."""
     spread = float(case.proxy.spread(case.domain, case.m))
     points = case.points()
     for base in [*case.inner(), *points]:
-        g, v = case.gradient(base), case.value(base)
+        g = case.gradient(base)
+        v = case.value(base)
+        # The gradient may be infinite at the boundary.
         if not np.isfinite(g).all():
             continue
         tolerance = case.tol(g)
@@ -88,7 +90,7 @@ def gradient(case: ProxyCase) -> None:
 
 
 def mirror(case: ProxyCase) -> None:
-    """mirror(z, β) is in the domain and has the least <z, w> + βV(w), by αβ/2 ‖x − w‖²."""
+    """mirror(z, β) minimises <z, w> + βV(w) over the domain, with growth αβ/2 ‖x − w‖²."""
     for z, beta in case.duals():
         w = case.mirror(z, beta)
         case.held(w, "mirror(z, β)", z=z, beta=beta)
@@ -102,14 +104,15 @@ def mirror(case: ProxyCase) -> None:
 
 
 def optimality(case: ProxyCase) -> None:
-    """At w = mirror(z, β) no vertex lies in a direction in which <z, w> + βV(w) falls."""
+    """At w = mirror(z, β), <z, w> + βV(w) decreases in the direction of no vertex."""
     slope = case.largest / case.radius
     for scale in (0.1, 1.0, 3.0):
         beta = 10.0 ** case.rng.uniform(-3.0, 3.0)
         z = case.rng.normal(size=case.m) * (scale * slope * beta)
         w = case.mirror(z, beta)
         g = z + beta * case.gradient(w)
-        left = case.radius - float(np.abs(w).sum())  # of which a steep ∇V needs every digit
+        # Near the boundary, rounding of this difference changes a steep ∇V.
+        left = case.radius - float(np.abs(w).sum())
         exact = isinstance(case.domain, Simplex) or left > 1e-3 * case.radius
         if not np.isfinite(g).all() or (case.proxy.steep and not exact):
             continue
@@ -122,7 +125,7 @@ def optimality(case: ProxyCase) -> None:
 
 
 def extreme(case: ProxyCase) -> None:
-    """mirror(z, β) is a point of the domain with z/β from 1e-12 to 1e12, with ties, and at 0."""
+    """mirror(z, β) is a point of the domain for z/β from 1e-12 to 1e12, for ties, and for 0."""
     for ratio in (1e-12, 1.0, 1e12):
         for z in (np.zeros(case.m), np.ones(case.m), case.rng.normal(size=case.m)):
             for beta in (1e-6, 1e6):
@@ -132,9 +135,10 @@ def extreme(case: ProxyCase) -> None:
 
 
 def conjugate(case: ProxyCase) -> None:
-    """conjugate(z, β) is −<z, w> − βV(w) at the mirror image, at most that; its slope is −w."""
+    """conjugate(z, β) is −<z, w> − βV(w) at the mirror image w, and its gradient is −w."""
     for z, beta in case.duals():
-        w, value = case.mirror(z, beta), case.conjugate(z, beta)
+        w = case.mirror(z, beta)
+        value = case.conjugate(z, beta)
         tolerance = case.tol(z, beta)
         promise = "W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
         case.equal(value, -case.objective(w, z, beta), tolerance, promise, z=z, beta=beta)
@@ -149,7 +153,7 @@ def conjugate(case: ProxyCase) -> None:
 
 
 def lipschitz(case: ProxyCase) -> None:
-    """Mirror images differ by ‖z − z'‖/(αβ) at most: Assumption (L) of JNTV05."""
+    """Mirror images differ by at most ‖z − z'‖/(αβ), which is Assumption (L) of JNTV05."""
     for z, beta in case.duals(9):
         w = case.mirror(z, beta)
         for scale in (1.0, 1e-2, 1e-4):
@@ -163,7 +167,7 @@ def lipschitz(case: ProxyCase) -> None:
 
 
 def duality(case: ProxyCase) -> None:
-    """mirror(−β∇V(w), β) is w in the interior, where V is the conjugate of its conjugate."""
+    """In the interior, mirror(−β∇V(w), β) is w, and V is the conjugate of its conjugate."""
     for w in case.inner():
         g = case.gradient(w)
         case.demand(bool(np.isfinite(g).all()), "∇V is finite in the interior", w=w, gradient=g)
@@ -177,7 +181,7 @@ def duality(case: ProxyCase) -> None:
 
 
 def expression(case: ProxyCase) -> None:
-    """A cone solver finds V(w) and W_β(z) from expression(w); up to 8 weights."""
+    """A cone solver finds V(w) and W_β(z) from expression(w), for at most 8 weights."""
     if case.m > 8:
         return
     w = cp.Variable(case.m)
@@ -190,15 +194,17 @@ def expression(case: ProxyCase) -> None:
         case.equal(got, case.value(point), 1e-6 * case.largest, "expression(w) is V(w)", w=point)
     for scale in (0.3, 3.0):
         z.value = case.rng.normal(size=case.m) * (scale * case.largest / case.radius)
-        got, tolerance = float(least.solve("CLARABEL")), 1e-6 * (1.0 + scale) * case.largest
+        got = float(least.solve("CLARABEL"))
+        tolerance = 1e-6 * (1.0 + scale) * case.largest
         promise = "min of <z, w> + expression(w) over the domain is −W_1(z)"
         case.equal(got, -case.conjugate(z.value), tolerance, promise, z=z.value)
 
 
 def scaling(case: ProxyCase) -> None:
-    """The mirror is of z/β, and on the simplex of differences of z."""
+    """The mirror map depends on z/β only, and on the simplex on differences of z only."""
     for z, beta in case.duals(4):
-        w, near = case.mirror(z, beta), 1e-11 * case.radius
+        w = case.mirror(z, beta)
+        near = 1e-11 * case.radius
         for factor in (1e-9, 3.0, 1e9):
             again = case.mirror(factor * z, factor * beta)
             promise = "mirror(cz, cβ) = mirror(z, β)"
@@ -212,13 +218,13 @@ def scaling(case: ProxyCase) -> None:
 
 
 def symmetry(case: ProxyCase) -> None:
-    """All weights are alike, and on balls their signs; skip it where V means otherwise."""
+    """V treats all weights equally, and on balls both signs. Skip the check for other V."""
     order = case.rng.permutation(case.m)
     sign = case.rng.choice([-1.0, 1.0], case.m) if case.signed else np.ones(case.m)
     for z, beta in case.duals(4):
         want = sign * case.mirror(z, beta)[order]
         away = float(np.abs(case.mirror(sign * z[order], beta) - want).max())
-        promise = "permuted z, with other signs on balls, has such a mirror image"
+        promise = "the mirror image of a permuted z, with other signs on balls, is permuted alike"
         case.at_most(away, 1e-11 * case.radius, promise, z=z, beta=beta, order=order, sign=sign)
     for w in case.points():
         there = case.value(sign * w[order])
@@ -226,9 +232,10 @@ def symmetry(case: ProxyCase) -> None:
 
 
 def interface(case: ProxyCase) -> None:
-    """No input is changed, refused domains raise InputError, and a copy by pickle is equal."""
-    z, w = case.rng.normal(size=case.m), case.inner(1)[0]
-    before = z.copy(), w.copy()
+    """No argument is changed, other domains raise InputError, and a pickled copy is equal."""
+    z = case.rng.normal(size=case.m)
+    w = case.inner(1)[0]
+    before = (z.copy(), w.copy())
     calls: list[Callable[[], Any]] = [
         lambda: case.proxy.mirror(z, 1.0, case.domain),
         lambda: case.proxy.conjugate(z, 1.0, case.domain),
@@ -238,24 +245,24 @@ def interface(case: ProxyCase) -> None:
     for call in calls:
         call()
         kept = np.array_equal(z, before[0]) and np.array_equal(w, before[1])
-        case.demand(kept, "z and w are left as they are", z=before[0], w=before[1])
+        case.demand(kept, "z and w are not changed", z=before[0], w=before[1])
     first = case.proxy.mirror(z, 1.0, case.domain)
     bits = first.copy()
     case.proxy.mirror(-2.0 * z, 1.0, case.domain)
-    case.demand(np.array_equal(first, bits), "mirror() returns an array of its own", z=z)
+    case.demand(np.array_equal(first, bits), "mirror() returns a new array", z=z)
     again = case.proxy.mirror(z, 1.0, case.domain)
     case.demand(np.array_equal(again, bits), "the same z gives the same bits", z=z)
     copy = pickle.loads(pickle.dumps(case.proxy))
-    case.demand(copy == case.proxy, "a copy by pickle is equal")
+    case.demand(copy == case.proxy, "a pickled copy is equal")
     case.demand(case.proxy.norm in ("l1", "l2"), 'norm is "l1" or "l2"', got=case.proxy.norm)
     try:
         case.proxy.check(SquaredNorm(1), case.m)
     except InputError:
         return
-    case.demand(False, "check() raises InputError for a domain that is not among `domains`")
+    case.demand(False, "check() raises InputError for a domain that is not in `domains`")
 
 
-# What others build on comes first: the first fault is nearest to its cause.
+# A check comes before the checks that rely on it, so the first fault is nearest to its cause.
 _ORDER: tuple[Callable[[ProxyCase], None], ...] = (
     minimum,
     largest,
@@ -277,7 +284,7 @@ _CHECKS = {check.__name__: check for check in _ORDER}
 
 
 def proxy_checks() -> dict[str, str]:
-    """Return the names of the checks of `check_proxy`, and what each holds V to."""
+    """Return the names and the descriptions of the checks of `check_proxy`."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -291,33 +298,35 @@ def check_proxy(
     skip: str | Iterable[str] = (),
     inadmissible: Iterable[int] = (),
 ) -> ConformanceReport:
-    """Hold a proxy to every promise of the interface.
+    """Check that a proxy satisfies its interface.
 
-    V, its modulus, its mirror, its conjugate and its cvxpy form are compared with each other and
-    with a cone solver, at random and at special points.
+    V, its modulus, its mirror map, its conjugate and its cvxpy form are compared with each other
+    and with a cone solver, at random and at special points.
 
     Parameters
     ----------
     proxy : Proxy
+        The proxy.
     domains : iterable of Domain, optional
-        By default each of `proxy.domains` with radius 1 and 5/2.
+        The domains. By default they are all `proxy.domains`, with the radii 1 and 5/2.
     sizes : iterable of int
-        Numbers of weights M.
+        The numbers of weights M.
     seed : int
-        Of the random points; a check tries the same ones whichever others run.
+        The seed of the random points, which do not depend on the other checks that run.
     only, skip : str or iterable of str
-        Names among `proxy_checks()` to run, by default all, and to leave out: ``"symmetry"`` for a
-        V that treats weights differently, ``"modulus_attained"`` for a cautious modulus.
+        The names of checks to run and to skip, out of `proxy_checks()`. Skip ``"symmetry"`` if V
+        treats weights differently, and ``"modulus_attained"`` if the modulus is cautious.
     inadmissible : iterable of int
-        Numbers of weights that `proxy.check` must refuse. It may refuse no other.
+        The numbers of weights for which `proxy.check` must raise InputError. For other numbers it
+        must not raise InputError.
 
     Raises
     ------
     ConformanceError
-        If a promise is broken. All checks run; the error is of the first in the order of
-        `proxy_checks()`, and `others` holds the other ones.
+        If a check fails. All checks run. The error is that of the first failed check in the order
+        of `proxy_checks()`, and its attribute `others` contains the other errors.
     InputError
-        For what is no proxy, and for names that no check has.
+        If the argument is not a Proxy, or if a name is unknown.
     """
     if not isinstance(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
@@ -325,37 +334,53 @@ def check_proxy(
     names = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
     left_out = chosen_checks("skip", skip, _CHECKS)
     refused = set(inadmissible)
-    kinds: Iterable[Any] = proxy.domains
-    over = [kind(r) for kind in kinds for r in (1, 2.5)] if domains is None else domains
-    report, faults = ConformanceReport(repr(proxy)), dict[str, ConformanceError]()
-    for domain, m in [(domain, m) for domain in over for m in sizes]:
-        shown = repr(domain)
+    report = ConformanceReport(repr(proxy))
+    faults: dict[str, ConformanceError] = {}
+    for domain, m in _cases(proxy, domains, sizes):
         if _refuses(proxy, domain, m, m in refused):
+            shown = repr(domain)
             report.rows += [ConformanceRow(name, m, "inadmissible", over=shown) for name in names]
             continue
-        for name in names:
-            if name in left_out:
-                report.rows.append(ConformanceRow(name, m, "skipped", over=shown))
-            elif name not in faults:
-                case = ProxyCase(proxy, domain, m, seed, name)
-                try:
-                    report.rows.append(replace(run(case, _CHECKS[name]), over=shown))
-                except ConformanceError as fault:
-                    faults[name] = fault
+        # One fault of a check is enough.
+        for name in [name for name in names if name not in faults]:
+            case = ProxyCase(proxy, domain, m, seed, name)
+            try:
+                report.rows.append(_row(case, name in left_out))
+            except ConformanceError as fault:
+                faults[name] = fault
     if faults:
         first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
         raise first.beside(others)
     return report
 
 
+def _cases(
+    proxy: Proxy, domains: Iterable[Domain] | None, sizes: Iterable[int]
+) -> list[tuple[Domain, int]]:
+    """Return all pairs of a domain and a size."""
+    if domains is None:
+        kinds: Iterable[Any] = proxy.domains
+        domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
+    sizes = list(sizes)
+    return [(domain, m) for domain in domains for m in sizes]
+
+
+def _row(case: ProxyCase, is_skipped: bool) -> ConformanceRow:
+    """Return the result of a check. Raise ConformanceError if the check fails."""
+    shown = repr(case.domain)
+    if is_skipped:
+        return ConformanceRow(case.check, case.m, "skipped", over=shown)
+    return replace(run(case, _CHECKS[case.check]), over=shown)
+
+
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
-    """Return whether the proxy refuses m weights, as announced."""
-    said = ""
+    """Return whether the proxy rejects m weights. Raise ConformanceError unless as announced."""
+    message = ""
     try:
         proxy.check(domain, m)
     except InputError as error:
-        said = f"; it said: {error}"
-    if bool(said) != announced:
-        promise = "check() raises InputError exactly for the sizes in `inadmissible`" + said
+        message = f"; the message was: {error}"
+    if bool(message) != announced:
+        promise = "check() raises InputError exactly for the sizes in `inadmissible`" + message
         raise ConformanceError("interface", f"{proxy!r} over {domain!r}", m, promise)
     return announced

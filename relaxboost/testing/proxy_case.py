@@ -1,4 +1,4 @@
-"""What a check of a proxy works with: V on a domain, points to try, figures to judge."""
+"""The tools of the checks of a proxy: test points, and functions that judge results."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ from relaxboost.testing.core import ConformanceError, Judge
 
 
 class ProxyCase(Judge):
-    """One check of a proxy on a domain of `m` weights: points to try and the judge of figures."""
+    """One check of a proxy on a domain of `m` weights, with its test points and its judge."""
 
     def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
         super().__init__()
-        self.proxy, self.domain, self.m, self.check = proxy, domain, m, check
+        self.proxy = proxy
+        self.domain = domain
+        self.m = m
+        self.check = check
         self.rng = np.random.default_rng([seed, m, zlib.crc32(check.encode())])
         self.radius = float(domain.radius)
         self.signed = isinstance(domain, L1Ball | L2Ball)
         self.alpha = float(proxy.modulus(domain, m))
         self.largest = float(proxy.largest(domain, m))
         self.loosest = math.inf
-        """The least ratio of what V gains at a midpoint to what the modulus promises."""
+        """The least gain of V at a midpoint, divided by the gain that the modulus guarantees."""
 
     # Judging ------------------------------------------------------------------------------
 
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error that names check, proxy, domain, size and instance."""
+        """Return an error that names the check, proxy, domain, size and instance."""
         shown = f"{self.proxy!r} over {self.domain!r}"
         again = f"check_proxy(..., [{self.domain!r}], sizes=({{m}},), only={{check!r}})"
         return ConformanceError(
@@ -42,7 +45,7 @@ class ProxyCase(Judge):
         )
 
     def tol(self, z: Vector | float = 0.0, beta: float = 1.0) -> float:
-        """Return what <z, w> + βV(w) may lose to rounding."""
+        """Return a bound on the rounding error of <z, w> + βV(w)."""
         return 1e-12 * (float(np.abs(z).max()) * self.radius + beta * self.largest)
 
     def size(self, x: Vector) -> float:
@@ -54,13 +57,13 @@ class ProxyCase(Judge):
         return float(np.linalg.norm(z, 2 if self.proxy.norm == "l2" else np.inf))
 
     def held(self, w: Any, what: str, **instance: Any) -> None:
-        """Demand a point of the domain, as doubles of shape (m,)."""
+        """Check that w is a point of the domain, as doubles of shape (m,)."""
         form = isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (self.m,)
         self.demand(form and bool(np.isfinite(w).all()), f"{what} is finite doubles of shape (m,)")
         away = float(np.abs(self.domain.repair(w.copy()) - w).max())
         self.at_most(away, 1e-12 * self.radius, f"{what} is in the domain", w=w, **instance)
 
-    # V and its mirror, of copies so that none can be changed -----------------------------
+    # V and its mirror map. They get copies, so that they cannot change the test points. ----
 
     def value(self, w: Vector) -> float:
         """Return V(w)."""
@@ -86,7 +89,7 @@ class ProxyCase(Judge):
     # Instances ----------------------------------------------------------------------------
 
     def vertices(self, most: int = 8) -> list[Vector]:
-        """Return ±radius times unit vectors of the domain, and 0 where it is a vertex."""
+        """Return ±radius times unit vectors of the domain, and 0 if it is a vertex."""
         chosen = self.rng.permutation(self.m)[:most]
         units = [self.radius * np.eye(1, self.m, int(j))[0] for j in chosen]
         if self.signed:
@@ -94,8 +97,9 @@ class ProxyCase(Judge):
         return units if isinstance(self.domain, Simplex) else [np.zeros(self.m), *units]
 
     def points(self, count: int = 8) -> list[Vector]:
-        """Return the start, vertices, points near them and points anywhere."""
-        rng, start = self.rng, self.proxy.start(self.domain, self.m)
+        """Return the start, vertices, points near vertices and random points."""
+        rng = self.rng
+        start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
         tried += [w + c * (start - w) for w in tried[1:3] for c in (1e-9, 1e-3)]
         return tried + [
@@ -104,48 +108,58 @@ class ProxyCase(Judge):
         ]
 
     def within(self, shares: Vector, most: float = 1.0) -> Vector:
-        """Return a point in proportion to shares that sum to 1, with signs and a part of radius."""
+        """Return a point proportional to shares that sum to 1, with random signs and a random size.
+
+        On the simplex the size is the radius, and on sets without signs there are none.
+        """
         w = self.radius * shares
         if not isinstance(self.domain, Simplex):
             w = w * self.rng.uniform(0.1, most)
         return w * self.rng.choice([-1.0, 1.0], self.m) if self.signed else w
 
     def inner(self, count: int = 4) -> list[Vector]:
-        """Return points of the interior."""
+        """Return random points of the interior."""
         rng = self.rng
         return [self.within(rng.dirichlet(np.full(self.m, 3.0)), 0.9) for _ in range(count)]
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
-        """Return (z, β) of all sizes, against V's own and against 1; with ties, and 0."""
-        rng, slope = self.rng, self.largest / self.radius
+        """Return pairs (z, β) of small and large numbers, some with ties, and a pair with z = 0."""
+        rng = self.rng
+        slope = self.largest / self.radius
         tried = [(np.zeros(self.m), 1.0)]
         for i in range(count):
-            z, beta = rng.normal(size=self.m), 10.0 ** rng.uniform(-6.0, 6.0)
+            z = rng.normal(size=self.m)
+            beta = 10.0 ** rng.uniform(-6.0, 6.0)
             z = np.round(z) if i % 3 == 2 else z
             tried.append((z * (slope * beta * 10.0 ** rng.uniform(-1.5, 1.5)), beta))
         return tried
 
     def pairs(self) -> Iterator[tuple[Vector, Vector]]:
-        """Yield points to compare V between: anywhere, and where the modulus may be least.
+        """Yield pairs of points, random ones and pairs for which V may have the least convexity.
 
-        These are the directions that move weight from some coordinates to as many or more
-        others, from where all of either kind have the same weight.
+        The latter pairs differ in a direction that moves weight from some coordinates to at least
+        as many other coordinates. All coordinates of each kind have the same weight.
         """
-        points, m, rng = self.points(), self.m, self.rng
+        points = self.points()
+        m = self.m
+        rng = self.rng
         yield from ((x, points[i - 1]) for i, x in enumerate(points))
         vertices = self.vertices(3)
         yield from ((x, vertices[i - 1]) for i, x in enumerate(vertices) if i)
         halves = {(1, 1), (1, m - 1), (m // 2, m // 2), (m // 2, m - m // 2)} if m > 1 else set()
         for few, many in sorted(halves):
             order = rng.permutation(m)
-            one, other = np.zeros(m), np.zeros(m)
-            one[order[:few]], other[order[m - many :]] = 1.0 / few, 1.0 / many
+            one = np.zeros(m)
+            one[order[:few]] = 1.0 / few
+            other = np.zeros(m)
+            other[order[m - many :]] = 1.0 / many
             sign = rng.choice([-1.0, 1.0], m) if self.signed else np.ones(m)
             for at in (0.03, 0.25, few / (few + many), 0.5, 2.0 / 3.0, 0.97):
                 x = at * one + (1.0 - at) * other
                 step = min(0.02, at / 2.0) * (one - other)
                 tried = [(1.0, step)]
-                if not isinstance(self.domain, Simplex):  # within, by the same for each coordinate
+                # In the interior, each coordinate moves by the same amount.
+                if not isinstance(self.domain, Simplex):
                     tried += [(part, np.sign(step) * 0.02 / (few + many)) for part in (0.98, 0.3)]
                 for part, change in tried:
                     scale = part * self.radius * sign

@@ -292,7 +292,7 @@ def test_a_missing_value_is_named_and_the_run_goes_on_from_there(data, tmp_path,
     spoilt.write_text("\n".join([*lines[:2501], "1,,3,4,no", *lines[2502:]]) + "\n")
     options = [*LABEL, "--save", save, "--base", "stumps", "--cuts", 32]
     said = told(capsys, "run", spoilt, *options, status=2)
-    assert re.search(r"has nan at row 2500, .*before row 2048 are saved; .* --resume$", said)
+    assert re.search(r"has nan at row 2500, .*before row 2048 are saved: .* --resume$", said)
     lost = told(capsys, "run", spoilt, *LABEL, *options[-4:], status=2)
     assert re.search(r"drop or impute it; --save would have kept the rows before it$", lost)
     compared = told(capsys, "compare", spoilt, *LABEL, *options[-4:], status=2)

@@ -13,13 +13,13 @@ from scipy.stats import chisquare
 
 import relaxboost as rb
 from relaxboost._core.errors import InputError
+from relaxboost.claims import Law
 from relaxboost.online import (
     Assumptions,
     Constant,
     ExponentiatedGradient,
     GradientDescent,
     Horizon,
-    Law,
     MirrorDescent,
     Schedule,
     batch,
@@ -164,7 +164,7 @@ def by_definition(method, H, y, places, delta, c):
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_validation_is_the_argmin_by_definition(method, rows, monkeypatch):
     """In passes of one iterate, of seven, of all."""
-    monkeypatch.setattr(batching, "_ROWS", rows)
+    monkeypatch.setattr(batching, "MAX_ROWS", rows)
     H, y = data(60, seed=3)
     W, c = iterates(method, H, y), 3.0
     for places, snapshots in (
@@ -346,7 +346,7 @@ SURE = {"delta": 0.1, "loss_range": 3.0}
         (lambda: batch(GD, [], "mean"), "stream is empty"),
         (lambda: batch(GD, [], "validation", **SURE), "stream is empty"),
         (lambda: batch(GD, 3), "a stream is arrays"),
-        (lambda: batch(GD, [(*GOOD, np.ones(6))]), "weights have no place"),
+        (lambda: batch(GD, [(*GOOD, np.ones(6))]), "without weights"),
         (lambda: batch(GD, [(GOOD[0], GOOD[1][:2])]), "6 examples and targets of shape"),
         (
             lambda: batch(GD, GOOD, "validation", delta=0.1, loss_range=0.5),
@@ -396,14 +396,10 @@ def test_streams_are_read_as_their_arrays():
 
 
 def test_a_stream_that_changes_is_found_out():
-    blocks = [GOOD]
-    found = batch(GD, blocks, "majority")
-    blocks.append(GOOD)
-    with pytest.raises(InputError, match="had 6 examples, and now 12"):
-        found.predict(np.ones(3))
-    left = iter([[GOOD], [GOOD, GOOD]])
-    with pytest.raises(InputError, match="had 6 examples, and now 12"):
-        batch(GD, lambda: next(left), "validation", **SURE)
+    for rule, options in (("majority", {}), ("validation", SURE)):
+        left = iter([[GOOD], [GOOD, GOOD]])
+        with pytest.raises(InputError, match="had 6 examples, and now 12"):
+            batch(GD, lambda left=left: next(left), rule, **options)
 
 
 @dataclass(frozen=True)

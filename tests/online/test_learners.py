@@ -260,7 +260,7 @@ def test_nothing_is_promised_against_other_weights(w, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MirrorDescent("hinge", L2Ball(1)).start(3), "is no proxy on L2Ball"),
+        (lambda: MirrorDescent("hinge", L2Ball(1)).start(3), "is not a proxy on L2Ball"),
         (lambda: MirrorDescent("hinge", Simplex(1)).start(1), "needs M >= 2"),
         (lambda: MirrorDescent("nothing", Simplex(1)), "unknown loss 'nothing'"),
         (lambda: MirrorDescent("hinge", Simplex(1), proxy="none"), "unknown proxy"),

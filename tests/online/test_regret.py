@@ -78,7 +78,7 @@ def test_a_learner_that_has_learned_is_taken_as_it_is():
     assert unseen.rounds == 120
     with pytest.raises(rb.InputError, match="weight 120, and the stream has 60"):
         regret(learner, (H[:60], y[:60]))
-    with pytest.raises(rb.InputError, match="at= needs a learner that has seen nothing"):
+    with pytest.raises(rb.InputError, match="at= needs a learner without examples"):
         regret(learner, (H, y), at=[3])
 
 
@@ -108,9 +108,9 @@ def test_a_stream_that_can_be_read_once_is_refused_before_anything_is_learned():
     with pytest.raises(rb.InputError, match="can be read once only; give arrays"):
         regret(learner, iter([(H, y)]))
     assert learner.rounds == 0
-    with pytest.raises(rb.InputError, match="asks for 500 examples, and the stream has 120"):
+    with pytest.raises(rb.InputError, match="at contains 500, and the stream has 120 examples"):
         regret(method, (H, y), at=[500])
-    with pytest.raises(rb.InputError, match="regret needs a learner"):
+    with pytest.raises(rb.InputError, match="regret needs a method"):
         regret("hinge", (H, y))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from relaxboost import InputError
 from relaxboost.online import stream
-from relaxboost.online.streams import sources
+from relaxboost.online.streams import csv_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -55,15 +55,15 @@ def test_csv_is_cut_after_rows_wherever_it_comes_in_two(rng):
         ends = {0, *np.cumsum([len(row) for row in rows]).tolist()}
         text = b"".join(rows)
         for cut in range(1, len(text)):
-            got = list(sources._whole_rows(Pieces(text[:cut], text[cut:]), b","))
+            got = list(csv_rows._complete_rows(Pieces(text[:cut], text[cut:]), b","))
             assert b"".join(got) == text
             assert ends.issuperset(np.cumsum([len(part) for part in got]).tolist())
 
 
 def test_a_quote_that_never_closes_holds_back_rows_up_to_a_limit(monkeypatch):
     rows = b"1,2\n" * 10
-    got = list(sources._whole_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
+    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
     assert got == [rows, b'3,"4\n' + rows + rows]
-    monkeypatch.setattr(sources, "_LONGEST", 40)
-    got = list(sources._whole_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
+    monkeypatch.setattr(csv_rows, "MAX_ROW_BYTES", 40)
+    got = list(csv_rows._complete_rows(Pieces(rows, b'3,"4\n', rows, rows), b","))
     assert got == [rows, b'3,"4\n' + rows, rows]

@@ -22,13 +22,13 @@ from relaxboost.online import (
     GradientDescent,
     LinearBasis,
     MirrorDescent,
-    OnlineLoss,
     StumpBasis,
     Symmetric,
     load,
     progressive,
     stream,
 )
+from relaxboost.online.saving import write_state
 from tests.batches import Batches
 from tests.online.apart import CONTEXT, METHOD, made, slowly
 from tests.online.apart import digests as told
@@ -207,7 +207,6 @@ def test_bad_streams(make, message, tmp_path):
         make(X, y, tmp_path)
 
 
-@pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -216,63 +215,22 @@ def test_bad_streams(make, message, tmp_path):
         (lambda X, y: y.__setitem__(45, 0.5), r"must be -1 or \+1; row 45 has 0.5"),
     ],
 )
-def test_a_bad_row_is_named_and_its_page_not_learned(spoil, message, delay, tmp_path):
+def test_a_bad_row_is_named_and_its_page_not_learned(spoil, message, tmp_path):
     X, y = made(100)
     good = X.copy(), y.copy()
     spoil(X, y)
     learner, want = METHOD.start(5), METHOD.start(5)
     path = tmp_path / "run"
-    with pytest.raises(InputError, match=f"{message}.*before row 40 is learned: .*from row 40"):
-        progressive(learner, stream(X, y, page=20), delay=delay, checkpoint=path)
-    want.update(*(one[: 40 - delay] for one in good))
+    with pytest.raises(InputError, match=f"{message}.*before row 40 are learned: .*from row 40"):
+        progressive(learner, stream(X, y, page=20), checkpoint=path)
+    want.update(*(one[:40] for one in good))
     for a, b in zip(learner.arrays(), want.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
-    resumed = progressive(METHOD, stream(*good), delay=delay, checkpoint=path)
-    whole = progressive(METHOD, stream(*good), delay=delay)
+    resumed = progressive(METHOD, stream(*good), checkpoint=path)
+    whole = progressive(METHOD, stream(*good))
     assert resumed.last[:4] == whole.last[:4]
-    if not delay:
-        progressive(learner, stream(*good).after(40))
-        np.testing.assert_array_equal(learner.average, whole.learner.average)
-
-
-class OwnLoss(OnlineLoss):
-    """½ (<w, h> − y)² + ½ (w_0)², no function of the prediction."""
-
-    def evaluate(self, w, h, y):
-        r, u = float(w @ h) - y, w * 0.0
-        u[0] = w[0]
-        return r * r / 2.0 + w[0] ** 2 / 2.0, r * h + u
-
-    def lipschitz(self, reach, size, targets):
-        return 4.0
-
-    def __repr__(self):
-        return "OwnLoss()"
-
-
-@pytest.mark.parametrize("loss", ["hinge", OwnLoss()], ids=str)
-@pytest.mark.parametrize("delay", [1, 7, 500])
-def test_delayed_labels_as_told_in_words(loss, delay):
-    X, y = made(120)
-    method = MirrorDescent(loss, rb.Simplex(1))
-    twin, losses, wrong = method.start(5), [], []
-    for i in range(len(y)):
-        losses.append(method.loss.evaluate(twin.w, X[i], y[i])[0])
-        wrong.append((twin.w @ X[i] > 0) != (y[i] > 0))
-        if i >= delay:
-            twin.update(X[i - delay], y[i - delay])
-    learned = max(0, len(y) - delay)
-    for page in (1, 50, None):
-        got = progressive(method, stream(X, y, page=page), delay=delay)
-        np.testing.assert_array_equal(got.learner.average, twin.average)
-        assert got.last.rows == learned
-        assert got.last.loss == pytest.approx(sum(losses[:learned]), rel=1e-12)
-        if loss == "hinge":
-            assert got.last.mistakes == sum(wrong[:learned])
-    if learned and loss == "hinge":
-        for j in range(5):
-            best = np.maximum(0.0, 1.0 - y * X[:, j])[:learned].sum()
-            assert got.last.loss - best <= got.last.bound
+    progressive(learner, stream(*good).after(40))
+    np.testing.assert_array_equal(learner.average, whole.learner.average)
 
 
 def test_it_predicts_before_it_learns():
@@ -360,7 +318,7 @@ def test_symmetric_simplex_is_the_l1_ball():
         (lambda X: StumpBasis.at_quantiles(np.ones((5, 2))), "needs a finite threshold"),
         (lambda X: StumpBasis.at_quantiles(X[:0]), "a sample has shape"),
         (lambda X: LinearBasis([0.0], [0.0]), "a scale > 0 for each feature"),
-        (lambda X: FittedBasis([]), "needs an estimator"),
+        (lambda X: FittedBasis([]), "needs at least one estimator"),
         (lambda X: FittedBasis([object()]), "has no predict"),
         (lambda X: Experts().bound_in("l1", 3), "experts has no bound known"),
         (lambda X: list(stream(X, base=StumpBasis([[0.0]]))), "stumps takes 1 features, and X has"),
@@ -421,7 +379,7 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
     progressive(load(path, METHOD), stream(X, y))  # columns without names
     other = MirrorDescent("hinge", rb.Simplex(2))
     for method in (other, GradientDescent("hinge")):
-        with pytest.raises(InputError, match=r"cannot go on from .*: this is the state of Mirror"):
+        with pytest.raises(InputError, match=r"cannot load .*: this is the state of Mirror"):
             load(path, method)
     for content in (b"", b"nothing", path.read_bytes()[:-40]):
         (tmp_path / "bad").write_bytes(content)
@@ -438,28 +396,42 @@ def test_a_saved_learner_goes_on_and_others_are_refused(tmp_path):
 def test_checkpoints_of_other_runs_are_refused(tmp_path):
     X, y = made(ROWS)
     path = tmp_path / "run"
-    progressive(METHOD, stream(X, y), checkpoint=path, delay=2)
-    again = {"checkpoint": path, "delay": 2}
-    for learner, given, options, message in (
-        (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), again, "this is the state of Mirror"),
-        (METHOD.start(4), stream(X[:, :4], y), again, "it has 5 weights, and this learner 4"),
-        (METHOD, stream(X, y), {"checkpoint": path}, "its run has delay=2 from row 0"),
-        (METHOD, stream(X, y).after(3), again, "and this one delay=2 from row 3"),
-        (METHOD, stream(X[:190], y[:190]), again, "X has 190 rows, and the run .* had 200"),
+    progressive(METHOD, stream(X, y), checkpoint=path)
+    for learner, given, message in (
+        (MirrorDescent("hinge", rb.Simplex(2)), stream(X, y), "this is the state of Mirror"),
+        (METHOD.start(4), stream(X[:, :4], y), "it has 5 weights, and this learner 4"),
+        (METHOD, stream(X, y).after(3), "its run starts at row 0, and this run at row 3"),
+        (METHOD, stream(X[:190], y[:190]), "X has 190 rows, and the checkpoint .* after row 200"),
     ):
         with pytest.raises(InputError, match=message):
-            progressive(learner, given, **options)
+            progressive(learner, given, checkpoint=path)
     longer = [np.concatenate([one, one]) for one in (X, y)]
-    got = progressive(METHOD, stream(*longer), checkpoint=path, delay=2)
-    assert got.last[:4] == progressive(METHOD, stream(*longer), delay=2).last[:4]
+    got = progressive(METHOD, stream(*longer), checkpoint=path)
+    assert got.last[:4] == progressive(METHOD, stream(*longer)).last[:4]
 
 
-@pytest.mark.parametrize("delay", [0, 30])
-def test_killed_at_random_moments_and_resumed_is_uninterrupted(delay, tmp_path):
-    rng = np.random.default_rng(delay)
+def test_checkpoints_of_before_are_read_unless_labels_were_delayed(tmp_path):
+    X, y = made(ROWS)
+    path = tmp_path / "run"
+    learner = METHOD.start(5)
+    learner.update(X[:150], y[:150])
+    about = {"delay": 0, "begin": 0, "before": 0.0, "at": 150, "loss": 0.0, "mistakes": 70}
+    state = {**learner.state(), "run": {**about, "seconds": 1.0}, "owed": np.empty((0, 2))}
+    write_state(path, state)
+    found = progressive(METHOD, stream(X, y), checkpoint=path)
+    assert found.last.rows == ROWS
+    assert found.last.loss == progressive(METHOD, stream(X, y)).last.loss
+    state["run"]["delay"] = 2
+    write_state(path, state)
+    with pytest.raises(InputError, match="it has delay=2, which this version does not have"):
+        progressive(METHOD, stream(X, y), checkpoint=path)
+
+
+def test_killed_at_random_moments_and_resumed_is_uninterrupted(tmp_path):
+    rng = np.random.default_rng(0)
     path, rounds = tmp_path / "run", [0]
     for _ in range(4):
-        process = CONTEXT.Process(target=slowly, args=(path, delay))
+        process = CONTEXT.Process(target=slowly, args=(path,))
         process.start()
         deadline = time.monotonic() + 60.0
         while process.is_alive() and time.monotonic() < deadline:
@@ -474,8 +446,8 @@ def test_killed_at_random_moments_and_resumed_is_uninterrupted(delay, tmp_path):
     assert rounds == sorted(set(rounds))
     assert rounds[-1] < 3000
     X, y = made(3000)
-    resumed = progressive(METHOD, stream(X, y, page=71), delay=delay, checkpoint=path)
-    whole = progressive(METHOD, stream(X, y), delay=delay)
+    resumed = progressive(METHOD, stream(X, y, page=71), checkpoint=path)
+    whole = progressive(METHOD, stream(X, y))
     for a, b in zip(whole.learner.arrays(), resumed.learner.arrays(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert resumed.last[:4] == whole.last[:4]

@@ -1,4 +1,4 @@
-"""The best weights in hindsight: the front door, and what it returns."""
+"""The best weights in hindsight: the function `hindsight` and its result."""
 
 from __future__ import annotations
 
@@ -18,65 +18,64 @@ from relaxboost._core.rounding import show_bracket
 from relaxboost.certificates import Certificate, Verdict, certify
 from relaxboost.game import Game
 from relaxboost.game.domains import AtomicSet, L2Ball
-from relaxboost.online.comparators.cumulative import Cumulative
+from relaxboost.online.comparators.cumulative import Cumulative, has_corners
 from relaxboost.online.comparators.level import level, linear
-from relaxboost.online.comparators.newton import State, kinked, smooth
+from relaxboost.online.comparators.newton import State, smooth, with_corners
 from relaxboost.online.comparators.polyhedral import LossGame
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, as_online_loss
 
-_LARGEST = 2000
-"""Base functions, or examples, up to which equations of their order are factorised."""
-_FLOOR = 1e-6
-"""Losses below this part of the first one seen count as that small only."""
+MAX_NEWTON_ORDER = 2000
+"""The largest order of a matrix that is factorised. Larger problems use the level method."""
 
 
 class Proved(NamedTuple):
-    """A bracket of the least cumulative loss in fractions, and the file that proves it."""
+    """A bracket of the minimum of the cumulative loss in fractions, with a certificate."""
 
     certificate: Certificate
-    """Of the value ρ of the game."""
+    """The certificate of the value ρ of the game."""
     game: Game
     scale: Fraction
-    """The least loss is −scale · ρ."""
+    """The minimum of the loss is −scale · ρ."""
     lower: Fraction
     upper: Fraction
 
     def check(self) -> Verdict:
-        """Check the certificate; a large matrix is not in it, and is handed to the checker."""
+        """Check the certificate with the matrix of the game."""
         return self.certificate.check(self.game.matrix)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparator:
-    """The best w of a domain for examples that are known, and the bracket of its loss.
+    """The best weights of a domain for known examples, with a bracket of their cumulative loss.
 
-    Every w of the domain has a cumulative loss of at least `lower`, and `w` has at most `upper`,
-    both rounded outwards.
+    Every w of the domain has a cumulative loss of at least `lower`. The cumulative loss of `w` is
+    at most `upper`. Both bounds include all rounding errors.
     """
 
     w: Vector
-    """In the domain, up to rounding; shape (M,)."""
+    """The weights, shape (M,). They are in the domain up to rounding."""
     lower: float
     upper: float
     tol: float
-    """The width that was asked for, as a part of the loss."""
+    """The requested width of the bracket, divided by the loss."""
     status: str
-    """optimal, time_limit, interrupted, or stalled where rounding keeps the bracket wider."""
+    """One of "optimal", "time_limit", "interrupted" and "stalled". The last one means that rounding
+    errors keep the bracket wider than requested."""
     rounds: int
     seconds: float
     _problem: Cumulative = field(repr=False)
     _slopes: Vector | None = field(repr=False)
-    """The z of the best lower bound that has them."""
+    """The slopes z of the best lower bound that was proved by slopes."""
 
     @property
     def gap(self) -> float:
-        """upper − lower."""
+        """The width of the bracket, upper − lower."""
         return self.upper - self.lower
 
     @property
     def examples(self) -> int:
-        """How many examples it is for."""
+        """The number of examples."""
         return self._problem.m
 
     def __str__(self) -> str:
@@ -84,29 +83,30 @@ class Comparator:
         return f"{self.status}: {lower} <= least loss of {self.examples} examples <= {upper}"
 
     def game(self) -> LossGame:
-        """Return the game that the problem is; see `certificate`.
+        """Return the game whose value is the minimum of the loss; see `certificate`.
 
         Raises
         ------
         InputError
-            Unless the loss is hinge, absolute, quantile or inner.
+            If the loss is not a hinge, absolute, quantile or inner loss.
         """
         return LossGame(self._problem)
 
     def certificate(self) -> Proved:
-        """Return the bracket in fractions with a certificate of it, for anyone to re-check.
+        """Return the bracket in fractions, with a certificate that anyone can check.
 
-        Hinge, absolute and quantile losses and `Inner` make a game of this package. Over polytopes
-        its certificate is exact, over an L2Ball enclosed. The examples are read into memory.
+        Hinge, absolute, quantile and inner losses are games of this package. The certificate is
+        exact over polytopes, and enclosed over an L2Ball. All examples are read into memory.
 
         Raises
         ------
         InputError
-            For other losses.
+            If the loss is not a hinge, absolute, quantile or inner loss.
         """
         made = self.game()
         proof = certify(made.game, d=made.distribution(self._slopes), w=made.weights(self.w))
-        lower, upper = -made.scale * proof.upper, -made.scale * proof.lower
+        lower = -made.scale * proof.upper
+        upper = -made.scale * proof.lower
         return Proved(proof, made.game, made.scale, lower, upper)
 
 
@@ -120,65 +120,71 @@ def hindsight(
     time_limit: float | None = None,
     first: int | None = None,
 ) -> Comparator:
-    """Bracket the least cumulative loss min over w in W of Σ s_i l(w, (h_i, y_i)).
+    """Bracket the minimum over w in W of the cumulative loss Σ s_i l(w, (h_i, y_i)).
 
-    Hinge, absolute and quantile losses are solved by a primal-dual interior point method, other
-    losses of <w, h> by a barrier method. Both take equations of order M, or m if that is less, and
-    a few dozen passes over the examples. A loss with subgradients only, or one with corners of its
-    own, takes a level method: a hundred passes or more.
+    Hinge, absolute and quantile losses are minimised by an interior point method. Other losses of
+    <w, h> are minimised by Newton's method. Both methods factorise matrices of order M, or of order
+    m if m is less, and read the examples a few dozen times. A loss that provides only subgradients,
+    or a user-defined loss with corners, is minimised by a level bundle method, which reads the
+    examples about a hundred times.
 
     Parameters
     ----------
     loss : str, PointwiseLoss or OnlineLoss
-        As learners take it: "hinge", "logistic", "inner", ...
+        A loss as for a learner: "hinge", "logistic", "inner", ...
     over : Simplex, FullSimplex, L1Ball or L2Ball
+        The domain W.
     stream : tuple of arrays, callable or iterable
-        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,), (m,), y ±1 or numbers as the loss
-        has it, weight >= 0; or blocks of that form, from an iterable that can be iterated again or
-        a function that opens the stream anew. Then memory is O(M²) and a block, and for hinge,
-        absolute and quantile ten numbers an example.
+        Arrays (H, y) or (H, y, weight) of shapes (m, M), (m,) and (m,). The targets y are ±1 or
+        numbers, as the loss requires, and weights are nonnegative. Or blocks of this form, from an
+        iterable that can be iterated repeatedly, or from a function that reopens the stream. With
+        blocks, the method needs O(M²) memory and one block, and for hinge, absolute and quantile
+        losses also ten numbers per example.
     tol : float
-        In (0, 1): the width to reach, as a part of the loss (or of a millionth of that of the
-        first w tried, where the least is near 0).
+        The requested width of the bracket, divided by the loss, between 0 and 1. If the minimum is
+        near 0, the width is instead divided by 1e-6 times the loss at the start.
     start : Comparator or array of shape (M,), optional
-        Where to begin, such as the comparator of a part of the stream.
+        A warm start, such as the comparator of a part of the stream.
     time_limit : float, optional
-        Seconds, > 0; the best bracket so far is returned.
+        The time limit in seconds. When it is reached, the best bracket so far is returned.
     first : int, optional
-        Count the first so many examples only.
+        The number of examples to use. By default all examples are used.
 
     Returns
     -------
     Comparator
-        Also after Ctrl-C, with status "interrupted".
+        The result. After Ctrl-C its status is "interrupted".
 
     Raises
     ------
     InputError
-        For a stream that can be read once only, an empty one, values that are not finite (with
-        their row), targets the loss does not take, negative weights, or weights all zero.
+        If the stream is empty or can be read only once, if a value is not finite (the error names
+        the row), if the loss does not accept a target, if a weight is negative, or if all weights
+        are zero.
 
     References
     ----------
     Mehrotra (1992) for the interior point method; Lemaréchal, Nemirovskii & Nesterov (1995) for the
-    level method; the bracket is Fenchel and Young's inequality, see the mathematics page.
+    level method. The bracket follows from the inequality of Fenchel and Young; see the page
+    Mathematics.
     """
     if not isinstance(over, AtomicSet | L2Ball):
         raise InputError(
             f"the comparator needs a bounded set, Simplex, FullSimplex, L1Ball or L2Ball, got "
             f"{over!r}"
         )
+    # Arguments are checked before the stream is read.
     tol = positive("tol", tol)
     if tol >= 1.0:
-        raise InputError(f"tol must be below 1, got {tol:g}: it is a part of the loss")
+        raise InputError(f"tol must be below 1, got {tol:g}: it is a fraction of the loss")
     limits = Limits(time_limit=time_limit)
     clock = Clock(limits.time_limit)
-    asked = as_online_loss(loss)
-    problem = Cumulative(asked, over, Replay(stream, asked, first))
+    chosen = as_online_loss(loss)
+    problem = Cumulative(chosen, over, Replay(stream, chosen, first))
     best = _Best(problem, tol)
     status = run(_rounds(problem, _start(problem, start), clock), best.keep, limits, clock)
-    # A linear loss is bracketed to rounding at once, whatever part of a small loss that is.
-    return best.comparator(status or ("optimal" if isinstance(asked, Inner) else "stalled"), clock)
+    # A linear loss is bracketed up to rounding at once, even if the loss is small.
+    return best.comparator(status or ("optimal" if isinstance(chosen, Inner) else "stalled"), clock)
 
 
 def _start(problem: Cumulative, start: Any) -> Vector | None:
@@ -191,69 +197,83 @@ def _start(problem: Cumulative, start: Any) -> Vector | None:
 
 
 def _rounds(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds of the method for this loss, then of the level method where it stalls."""
+    """Yield the rounds of the method for this loss, and of the level method if that one stalls."""
     if isinstance(problem.loss, Inner):
         yield from linear(problem)
         return
     best: State | None = None
-    if problem.pointwise is not None and min(problem.m, problem.M) <= _LARGEST:
-        for state in (kinked if problem.kinked else smooth)(problem, start, clock):
+    # A loss of the prediction has a Newton matrix, if the matrix is not too large.
+    if problem.pointwise is not None and min(problem.m, problem.M) <= MAX_NEWTON_ORDER:
+        method = with_corners if has_corners(problem.loss) else smooth
+        for state in method(problem, start, clock):
             best = state if best is None or state.upper < best.upper else best
             yield state
     yield from level(problem, start if best is None else best.w, clock)
 
 
 class _Best:
-    """The best points of a run, and whether they are near enough."""
+    """The best weights and the best lower bound of a run."""
 
     def __init__(self, problem: Cumulative, tol: float) -> None:
-        self._problem, self._tol = problem, tol
+        self._problem = problem
+        self._tol = tol
         self._above: State | None = None
         self._below: State | None = None
         self._slopes: Vector | None = None
-        self._first, self._share, self._rounds = 0.0, 0.9, 0
+        self._first = 0.0
+        self._share = 0.9
+        self._rounds = 0
 
     def keep(self, state: State) -> str:
-        """Keep what is better; return "optimal" where the certified bracket is narrow enough."""
+        """Keep a better state. Return "optimal" if the proved bracket is narrow enough."""
         self._rounds += 1
+        # Numbers that overflow make every later bound useless.
         if not math.isfinite(state.upper):
             raise InputError(
                 f"the cumulative {self._problem.loss!r} loss is {state.upper} at w = "
                 f"{state.w[:4]}...; it needs to be finite on {self._problem.over!r}: scale H or y"
             )
         if self._above is None or self._below is None:
+            # The first loss is the scale of losses near 0.
             self._above = self._below = state
             self._first = abs(state.upper)
         if state.upper < self._above.upper:
             self._above = state
         if state.lower > self._below.lower:
             self._below = state
+        # A certificate needs slopes, which the level method does not compute.
         if self._below.z is not None:
             self._slopes = self._below.z
-        lower, upper = self._below.lower, self._above.upper
+        lower = self._below.lower
+        upper = self._above.upper
+        # A proof reads the stream twice, so it is only attempted if the estimates are narrow.
         if upper - lower > self._share * self._allowed(lower, upper):
             return ""
         _, lower, upper = self._certified()
         if upper - lower <= self._allowed(lower, upper):
             return "optimal"
+        # The estimates were too optimistic, so the next proof waits for better estimates.
         self._share *= 0.5
         return ""
 
     def _allowed(self, lower: float, upper: float) -> float:
-        return self._tol * max(lower, -upper, _FLOOR * self._first, 1e-300)
+        """Return the largest width of the bracket that the tolerance permits."""
+        return self._tol * max(lower, -upper, 1e-6 * self._first, 1e-300)
 
     def _certified(self) -> tuple[Vector, float, float]:
-        """Return w and the bracket, evaluated afresh and rounded outwards."""
+        """Return the best weights and the bracket, recomputed and rounded outwards."""
         assert self._above is not None
         assert self._below is not None
-        w, below = self._problem.feasible(self._above.w), self._below
+        w = self._problem.feasible(self._above.w)
+        below = self._below
         lower = below.lower
+        # A bound by cuts is already proved.
         if below.at is not None or below.z is not None:
             lower = self._problem.lower(below.at, below.z)
         return w, lower, self._problem.upper(w)
 
     def comparator(self, status: str, clock: Clock) -> Comparator:
-        """Return what was found."""
+        """Return the result of the run."""
         w, lower, upper = self._certified()
         return Comparator(
             w, lower, upper, self._tol, status, self._rounds, clock.seconds,

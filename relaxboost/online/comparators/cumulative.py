@@ -1,11 +1,14 @@
-"""The cumulative loss L(w) = Σ s_i l_i(w) over a domain, and the only scorer of its least value.
+"""The cumulative loss L(w) = Σ s_i l_i(w) over a domain W, and the bounds on its minimum.
 
-For a loss φ(<w, h>, y) any slopes z_i with c_i + z_i F <= φ(F, y_i) for all F give
+Here s_i is the weight of example i and l_i is its loss. All bounds that are reported come from this
+module. Let l_i(w) = φ(<w, h_i>, y_i), where h_i contains the values of the base functions and y_i
+is the target. If c_i + z_i F <= φ(F, y_i) holds for all predictions F, then
 
     min over W of L  >=  Σ s_i c_i − σ_W(−g),   g = Σ s_i z_i h_i,
 
-σ_W the support function. What rounding may have done is charged on both sides, with Higham's
-γ_n: predictions and g are sums of products, and a loss is believed to 64 roundings.
+where σ_W is the support function of W. The bounds include all rounding errors. Predictions and g
+are sums of products, whose errors follow from Higham's γ_n. The value and the slope of a loss are
+assumed to be correct up to 64 units in the last place.
 """
 
 from __future__ import annotations
@@ -21,30 +24,31 @@ from relaxboost.game.domains import AtomicSet, L2Ball
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
 
-LOSS = 64.0 * UNIT
-"""By what part of itself a loss, or its slope, may be wrong."""
-_NEAR, _FAR = 6e-6, 1e-9
-"""The step of a difference of slopes, relative to the size of targets and of predictions."""
-_SHORT = 256
-"""Rows that are summed up at a time where roundings count."""
+LOSS_ERROR = 64.0 * UNIT
+"""The assumed relative error of a loss and of its slope, which are a few operations of libm."""
 
 
-def is_kinked(loss: OnlineLoss) -> bool:
-    """Return whether a loss is max of z (F − y) over an interval: hinge, absolute, quantile."""
+def has_corners(loss: OnlineLoss) -> bool:
+    """Return whether a loss is a maximum of z (F − y) over an interval of slopes z.
+
+    These losses are the hinge, absolute and quantile losses.
+    """
     return isinstance(loss, OfPrediction) and type(loss.loss) in (Hinge, Absolute, Quantile)
 
 
 class Sums(NamedTuple):
-    """L at a w, with what a Newton step needs."""
+    """The cumulative loss at weights w, with the derivatives that a Newton step needs."""
 
     value: float
     gradient: Vector
+    slopes: Vector
+    """The derivative of each weighted loss with respect to its prediction, shape (m,)."""
     curvature: Vector
-    """The second derivative of each loss in its prediction, shape (m,)."""
+    """The second derivative of each weighted loss with respect to its prediction, shape (m,)."""
 
 
 class Minorant(NamedTuple):
-    """An affine function below L: offset + <slope, w> less at most `noise` on all of W."""
+    """An affine function of w. The loss is at least offset + <slope, w> − noise on the domain."""
 
     offset: float
     slope: Vector
@@ -52,40 +56,42 @@ class Minorant(NamedTuple):
 
 
 class Cumulative:
-    """The cumulative loss of a stream as a function of w in a domain, atomic or an l2 ball."""
+    """The cumulative loss of a stream as a function of w in a domain."""
 
     def __init__(self, loss: OnlineLoss, over: AtomicSet | L2Ball, replay: Replay) -> None:
-        self.loss, self.over, self.replay = loss, over, replay
-        self.m, self.M = replay.m, replay.M
+        self.loss = loss
+        self.over = over
+        self.replay = replay
+        self.m = replay.m
+        self.M = replay.M
 
     @property
     def pointwise(self) -> PointwiseLoss | None:
-        """φ where the loss is φ(<w, h>, y), else None."""
+        """The loss φ if the loss of an example is φ(<w, h>, y), and None otherwise."""
         return self.loss.loss if isinstance(self.loss, OfPrediction) else None
 
     @property
-    def kinked(self) -> bool:
-        """Whether φ is max of z (F − y) over the z of an interval: hinge, absolute, quantile."""
-        return is_kinked(self.loss)
-
-    @property
     def reach(self) -> float:
-        """A bound of ‖w‖_1 over the domain."""
+        """An upper bound on ‖w‖_1 over the domain."""
         return up(self.over.reach(self.M))
 
     def center(self) -> Vector:
-        """Return a w inside the domain, the same for every column."""
+        """Return weights in the interior of the domain, with equal entries."""
         over = self.over
+        # A simplex contains no zero weights in its interior.
         if isinstance(over, L2Ball) or over.two_sided:
             return np.zeros(self.M)
         return self.feasible(np.full(self.M, over.scale / (self.M + over.holds_zero)))
 
     def feasible(self, w: Vector) -> Vector:
-        """Return w moved into the domain, up to rounding."""
+        """Return the weights w moved into the domain, up to rounding."""
         return self.over.repair(np.asarray(w, dtype=np.float64))
 
     def support(self, v: Vector, error: float = 0.0) -> float:
-        """Return σ_W at v, rounded up; each entry of v may be wrong by `error`."""
+        """Return the support function σ_W at v, rounded up.
+
+        The argument `error` bounds the error of each entry of v.
+        """
         over = self.over
         size = norm_above(v) if isinstance(over, L2Ball) else float(over.prices(v).max())
         if error > 0.0:
@@ -93,36 +99,47 @@ class Cumulative:
         return over.value_above(size)
 
     def sums(self, w: Vector) -> Sums:
-        """Return L, its gradient and its curvature at w, from differences of slopes.
+        """Return the loss and its derivatives at w.
 
-        Where a slope has a corner, the difference across it is as good as any.
+        Second derivatives are central differences of slopes. The step is 6e-6, about the cube root
+        of the precision of doubles, which minimises the sum of truncation and rounding errors.
         """
         loss = self.pointwise
         assert loss is not None
-        value, gradient, curvature = 0.0, np.zeros(self.M), np.empty(self.m)
+        value = 0.0
+        gradient = np.zeros(self.M)
+        slopes = np.empty(self.m)
+        curvature = np.empty(self.m)
         for rows, H, y, weight in self.replay:
             F = H @ w
-            step = _NEAR * (1.0 + np.abs(y)) + _FAR * np.abs(F)
-            values, slopes = loss.pointwise(F, y)
+            step = 6e-6 * (1.0 + np.abs(y)) + 1e-9 * np.abs(F)
+            values, derivatives = loss.pointwise(F, y)
             rise = loss.pointwise(F + step, y)[1] - loss.pointwise(F - step, y)[1]
             value += float(weight @ values)
-            gradient += (weight * slopes) @ H
+            slopes[rows] = weight * derivatives
+            gradient += slopes[rows] @ H
+            # At a corner of the slope, any nonnegative difference is a valid choice.
             curvature[rows] = weight * np.maximum(rise / (2.0 * step), 0.0)
-        return Sums(value, gradient, curvature)
+        return Sums(value, gradient, slopes, curvature)
 
     def cut(self, w: Vector) -> tuple[float, Minorant]:
-        """Return L(w) rounded up, and the affine function below L that touches it there.
+        """Return the loss at w, rounded up, and its tangent at w.
 
-        For losses of one's own both rest on the values and subgradients that these return.
+        The values and subgradients of a user-defined loss are trusted.
         """
-        total, size, slope, steep = 0.0, 0.0, np.zeros(self.M), np.zeros(self.M)
+        total = 0.0
+        size = 0.0
+        slope = np.zeros(self.M)
+        steepness = np.zeros(self.M)
         for _, H, y, weight in self.replay:
             values, gradients = self._gradients(w, H, y)
             total += float(weight @ values)
             size += float(weight @ np.abs(values))
             slope += weight @ gradients
-            steep += weight @ np.abs(gradients)
-        noise = (roundoff(self.m + self.M + 8) + LOSS) * (size + 2.0 * self.reach * steep.max())
+            steepness += weight @ np.abs(gradients)
+        # The tangent is evaluated at any w of the domain, so ‖w‖_1 may be as large as `reach`.
+        error = roundoff(self.m + self.M + 8) + LOSS_ERROR
+        noise = error * (size + 2.0 * self.reach * steepness.max())
         offset = total - float(slope @ w)
         return up(total + noise), Minorant(offset, slope, up(noise))
 
@@ -134,57 +151,70 @@ class Cumulative:
             return values, slopes[:, None] * H
         if isinstance(self.loss, Inner):
             return H @ w, H
+        # A user-defined loss evaluates one example at a time.
         found = [self.loss.evaluate(w, h, t) for h, t in zip(H, y.tolist(), strict=True)]
         values = np.array([value for value, _ in found], dtype=np.float64)
         return values, np.array([slope for _, slope in found], dtype=np.float64)
 
     def upper(self, w: Vector) -> float:
-        """Return a number not below L at a w' of the domain next to the stored w."""
+        """Return an upper bound on the loss at a point of the domain next to the stored w."""
         loss = self.pointwise
+        # The point of the domain differs from w by rounding, which the subgradient prices.
         if loss is None:
             value, cut = self.cut(w)
             return up(value + up(self.over.cost_above(w) * float(np.abs(cut.slope).max())))
-        moved, near, sums = self.over.cost_above(w), roundoff(self.M + 3), []
+        moved = self.over.cost_above(w)
+        near = roundoff(self.M + 3)
+        sums = []
         for _, H, y, weight in self.replay:
-            F, size = H @ w, np.abs(H)
-            error = (near * (size @ np.abs(w)) + moved * size.max(axis=1)) * (1.0 + LOSS)
-            # A convex function on an interval is largest at an end.
+            F = H @ w
+            size = np.abs(H)
+            error = (near * (size @ np.abs(w)) + moved * size.max(axis=1)) * (1.0 + LOSS_ERROR)
+            # A convex function on an interval is largest at an end of the interval.
             ends = [loss.pointwise(F + by, y)[0] for by in (-error, error)]
             values = weight * np.maximum(*ends)
-            sums.append(sum_bounds(values + LOSS * np.abs(values))[1])
+            sums.append(sum_bounds(values + LOSS_ERROR * np.abs(values))[1])
         return sum_bounds(np.array(sums))[1]
 
     def lower(self, at: Vector | None = None, z: Vector | None = None) -> float:
-        """Return the bound on min L over W that lines below the losses prove, rounded down.
+        """Return a lower bound on the minimum of the loss over the domain, rounded down.
 
-        These touch the losses at the predictions of the w `at`; or, for kinked losses, they are
-        z (F − y) for any slopes z between the bounds, of shape (m,).
+        The bound is proved by lines below the losses. The lines are the tangents at the predictions
+        of the weights `at`. If slopes `z` of shape (m,) are given instead, the lines are z (F − y),
+        and the loss must be a hinge, absolute or quantile loss.
         """
         loss = self.pointwise
         assert loss is not None
-        sums, g, size, added = [], np.zeros(self.M), np.zeros(self.M), 0
+        sums = []
+        g = np.zeros(self.M)
+        size = np.zeros(self.M)
+        added = 0
+        chunk = 256  # rows in one sum of products, so that rounding errors stay small
         for rows, H, y, weight in self.replay:
+            # A tangent at F has the value φ(F) − φ'(F) F at 0.
             if z is None:
                 assert at is not None
                 F = H @ at
                 values, slopes = loss.pointwise(F, y)
                 c = values - slopes * F
             else:
-                F, slopes = y, z[rows]
+                F = y
+                slopes = z[rows]
                 c = -slopes * y
-            carried, terms = weight * slopes, weight * c
-            # c is a difference of numbers of the size of |c| + 2|z F| at most.
-            allowed = LOSS * (np.abs(terms) + 2.0 * np.abs(carried * F))
+            carried = weight * slopes
+            terms = weight * c
+            # The number c is a difference of numbers of size at most |c| + 2 |z F|.
+            allowed = LOSS_ERROR * (np.abs(terms) + 2.0 * np.abs(carried * F))
             sums.append(sum_bounds(terms - allowed)[0])
-            for a in range(0, y.size, _SHORT):
-                g += carried[a : a + _SHORT] @ H[a : a + _SHORT]
+            for first in range(0, y.size, chunk):
+                g += carried[first : first + chunk] @ H[first : first + chunk]
                 added += 1
             size += np.abs(carried) @ np.abs(H)
-        error = up(float(size.max()) * up(roundoff(_SHORT + added + 8) + 2.0 * LOSS))
+        error = up(float(size.max()) * up(roundoff(chunk + added + 8) + 2.0 * LOSS_ERROR))
         return down(sum_bounds(np.array(sums))[0] - self.support(-g, error))
 
     def answer(self, v: Vector) -> Vector:
-        """Return the w of the domain that maximises <v, w>."""
+        """Return weights of the domain that maximise <v, w>."""
         over = self.over
         if isinstance(over, L2Ball):
             return over.answer(v, norm_above(v))

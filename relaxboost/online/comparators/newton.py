@@ -1,15 +1,12 @@
-"""Interior point methods for Σ s_i φ(<w, h_i>, y_i): M x M equations, passes over the examples.
+"""Newton's method and an interior point method for losses φ(<w, h>, y) of a prediction <w, h>.
 
-Smooth φ: a primal barrier method whose Hessian of the barrier is the primal-dual one; every
-direction descends, and steps are searched by Armijo's rule. Slopes at a w, and the lines that touch
-there, prove the lower bound; on the central path its gap is at most (number of slacks)·μ.
-
-φ = max of z (F − y) over a <= z <= b: `solvers.interior_point`, as a game without Σd = 1.
+A smooth φ is minimised by Newton's method. Each quadratic model of the cumulative loss is minimised
+over the domain by the interior point method of games. A loss with one corner, such as the hinge
+loss, is minimised by the same interior point method without a model.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,123 +17,146 @@ from relaxboost._core.blas import threads_for
 from relaxboost._core.loop import Clock
 from relaxboost.matrices.bulk import Bulk, DenseBulk
 from relaxboost.online.comparators.cumulative import Cumulative, Sums
-from relaxboost.online.comparators.inside import Inside, Turn, inside
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.solvers.interior_point.corner_losses import CornerLosses, LossIterate
+from relaxboost.solvers.interior_point.progress import Progress
+from relaxboost.solvers.interior_point.quadratic_losses import QuadraticIterate, QuadraticLosses
 
-_ARMIJO = 1e-4
-_CENTRAL, _FALL = 5.0, 0.1
-"""μ falls where the gap is near its own, to this part of what the gap says."""
-_HALVINGS = 40
-_LEAST = 1e-15
-"""Relative gap that doubles cannot make smaller."""
-_STALLED = 30
-"""Rounds without progress after which rounding, or a corner, is to blame."""
+EPS = float(np.finfo(np.float64).eps)
 
 
 class State(NamedTuple):
-    """A round: a w, estimates of L there and of a lower bound, and what proves that bound.
+    """The weights after a round, estimates of the two bounds, and the proof of the lower bound.
 
-    Without `at` and `z` the lower bound is rounded and proved already.
+    If both `at` and `z` are None, the lower bound is already proved and rounded.
     """
 
     w: Vector
     upper: float
     lower: float
     at: Vector | None = None
-    """Where tangents prove it; see `Cumulative.lower`."""
+    """The weights at which tangents of the losses prove the bound; see `Cumulative.lower`."""
     z: Vector | None = None
-    """Slopes that do."""
+    """The slopes of the losses that prove the bound."""
 
 
 def smooth(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds for a φ with a continuous slope, until nothing moves any more.
+    """Yield the rounds of Newton's method for a loss with a continuous slope.
 
-    It begins near `start`, a w of the domain.
+    The method ends if rounding errors, or a corner of the loss, prevent further progress.
     """
-    point = inside(problem.over, problem.M, start, 1e-2)
-    bulk, sums = _Replayed(problem.replay), problem.sums(point.w)
-    mu = _gap(problem, point.w, sums) / point.count
-    point.begin(mu)
-    still = 0
-    while still < _STALLED:
-        w = point.w
-        gap = _gap(problem, w, sums)
+    w = problem.center() if start is None else start
+    sums = problem.sums(w)
+    progress = Progress(patience=30)
+    while True:
+        # The tangent at w is at most this much lower than the loss on the whole domain.
+        gap = max(0.0, float(sums.gradient @ w) + problem.support(-sums.gradient))
         yield State(w, sums.value, sums.value - gap, at=w)
-        if gap <= _LEAST * abs(sums.value):
+        # At a corner of a user-defined loss, steps become shorter and shorter.
+        if gap <= EPS * abs(sums.value) or progress.is_stuck(gap, np.inf, np.inf):
             return
-        still += 1
-        if gap <= _CENTRAL * mu * point.count:
-            mu, still = min(mu, _FALL * gap / point.count), 0
-        point.guard(mu)
-        try:
-            with threads_for(problem.m, problem.M):
-                point.prepare(bulk, sums.curvature)
-                turn = point.turn(sums.gradient, mu)
-        except np.linalg.LinAlgError:
-            return
-        step, dual_step = point.longest(turn)
-        found = _searched(problem, point, turn, step, (sums, mu), clock)
+        clock.check()
+        found = _searched(problem, w, _newton_point(problem, w, sums, gap, clock), sums)
         if found is None:
             return
-        step, sums = found
-        point = point.moved(turn, step, dual_step)
-
-
-def _gap(problem: Cumulative, w: Vector, sums: Sums) -> float:
-    """Return <g, w> + σ(−g), by how much the tangent at w may be lower on W."""
-    return max(0.0, float(sums.gradient @ w) + problem.support(-sums.gradient))
+        w, sums = found
 
 
 def _searched(
-    problem: Cumulative,
-    point: Inside,
-    turn: Turn,
-    step: float,
-    here: tuple[Sums, float],
-    clock: Clock,
-) -> tuple[float, Sums] | None:
-    """Return a step that lowers L + μ · barrier enough with the sums there, None if none does."""
-    sums, mu = here
-    value = sums.value + mu * point.barrier
-    slope = float(sums.gradient @ turn.w) + mu * point.rise(turn)
-    noise = 1e-13 * (abs(sums.value) + abs(mu * point.barrier))
-    for _ in range(_HALVINGS):
-        clock.check()
-        moved = point.moved(turn, step)
-        found = problem.sums(moved.w)
-        after = found.value + mu * moved.barrier
-        if math.isfinite(after) and after <= value + _ARMIJO * step * min(slope, 0.0) + noise:
-            return step, found
-        step *= 0.5
+    problem: Cumulative, w: Vector, target: Vector, sums: Sums
+) -> tuple[Vector, Sums] | None:
+    """Return weights between `w` and `target` with a smaller loss, or None if there are none.
+
+    Near the minimum, a step decreases the loss by less than the rounding error, but it still
+    improves the gradient. So the loss may rise by rounding.
+    """
+    direction = target - w
+    slope = float(sums.gradient @ direction)
+    rounding = 64.0 * EPS * abs(sums.value)
+    step = 1.0
+    # A shorter step would mean that the model is useless, as at a corner of the loss.
+    while slope < 0.0 and step > 1e-6:
+        # The domain is convex, so only rounding can put the point outside.
+        moved = problem.feasible(w + step * direction)
+        found = problem.sums(moved)
+        # This is the rule of Armijo with the usual constant 1e-4.
+        if found.value <= sums.value + 1e-4 * step * slope + rounding:
+            return moved, found
+        step /= 2.0
     return None
 
 
-def kinked(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
-    """Yield the rounds for hinge, absolute and quantile losses; see `smooth`.
+def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
+    """Return an approximate minimiser over the domain of the quadratic model of the loss at w.
 
-    It keeps some ten numbers an example, beside the blocks.
+    The model is minimised until its own gap is at most 1 % of the gap of the loss at w. A more
+    accurate minimiser would hardly reduce the number of Newton steps.
     """
-    y, weight = np.empty(problem.m), np.empty(problem.m)
-    for rows, _, targets, weights in problem.replay:
-        y[rows], weight[rows] = targets, weights
+    rows, losses = _model(problem, w, sums)
+    # The method starts at weights that differ from w by about 1 %.
+    start_gap = max(gap, 0.01 * problem.support(sums.gradient))
+    run = QuadraticIterate(DenseBulk(rows), losses, w, problem.over, start_gap)
+    rest = np.inf
+    while rest > 0.01 * gap and run.advance(rest):
+        clock.check()
+        # The gap of the model follows from its gradient, like the gap of the loss.
+        gradient = (losses.slope + losses.curvature * (rows @ run.w)) @ rows
+        rest = float(gradient @ run.w) + problem.support(-gradient)
+    return problem.feasible(run.w)
+
+
+def _model(problem: Cumulative, w: Vector, sums: Sums) -> tuple[Array, QuadraticLosses]:
+    """Return the quadratic model at w as a sum of quadratic losses of the products of rows with w.
+
+    The number of rows is the number of examples, or one more than the number of base functions if
+    that is less.
+    """
+    bulk = _Replayed(problem.replay)
+    curvature = sums.curvature
+    # With few examples, their own rows are the smaller model.
+    if problem.m < problem.M:
+        rows = bulk.written()
+        return rows, QuadraticLosses(sums.slopes - curvature * (rows @ w), curvature)
+    hessian = np.empty((problem.M, problem.M))
+    # The eigenvectors of the Hessian are rows whose losses have the eigenvalues as curvatures.
+    with threads_for(problem.m, problem.M):
+        bulk.cross(curvature, hessian)
+        values, vectors = np.linalg.eigh(hessian)
+    # The last row contains the linear part of the model, which has no curvature.
+    rows = np.vstack([vectors.T, sums.gradient - hessian @ w])
+    slope = np.append(np.zeros(problem.M), 1.0)
+    return rows, QuadraticLosses(slope, np.append(np.maximum(values, 0.0), 0.0))
+
+
+def with_corners(problem: Cumulative, start: Vector | None, clock: Clock) -> Iterator[State]:
+    """Yield the rounds of the interior point method for hinge, absolute and quantile losses.
+
+    Besides the blocks of examples, the method needs memory for about ten numbers per example.
+    """
+    pairs = [(block.y, block.weight) for block in problem.replay]
+    y, weight = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     loss = problem.pointwise
     assert loss is not None
     ends = loss.domain(y)
     assert ends is not None
+    # The slopes of the loss lie between these ends for every prediction.
     w = problem.center() if start is None else start
-    run = LossIterate(_Replayed(problem.replay), CornerLosses(weight, *ends, y), w, problem.over)
+    losses = CornerLosses(weight, *ends, y)
+    run = LossIterate(_Replayed(problem.replay), losses, w, problem.over)
     while True:
         upper = float(weight @ loss.pointwise(run.bounds.margins, y)[0])
         lower = float(run.d @ y) - problem.support(run.bounds.edges)
+        # The bounds are estimates, because w and d may violate their equations. `Cumulative` proves
+        # bounds from w and the slopes.
         yield State(run.w, upper, lower, z=run.slopes)
         clock.check()
-        if upper - lower <= _LEAST * abs(upper) or not run.advance(upper - lower):
+        gap = upper - lower
+        if gap <= EPS * abs(upper) or not run.advance(gap):
             return
 
 
 class _Replayed(Bulk):
-    """The outputs of the base functions as a matrix, read block by block."""
+    """The values of the base functions as a matrix that is read block by block."""
 
     array = None
 
@@ -160,17 +180,19 @@ class _Replayed(Bulk):
     def cross(self, weights: Vector, out: Array) -> None:
         out[:] = 0.0
         for rows, H, _, _ in self._replay:
+            # The product of a matrix with its own transpose takes half the time.
             scaled = H * np.sqrt(weights[rows])[:, None]
             out += scaled.T @ scaled
 
-    def _written(self) -> DenseBulk:
-        return DenseBulk(np.vstack([block.H for block in self._replay]))
+    def written(self) -> Array:
+        """Return the matrix as one array."""
+        return np.vstack([block.H for block in self._replay])
 
     def gram(self, scaling: Vector) -> Vector:
-        return self._written().gram(scaling)
+        return DenseBulk(self.written()).gram(scaling)
 
     def part(self, rows: Whole, columns: Whole) -> Array:
-        return self._written().part(rows, columns)
+        return DenseBulk(self.written()).part(rows, columns)
 
     def restricted(self, columns: Whole) -> Bulk:
-        return self._written().restricted(columns)
+        return DenseBulk(self.written()).restricted(columns)

@@ -1,13 +1,16 @@
-"""The least cumulative loss as a game: hinge, absolute and quantile losses, and linear ones.
+"""The minimum of a piecewise linear cumulative loss as a game, for exact certificates.
 
-φ(F, y) = max of z (F − y) over a <= z <= b, a <= 0 <= b, is −min of d₊(F − y) + d₋(y − F) over
-0 <= d₊ <= −a and 0 <= d₋ <= b. With the caps divided by a scale S to sum to 1 at most, and a row of
-zeros that takes what is left of the simplex,
+Hinge, absolute and quantile losses are the maximum of z (F − y) over slopes a <= z <= b with a <= 0
+<= b, where F is the prediction and y is the target. Such a loss is minus the minimum of
+d₊ (F − y) + d₋ (y − F) over 0 <= d₊ <= −a and 0 <= d₋ <= b. The caps −a and b are divided by a
+scale S, so that their sum over all examples is at most 1. A row of zeros gets the rest of the
+weight. Then
 
-    −L(w)/S = min over d in the simplex, d <= caps, of Σ d (u + cost) = F(u)
+    −L(w)/S = min over d in the simplex, d <= caps, of Σ d (u + cost) = F(u),
 
-for rows ±h_i at costs ∓y_i. Rows are divided by a power of two κ, so that entries are at most 1 and
-exact, and weights are multiplied by it. L = Σ s <w, h> has rows −h_i and caps that sum to 1.
+where u are the margins of the rows ±h_i, and the costs are ∓y_i. The rows are divided by a power of
+two, so that all entries are at most 1, and weights are multiplied by this power. The inner loss L =
+Σ s <w, h> has the rows −h_i and caps that sum to 1.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from relaxboost._core.arrays import Vector
 from relaxboost._core.errors import InputError
 from relaxboost._core.rounding import sum_bounds, up
 from relaxboost.game import Game
-from relaxboost.online.comparators.cumulative import Cumulative, is_kinked
+from relaxboost.online.comparators.cumulative import Cumulative, has_corners
 from relaxboost.online.losses import Inner, OnlineLoss
 from relaxboost.relaxations import Caps, ExactForm, Relaxation, Traits, Witness
 from relaxboost.relaxations.bounds import Bounds
@@ -33,7 +36,10 @@ from relaxboost.relaxations.description import Description
 
 @dataclass(frozen=True)
 class CapsWithCosts(Relaxation, Bounds, Description):
-    """f(d) = <costs, d> where d_i <= c_i; its relaxed margin is that of `Caps` at u + costs."""
+    """The relaxation f(d) = <costs, d> with caps d_i <= c_i.
+
+    Its relaxed margin at u is the relaxed margin of `Caps` at u + costs.
+    """
 
     family = "relaxboost.CapsWithCosts"
     per_example: ClassVar[str] = "costs"
@@ -72,7 +78,7 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.witness(u + self._costs)
 
     def lower_bound(self, u: Vector, witness: Witness) -> float:
-        """Return that of the caps at u + costs, rounded down, which it grows with."""
+        """Return the bound of the caps at u + costs. Rounding u + costs down keeps it valid."""
         return self.within.lower_bound(np.nextafter(u + self._costs, -np.inf), witness)
 
     def cvxpy_penalty(self, d: Any) -> tuple[Any, list[Any]]:
@@ -86,14 +92,15 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.exact_caps(m)
 
     def exact_multipliers(self, u: Any) -> tuple[Fraction, list[Fraction]]:
-        """Return the threshold at which the caps, filled from the smallest u + cost, reach 1."""
-        at = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
+        """Return the smallest u + cost at which the sum of the caps up to it reaches 1."""
+        margins = [x + Fraction(c) for x, c in zip(u, self.costs, strict=True)]
+        # The caps are filled from the smallest margin upwards; see `Caps`.
         filled = Fraction(0)
-        for i in sorted(range(len(at)), key=at.__getitem__):
+        for i in sorted(range(len(margins)), key=margins.__getitem__):
             filled += self.within.caps[i]
             if filled >= 1:
-                return at[i], []
-        raise AssertionError("caps sum to one at least")
+                return margins[i], []
+        raise AssertionError("the caps sum to at least 1")
 
     def exact_auxiliaries(self, d: Any) -> list[Fraction]:
         return []
@@ -105,7 +112,8 @@ class CapsWithCosts(Relaxation, Bounds, Description):
         return self.within.repair(d)
 
     def penalty_bound(self, d: Vector, total: tuple[float, float]) -> tuple[float, float]:
-        """Return <costs, d>/Σd and what moving d below the caps may add to it, rounded up."""
+        """Return an upper bound on the penalty after d is normalised and moved below the caps."""
+        # Moving d below the caps changes the costs by at most the distance times the largest cost.
         _, distance = self.within.penalty_bound(d, total)
         value = sum_bounds(np.nextafter(self._costs * d, np.inf))[1]
         value = up(value / (total[0] if value >= 0.0 else total[1]))
@@ -113,33 +121,34 @@ class CapsWithCosts(Relaxation, Bounds, Description):
 
 
 def check_piecewise_linear(loss: OnlineLoss) -> None:
-    """Raise an InputError for a loss whose comparator is no game."""
-    if not (is_kinked(loss) or isinstance(loss, Inner)):
+    """Raise an InputError if the minimum of the loss is not the value of a game."""
+    if not (has_corners(loss) or isinstance(loss, Inner)):
         raise InputError(
-            f"{loss!r} is not piecewise linear, so that its comparator has no exact certificate; "
-            "take hinge, absolute, quantile or inner, or rely on the bracket"
+            f"{loss!r} is not piecewise linear, so its comparator has no exact certificate; "
+            "use hinge, absolute, quantile or inner, or rely on the bracket"
         )
 
 
 class LossGame:
-    """The game whose value ρ gives the least cumulative loss, −scale · ρ.
+    """The game with the value ρ for which the minimum of the cumulative loss is −scale · ρ.
 
-    Of a hinge, absolute or quantile loss, or `Inner`; others raise an InputError.
+    The loss must be a hinge, absolute, quantile or inner loss. Other losses raise an InputError.
     """
 
     def __init__(self, problem: Cumulative) -> None:
-        linear = isinstance(problem.loss, Inner)
         check_piecewise_linear(problem.loss)
+        # A game needs the whole matrix in memory.
         blocks = list(problem.replay)
         H = np.vstack([block.H for block in blocks])
         self._weight = np.concatenate([block.weight for block in blocks])
         y = np.concatenate([block.y for block in blocks])
+        # A division by a power of two is exact, and makes all entries at most 1.
         largest = float(np.abs(H).max())
         self._factor = Fraction(2) ** (math.frexp(largest)[1] if largest > 0.0 else 0)
         self._H = H / float(self._factor)
         over: Any = problem.over
         over = type(over)(over.radius * self._factor)
-        A, f = self._linear() if linear else self._kinked(problem, y)
+        A, f = self._linear() if isinstance(problem.loss, Inner) else self._with_corners(problem, y)
         self.game = Game(A, f, over=over)
 
     def _linear(self) -> tuple[Any, Relaxation]:
@@ -148,19 +157,22 @@ class LossGame:
         self._d = np.array([float(s / self.scale) for s in weights])
         return -self._H, Caps([s / self.scale for s in weights])
 
-    def _kinked(self, problem: Cumulative, y: Vector) -> tuple[Any, Relaxation]:
+    def _with_corners(self, problem: Cumulative, y: Vector) -> tuple[Any, Relaxation]:
         loss = problem.pointwise
         assert loss is not None
         ends = loss.domain(y)
         assert ends is not None
         caps = np.stack([-ends[0], ends[1]])
+        # A row with a cap of 0 gets no weight, so it is left out.
         self._rows = [np.flatnonzero((side > 0.0) & (self._weight > 0.0)) for side in caps]
+        # The caps are products of doubles, and are kept as fractions.
         exact = [
             Fraction(s) * Fraction(c)
             for side, rows in zip(caps, self._rows, strict=True)
             for s, c in zip(self._weight[rows].tolist(), side[rows].tolist(), strict=True)
         ]
         total = sum(exact, Fraction(0))
+        # The sum of the caps is below 1, so that the row of zeros always gets some weight.
         self.scale = Fraction(2) ** max(0, math.ceil(math.log2(total)) + 1)
         plus, minus = self._rows
         A = np.vstack([self._H[plus], -self._H[minus], np.zeros((1, problem.M))])
@@ -169,14 +181,16 @@ class LossGame:
         return A, CapsWithCosts(Caps(shares), tuple(costs.tolist()))
 
     def distribution(self, slopes: Vector | None) -> Vector:
-        """Return the d of the game for slopes z of the losses, shape (m,); None for `Inner`."""
+        """Return the d of the game for slopes of the losses of shape (m,), or None for `Inner`."""
         if slopes is None:
             return self._d
+        # A negative slope belongs to the row h, and a positive slope to the row −h.
         plus, minus = self._rows
         z = self._weight * slopes / float(self.scale)
+        # Of the two rows of an example, only one has weight.
         d = np.concatenate([np.maximum(-z[plus], 0.0), np.maximum(z[minus], 0.0)])
         return np.append(d, max(0.0, 1.0 - float(d.sum())))
 
     def weights(self, w: Vector) -> Vector:
-        """Return the w of the game for a w of the loss."""
+        """Return the weights of the game for weights w of the loss."""
         return w * float(self._factor)

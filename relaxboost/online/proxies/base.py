@@ -1,4 +1,4 @@
-"""What a proxy is: a strongly convex V on a domain, and the mirror it makes of dual vectors."""
+"""The interface of proxies, which are strongly convex functions with a mirror map."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from relaxboost._core.registry import Registry
 from relaxboost.game.domains import Domain, Simplex
 
 PROXIES: Registry[Proxy] = Registry("proxy")
-"""Proxies by name; a name stands for the proxy with its defaults."""
+"""The proxies by name. A name stands for the proxy with its defaults."""
 
 
 class Proxy(ABC):
-    """A convex V on a domain W, strongly convex in a norm, with minimum 0.
+    """A function V on a domain W that is strongly convex in a norm and has the minimum 0.
 
-    Its β-conjugate is W_β(z) = sup over w in W of −<z, w> − βV(w), and −∇W_β(z) is the mirror image
-    of z: the weights of mirror descent. A subclass should be immutable; a frozen dataclass is. One
-    with a `name` of its own can be asked for by it.
+    The β-conjugate of V is W_β(z) = sup over w in W of −<z, w> − βV(w). The mirror image of z is
+    −∇W_β(z), which is the vector of weights in mirror descent. Subclasses should be frozen
+    dataclasses. Users can select a subclass by its class attribute `name`, if it has one.
 
     References
     ----------
@@ -30,49 +30,52 @@ class Proxy(ABC):
     """
 
     name: ClassVar[str] = ""
-    """What stands for the proxy with its defaults, if anything does."""
+    """The name of the proxy with its defaults, or "" if it has no name."""
     norm: ClassVar[str] = "l1"
-    """The norm of its strong convexity, "l1" or "l2"; gradients are measured in the dual one."""
+    """The norm of the strong convexity, "l1" or "l2". Gradients are measured in the dual norm."""
     domains: ClassVar[tuple[type[Domain], ...]] = ()
-    """The domains it knows."""
+    """The supported domains."""
 
     steep: ClassVar[bool] = False
-    """Whether ∇V is infinite at the boundary of its domains, so that −∇V of a mirror image is z."""
+    """Whether ∇V is infinite at the boundary of the domains. Then −∇V of a mirror image is z."""
 
     def __init_subclass__(cls) -> None:
         PROXIES.add(cls)
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError where V is no proxy on this domain of `size` weights."""
+        """Raise an InputError if V is not a proxy on this domain of `size` weights."""
         if not isinstance(domain, self.domains):
             fit = " or ".join(f"{kind.__name__}(radius)" for kind in self.domains)
-            raise InputError(f"{self!r} is no proxy on {domain!r}; use over={fit}")
+            raise InputError(f"{self!r} is not a proxy on {domain!r}; use over={fit}")
+        # On the simplex a single weight is equal to the radius.
         if size < 2 and isinstance(domain, Simplex):
-            raise InputError(f"{self!r} needs M >= 2 weights, got {size}: one has nothing to learn")
+            raise InputError(
+                f"{self!r} needs M >= 2 weights, got {size}: a single weight is constant"
+            )
 
     @abstractmethod
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w) for w in the domain, >= 0 up to rounding."""
+        """Return V(w) for w in the domain. It is nonnegative up to rounding."""
 
     @abstractmethod
     def modulus(self, domain: Domain, size: int) -> float:
-        """Return α > 0 with V strongly convex by α in `norm`, JNTV05 Definition 1."""
+        """Return the modulus α > 0 of strong convexity in `norm` (JNTV05 Definition 1)."""
 
     @abstractmethod
     def largest(self, domain: Domain, size: int) -> float:
-        """Return V* = max of V over the domain."""
+        """Return V*, the maximum of V over the domain."""
 
     @abstractmethod
     def mirror(self, z: Vector, beta: float, domain: Domain) -> Vector:
-        """Return −∇W_β(z), the w of the domain with the least <z, w> + βV(w), for β > 0."""
+        """Return −∇W_β(z), the w of the domain that minimises <z, w> + βV(w), for β > 0."""
 
     @abstractmethod
     def gradient(self, w: Vector, domain: Domain) -> Vector:
-        """Return ∇V(w), up to what is constant on the domain; infinite where V has none."""
+        """Return ∇V(w) up to a constant on the domain. It is infinite if V has no gradient at w."""
 
     @abstractmethod
     def expression(self, w: Any, domain: Domain) -> tuple[Any, list[Any]]:
-        """Return V as a convex cvxpy expression of w, and constraints; not those of the domain."""
+        """Return V as a convex cvxpy expression of w with its constraints, without the domain."""
 
     def conjugate(self, z: Vector, beta: float, domain: Domain) -> float:
         """Return W_β(z), by default its definition at the mirror image."""
@@ -80,19 +83,19 @@ class Proxy(ABC):
         return -float(z @ w) - beta * self.value(w, domain)
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return the largest V(w) − V(w') − <∇V(w'), w − w'> of the domain; inf if there is none.
+        """Return the largest Bregman divergence V(w) − V(w') − <∇V(w'), w − w'> of the domain.
 
-        By default inf.
+        The default is inf, which means that there is no bound.
         """
         return math.inf
 
     def start(self, domain: Domain, size: int) -> Vector:
-        """Return the w with the least V."""
+        """Return the w that minimises V."""
         return self.mirror(np.zeros(size), 1.0, domain)
 
 
 def as_proxy(given: Any) -> Proxy:
-    """Return the proxy that a learner was given, by name or as an object."""
+    """Return the proxy for a name or an object."""
     if isinstance(given, Proxy):
         return given
     if isinstance(given, str) and given in PROXIES:

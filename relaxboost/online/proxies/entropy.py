@@ -1,4 +1,4 @@
-"""The entropy: on the simplex, the full simplex and, doubled, on the l1 ball."""
+"""The entropy on the simplex, on the full simplex and on the l1 ball."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Entropy(Proxy):
-    """λ log(N/λ) + Σ v_j log v_j over N parts v of λ: 1/λ-strongly convex, V* = λ log N.
+    """The entropy λ log(N/λ) + Σ v_j log v_j of N parts v of the radius λ.
 
-    On the simplex of total λ the parts are the M weights (Eq. 8). On the full simplex there is one
-    more, what is left of λ. On the l1 ball there are 2M, w = v⁺ − v⁻, and V(w) is the least over
-    all such parts: the EG± of Kivinen & Warmuth.
+    The modulus is 1/λ, and V* = λ log N. On the simplex the parts are the M weights (Eq. 8). On the
+    full simplex, one more part is λ minus the sum of the weights. On the l1 ball there are 2M parts
+    with w = v⁺ − v⁻, and V(w) is the minimum over all such parts. This is the proxy of EG± (Kivinen
+    & Warmuth 1997).
 
     References
     ----------
@@ -37,12 +38,12 @@ class Entropy(Proxy):
         return 1.0 / float(domain.radius)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return λ log N, at the vertices."""
+        """Return λ log N, the value at the vertices."""
         parts = 2 * size if isinstance(domain, L1Ball) else size + isinstance(domain, FullSimplex)
         return float(domain.radius) * math.log(parts)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w) = (λ/N) Σ (1 + e) log(1 + e) − e, e = Nv/λ − 1, so that nothing cancels."""
+        """Return V(w) = (λ/N) Σ (1 + e) log(1 + e) − e with e = Nv/λ − 1, without cancellation."""
         v = _parts(w, domain)
         share = float(domain.radius) / v.size
         return share * float(above_tangent(v / share - 1.0, 0.0).sum())
@@ -51,31 +52,36 @@ class Entropy(Proxy):
         """Return λ times the Gibbs distribution over the parts at temperature β (Eq. 10)."""
         radius = float(domain.radius)
         size: Vector = np.abs(z) if isinstance(domain, L1Ball) else -z
+        # Exponents are shifted by the largest one, so that none overflows.
         top = float(size.max())
         if isinstance(domain, FullSimplex):
             top = max(0.0, top)
-        with np.errstate(over="ignore"):  # −inf is as good
+        # If an exponent overflows to −inf, its exponential is 0, as it should be.
+        with np.errstate(over="ignore"):
             heights: Vector = np.exp((size - top) / beta)
             total = float(heights.sum())
+            # The part of λ that no weight uses has z = 0.
             if isinstance(domain, FullSimplex):
                 total += math.exp(-top / beta)
-            elif isinstance(domain, L1Ball):  # v⁺ − v⁻, of which the smaller is e^(−2|z|/β) of it
+            elif isinstance(domain, L1Ball):
+                # The smaller of the two parts of a weight is exp(−2|z|/β) times the larger one.
                 smaller = -2.0 * size / beta
                 total += float((heights * np.exp(smaller)).sum())
                 heights = np.copysign(heights * -np.expm1(smaller), -z)
         return heights * (radius / total)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log w_j, from log of what is left of λ on the full simplex; for the ball asinh."""
+        """Return log w_j up to a constant, or an inverse hyperbolic sine of w_j on the ball."""
         v = _parts(w, domain)
         with np.errstate(divide="ignore"):
             logs: Vector = np.log(v)
+        # On the ball, the gradient of the minimum over all parts is half the difference.
         if isinstance(domain, L1Ball):
             return (logs[: w.size] - logs[w.size :]) / 2.0
         return logs[: w.size] - logs[-1] if isinstance(domain, FullSimplex) else logs
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it; on the ball of variables for the parts."""
+        """Return V in cvxpy. On the l1 ball, the parts are variables."""
         radius = float(domain.radius)
         constraints: list[Any] = []
         parts = [w]
@@ -89,23 +95,28 @@ class Entropy(Proxy):
 
 
 def _parts(w: Vector, domain: Any) -> Vector:
-    """Return the parts of λ that w is made of, those of least V on the ball: v⁺v⁻ = c² for all."""
+    """Return the parts of λ for the weights w. On the l1 ball, v⁺v⁻ = c² minimises V."""
     radius = float(domain.radius)
     if isinstance(domain, Simplex):
         return np.maximum(w, 0.0)
     if isinstance(domain, FullSimplex):
         return np.append(np.maximum(w, 0.0), max(0.0, radius - float(w.sum())))
     sizes = np.abs(w)
-    gap, c = radius - float(sizes.sum()), 0.0  # what v⁻ and v⁺ share: Σ hypot(w, 2c) − |w|
+    # The smaller parts fill the gap, which is Σ (hypot(w, 2c) − |w|) as a function of c.
+    gap = radius - float(sizes.sum())
+    c = 0.0
 
     def short(log: float) -> tuple[float, float]:
-        square, whole = 4.0 * math.exp(2.0 * log), np.hypot(w, 2.0 * math.exp(log))
+        square = 4.0 * math.exp(2.0 * log)
+        whole = np.hypot(w, 2.0 * math.exp(log))
         taken = float((square / (whole + sizes)).sum())
         return math.log(gap / taken), -float((square / whole).sum()) / taken
 
+    # Without a gap w is on the sphere, and all smaller parts are 0.
     if gap > 0.0:
         low, high = (math.log(part / (2.0 * w.size)) for part in (gap, radius))
         c = math.exp(decreasing_root(short, high, 1.0, 1e-15, low, high))
+    # The smaller part follows from the product c², without cancellation.
     large = (np.hypot(w, 2.0 * c) + sizes) / 2.0
     small = np.divide(c * c, large, out=np.zeros_like(w), where=large > 0.0)
     return np.concatenate([np.where(w >= 0.0, large, small), np.where(w >= 0.0, small, large)])

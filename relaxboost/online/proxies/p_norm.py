@@ -1,4 +1,4 @@
-"""Half the squared p-norm with p near 1: a proxy for the l1 norm without a logarithm."""
+"""Half the squared p-norm with p near 1, a proxy for the l1 norm without logarithms."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 
 @dataclass(frozen=True)
 class PNorm(Proxy):
-    """‖w‖_p²/(2λ²) less its minimum: strongly convex in l1 by α = (p − 1) M^{2/p − 2}/λ².
+    """The proxy ‖w‖_p²/(2λ²) minus its minimum.
 
-    ‖·‖_p²/2 is so by p − 1 in its own norm, and ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. Both are attained at
-    equal weights for x = (±1, ..., ±1) with as many of either sign: for even M no α is larger. With
-    the default p, V*/α is below λ² e^{2/p} log(M)/2, and e^{2/p} < 7.39. As p falls to 1 the
-    ratio on the simplex falls to the entropy's, λ² log M.
+    The modulus in the l1 norm is α = (p − 1) M^{2/p − 2}/λ². It follows from two facts: the modulus
+    of ‖·‖_p²/2 in the p-norm is p − 1, and ‖x‖_1 <= M^{1 − 1/p} ‖x‖_p. For even M, no larger α is
+    possible. With the default p, V*/α is less than λ² e^{2/p} log(M)/2, and e^{2/p} < 7.39. As p
+    decreases to 1, V*/α on the simplex decreases to λ² log M, the value of the entropy.
 
     Parameters
     ----------
     p : float, optional
-        In (1, 2]. By default 1 + 1/log M, which needs M >= 3: for M = 2 it is above 2.
+        A number with 1 < p <= 2. By default it is 1 + 1/log M, which requires M >= 3.
 
     References
     ----------
@@ -42,58 +42,63 @@ class PNorm(Proxy):
 
     def __post_init__(self) -> None:
         if self.p is not None and not 1.0 < exact("PNorm", "p", self.p) <= 2.0:
-            raise InputError(f"PNorm needs 1 < p <= 2, got p={self.p!r}; others are no proxies")
+            raise InputError(f"PNorm needs 1 < p <= 2, got p={self.p!r}")
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError where V is no proxy, and for M = 2 unless p is given."""
+        """Raise an InputError if V is not a proxy, or if M = 2 and p is not given."""
         super().check(domain, size)
         if self.p is None and size < 3:
-            raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; take PNorm(2)")
+            raise InputError(f"PNorm() has p = 1 + 1/log M, above 2 for M = {size}; use PNorm(2)")
 
     def modulus(self, domain: Any, size: int) -> float:
         return self._s(size) * self._least(size) / float(domain.radius) ** 2
 
     def largest(self, domain: Domain, size: int) -> float:
-        """Return 1/2, on the simplex less M^{2/p − 2}/2; at the vertices."""
+        """Return the value at the vertices, which is 1/2, minus M^{2/p − 2}/2 on the simplex."""
         if not isinstance(domain, Simplex):
             return 0.5
         s = self._s(size)
         return -math.expm1(-2.0 * s / (1.0 + s) * math.log(size)) / 2.0
 
     def value(self, w: Vector, domain: Any) -> float:
-        s, v = self._s(w.size), w / float(domain.radius)
+        s = self._s(w.size)
+        v = w / float(domain.radius)
         if not isinstance(domain, Simplex):
             return float(np.linalg.norm(v, 1.0 + s) ** 2) / 2.0
-        # ‖v‖_p^p is M^{1 − p} times 1 + this.
+        # ‖v‖_p^p is M^{1 − p} (1 + more), where `more` is computed without cancellation.
         more = s * (1.0 + s) * float(above_tangent(np.maximum(v, 0.0) * w.size - 1.0, s).mean())
         return self._least(w.size) * math.expm1(2.0 / (1.0 + s) * math.log1p(more)) / 2.0
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return w_j in proportion to (ν − z_j)_+^{1/(p − 1)}, by a root ν."""
+        """Return weights proportional to (ν − z_j)_+^{1/(p − 1)}, for a ν that fills the domain."""
         unit = beta / float(domain.radius)
         return mirror_of_powers(z, domain, unit, self._s(z.size), normed=True)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ², on the simplex less ‖w‖_p/λ²."""
-        s, v = self._s(w.size), w / float(domain.radius)
+        """Return ‖w‖_p^{2 − p} |w_j|^{p − 1} sgn(w_j)/λ², minus ‖w‖_p/λ² on the simplex."""
+        s = self._s(w.size)
+        v = w / float(domain.radius)
         norm = float(np.linalg.norm(v, 1.0 + s))
-        if isinstance(domain, Simplex):  # where p is near 1, all are near ‖w‖_p/λ²
+        # If p is near 1, all entries are near ‖w‖_p/λ², which is constant.
+        if isinstance(domain, Simplex):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.expm1(s * np.log(v / norm)) * (norm / float(domain.radius)))
         slopes: Vector = norm * (np.abs(v) / (norm or 1.0)) ** s / float(domain.radius)
         return np.copysign(slopes, w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it: |w_j| <= t_j^{1/p} T^{1 − 1/p} and Σt = T say ‖w‖_p <= T."""
+        """Return V in cvxpy. ‖w‖_p <= T is equivalent to |w_j| <= t_j^{1/p} T^{1 − 1/p}, Σt = T."""
         size = w.shape[0]
-        t, norm = cp.Variable(size), cp.Variable()
+        t = cp.Variable(size)
+        norm = cp.Variable()
+        # The power cone of cvxpy describes each of the inequalities.
         cones = cp.constraints.PowCone3D(t, norm * np.ones(size), w, 1.0 / (1.0 + self._s(size)))
         square = cp.square(norm / float(domain.radius))
         least = self._least(size) * isinstance(domain, Simplex)
         return (square - least) / 2.0, [cones, cp.sum(t) == norm]
 
     def spread(self, domain: Domain, size: int) -> float:
-        """Return 1, from one vertex to another; on the ball 2, from one to its opposite."""
+        """Return the largest divergence of two vertices, which is 1, or 2 on the ball."""
         return 2.0 if isinstance(domain, L1Ball) else 1.0
 
     def _s(self, size: int) -> float:
@@ -101,5 +106,5 @@ class PNorm(Proxy):
         return 1.0 / math.log(size) if self.p is None else float(self.p) - 1.0
 
     def _least(self, size: int) -> float:
-        """Return M^{2/p − 2}, the least ‖w‖_p² of the simplex of total 1."""
+        """Return M^{2/p − 2}, the minimum of ‖w‖_p² over the unit simplex."""
         return float(size ** (2.0 / (1.0 + self._s(size)) - 2.0))

@@ -1,4 +1,4 @@
-"""Sums of powers, the f-divergences of the weights from equal ones: between entropy and square."""
+"""Sums of powers of the weights, which lie between the entropy and the squared norm."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from relaxboost.online.proxies.roots import above_tangent, mirror_of_powers
 
 @dataclass(frozen=True)
 class Power(Proxy):
-    """λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) less its minimum: strongly convex in l1 by α = M^{−s}.
+    """The proxy λ² Σ |w_j/λ|^{s + 1}/(s(s + 1)) minus its minimum.
 
-    The Hessian is diag(|w_j/λ|^{s − 1}), and α = 1/max Σ |w_j/λ|^{1 − s}, for s > 0 at equal
-    weights. V*/α on the simplex is λ² (M^s − 1)/(s(s + 1)): λ² log M, the entropy's, as s falls to
-    0, and less for some s if M <= 7. For s < 0, on the simplex only, α = 2^{−s}; Tsallis has −1/2.
+    The modulus in the l1 norm is α = M^{−s}, since the Hessian is diag(|w_j/λ|^{s − 1}) and α =
+    1/max Σ |w_j/λ|^{1 − s}, which is attained at equal weights for s > 0. On the simplex, V*/α is
+    λ² (M^s − 1)/(s(s + 1)). As s decreases to 0, this converges to λ² log M, the value of the
+    entropy. If M <= 7, it is smaller for some s. A negative s is permitted on the simplex only,
+    where α = 2^{−s}. The entropy of Tsallis has s = −1/2.
 
     Parameters
     ----------
@@ -43,57 +45,67 @@ class Power(Proxy):
     def __post_init__(self) -> None:
         if self.s is not None and not -1.0 < (exact("Power", "s", self.s) or 2.0) <= 1.0:
             raise InputError(f"Power needs -1 < s <= 1 and not 0, got s={self.s!r}; see Entropy()")
-        if self.s is not None and self.s < 0.0:  # ∇V is infinite at 0, where V has no minimum
+        # For s < 0, ∇V is infinite at 0.
+        if self.s is not None and self.s < 0.0:
             object.__setattr__(self, "steep", True)
             object.__setattr__(self, "domains", (Simplex,))
 
     def check(self, domain: Domain, size: int) -> None:
-        """Raise an InputError where V is no proxy, and for M = 2 unless s is given."""
+        """Raise an InputError if V is not a proxy, or if M = 2 and s is not given."""
         super().check(domain, size)
         if self.s is None and size < 3:
-            raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; take Power(1)")
+            raise InputError(f"Power() has s = 1/log M, above 1 for M = {size}; use Power(1)")
 
     def modulus(self, domain: Domain, size: int) -> float:
         s = self._s(size)
         return float((size if s > 0.0 else 2) ** -s)
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return λ²/(s(s + 1)), on the simplex less M^{−s} times that; at the vertices."""
+        """Return the value at the vertices, λ²/(s(s + 1)), times 1 − M^{−s} on the simplex."""
         s = self._s(size)
         gap = -math.expm1(-s * math.log(size)) if isinstance(domain, Simplex) else 1.0
         return float(domain.radius) ** 2 * gap / (s * (s + 1.0))
 
     def value(self, w: Vector, domain: Any) -> float:
-        s, radius = self._s(w.size), float(domain.radius)
-        if isinstance(domain, Simplex):  # less M^{−s}, with which it would cancel
+        s = self._s(w.size)
+        radius = float(domain.radius)
+        # The minimum would cancel most digits of the sum.
+        if isinstance(domain, Simplex):
             e = np.maximum(w, 0.0) * (w.size / radius) - 1.0
             return float(radius**2 * w.size ** (-s - 1.0) * above_tangent(e, s).sum())
         return radius**2 * float(((np.abs(w) / radius) ** (s + 1.0)).sum()) / (s * (s + 1.0))
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, by a root ν."""
+        """Return λ(s(ν − z_j)/(λβ))_+^{1/s}, where ν is such that the weights fill the domain."""
         s = self._s(z.size)
         return mirror_of_powers(z, domain, beta * float(domain.radius) / s, s)
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return λ|w_j/λ|^s sgn(w_j)/s, on the simplex less λ/s, so that small s lose no digits."""
-        s, radius = self._s(w.size), float(domain.radius)
+        """Return λ|w_j/λ|^s sgn(w_j)/s, minus λ/s on the simplex, so a small s loses no digits."""
+        s = self._s(w.size)
+        radius = float(domain.radius)
+        # The constant λ/s does not change the mirror map on the simplex.
         if isinstance(domain, Simplex):
             with np.errstate(divide="ignore"):
                 return np.asarray(np.expm1(s * np.log(w / radius)) * (radius / s))
         return np.copysign((np.abs(w) / radius) ** s * (radius / s), w)
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        """Return V as cvxpy has it: |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0."""
-        s, size, radius = self._s(w.shape[0]), w.shape[0], float(domain.radius)
-        t, shares, one = cp.Variable(size), w / radius, np.ones(size)
+        """Return V in cvxpy, with |w_j| <= t_j^{1/(s + 1)}, or t_j <= w_j^{s + 1} for s < 0."""
+        size = w.shape[0]
+        s = self._s(size)
+        radius = float(domain.radius)
+        # cvxpy has a cone of powers with exponents between 0 and 1, so the two signs of s differ.
+        t = cp.Variable(size)
+        shares = w / radius
         inner, outer, p = (shares, t, s + 1.0) if s < 0.0 else (t, shares, 1.0 / (s + 1.0))
         least = size**-s * isinstance(domain, Simplex)
-        cone = cp.constraints.PowCone3D(inner, one, outer, p)
+        cone = cp.constraints.PowCone3D(inner, np.ones(size), outer, p)
         return radius**2 * (cp.sum(t) - least) / (s * (s + 1.0)), [cone]
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return λ²/s, from one vertex to another; on the ball 2λ²/s; inf for negative s."""
+        """Return the largest divergence of two vertices, which is inf for negative s."""
+        # On the ball, the divergence is largest from a vertex to its opposite.
         vertices = (1.0 + isinstance(domain, L1Ball)) * float(domain.radius) ** 2
         return math.inf if self.steep else vertices / self._s(size)
 

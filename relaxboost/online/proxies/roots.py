@@ -1,4 +1,4 @@
-"""Proxies like powers: their values without cancellation, and mirrors, levels found as roots."""
+"""The mirror map of proxies that are powers, and their values without cancellation."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from relaxboost.game.domains import L1Ball, Simplex
 
 
 def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool = False) -> Vector:
-    """Return w >= 0 with w_j in proportion to (ν − z_j)_+^{1/s}; on the ball to −sgn(z_j) |z_j|.
+    """Return weights proportional to (ν − z_j)_+^{1/s}, where ν is a root.
 
-    Let b be ν − z in units. The weights are b^{1/s} radii, or if `normed` the gradient of ‖b‖_q²/2,
-    q = 1 + 1/s, with the sum Σb^{q−1} ‖b‖_q^{2−q}; ν is the root at which they fill the domain.
-    The unit is not 0 and of the sign of s, which is in (-1, 1], > 0 but on the simplex.
+    On the ball, |z| replaces −z, and the weights have the signs of −z. Let b = (ν − z)/unit. The
+    weights are b^{1/s} times the radius. If `normed` is True, they are the gradient of ‖b‖_q²/2
+    with q = 1 + 1/s, whose sum is Σb^{q−1} ‖b‖_q^{2−q}. The root ν is the number for which the
+    weights fill the domain. The exponent s lies between −1 and 1, and a negative s is permitted on
+    the simplex only. The unit has the sign of s.
 
-    With height −z, on the ball |z|, and e^{su} the largest b, r_j = b_j/e^{su} is
+    The heights are −z, or |z| on the ball. Let e^{su} be the largest b. Then r_j = b_j/e^{su} is
     (1 − (max height − height_j)/(unit e^{su}))_+. Heights are subtracted before they are divided,
-    and powers are logarithms, so that neither heights of 1e12 nor an s of 1e-9 lose digits.
+    and powers are computed by logarithms. So heights of 1e12 and an s of 1e-9 lose no digits.
     """
     ball = isinstance(domain, L1Ball)
     heights: Vector = np.abs(z) if ball else -z
     top = float(heights.max())
-    with np.errstate(over="ignore"):  # what is out of sight gets nothing
+    # A weight whose distance overflows is 0.
+    with np.errstate(over="ignore"):
         below = (top - heights) / unit
 
     def at(u: float) -> tuple[Vector, float, float]:
-        """Return w/max w, the log of their sum in radii, and its slope in u."""
+        """Return w/max w, the logarithm of Σw/radius, and the slope of this logarithm in u."""
+        # The exponent is limited, so that the product is not inf · 0.
         k = np.minimum(below * math.exp(min(-s * u, 700.0)), 1.0)
         with np.errstate(divide="ignore"):
             v: Vector = np.exp(np.log1p(-k) / s)
@@ -47,8 +51,10 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
         _, total, slope = at(u)
         return -total, -slope
 
-    highest, scale = 0.0, float(domain.radius)
-    if not isinstance(domain, Simplex):  # ν <= 0, and 0 if that adds up to less than the radius
+    highest = 0.0
+    scale = float(domain.radius)
+    # Off the simplex ν <= 0, and ν = 0 if the weights then sum to less than the radius.
+    if not isinstance(domain, Simplex):
         if top <= 0.0:
             return np.zeros_like(z)
         highest = min(0.0, (math.log(top) - math.log(unit)) / s)
@@ -56,17 +62,19 @@ def mirror_of_powers(z: Vector, domain: Any, unit: float, s: float, normed: bool
     if highest < 0.0 and total <= 0.0:
         scale *= math.exp(total)
     else:
-        lowest = -(2.0 / (1.0 + s) if normed else 1.0) * math.log(z.size)  # all weights equal
+        # At the lowest u all weights are equal.
+        lowest = -(2.0 / (1.0 + s) if normed else 1.0) * math.log(z.size)
         v = at(decreasing_root(missing, highest, 1.0, 1e-15, lowest, highest))[0]
+    # This removes the error of the root.
     v *= scale / float(v.sum())
     return np.copysign(v, -z) if ball else v
 
 
 def above_tangent(e: Vector, s: float) -> Vector:
-    """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1; s = 0 is its limit.
+    """Return ((1 + e)^{s + 1} − 1 − (s + 1)e)/(s(s + 1)) for e >= −1, or its limit for s = 0.
 
-    It is (1 + e) log(1 + e) − e for s = 0 and e²/2 for s = 1. Near 0, where the three terms cancel
-    to about e²/2, it is Newton's series.
+    The result is (1 + e) log(1 + e) − e for s = 0 and e²/2 for s = 1. For e near 0, where the terms
+    cancel, it is computed by Newton's series.
     """
     near = np.abs(e) < 0.05
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,6 +83,7 @@ def above_tangent(e: Vector, s: float) -> Vector:
         far = (np.where(e > -1.0, (1.0 + e) * slopes, 0.0) - e) / (s + 1.0)
     small = np.where(near, e, 0.0)
     series = np.zeros_like(small)
-    for k in range(14, 2, -1):  # (s − 1)/3 e (1 + (s − 2)/4 e (1 + ...
+    # The series is (s − 1)/3 e (1 + (s − 2)/4 e (1 + ...
+    for k in range(14, 2, -1):
         series = (s + 2.0 - k) / k * small * (1.0 + series)
     return np.where(near, small * small / 2.0 * (1.0 + series), far)

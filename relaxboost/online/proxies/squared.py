@@ -1,4 +1,4 @@
-"""Half the squared Euclidean norm: mirror descent becomes gradient descent."""
+"""Half the squared Euclidean norm, with which mirror descent is gradient descent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from relaxboost.online.proxies.base import Proxy
 
 @dataclass(frozen=True)
 class SquaredL2(Proxy):
-    """‖w‖_2²/2 less its minimum; 1-strongly convex in l2. The mirror is the nearest point.
+    """The function ‖w‖_2²/2 minus its minimum. Its modulus in the l2 norm is 1.
+
+    The mirror image is the nearest point of the domain.
 
     References
     ----------
@@ -30,11 +32,12 @@ class SquaredL2(Proxy):
         return 1.0
 
     def largest(self, domain: Any, size: int) -> float:
-        """Return λ²/2, less λ²/(2M) on the simplex."""
+        """Return λ²/2, minus λ²/(2M) on the simplex."""
         return float(domain.radius) ** 2 / 2.0 - self._least(domain, size)
 
     def value(self, w: Vector, domain: Domain) -> float:
-        """Return V(w), on the simplex half the squared distance to equal weights."""
+        """Return V(w). On the simplex it is half the squared distance to equal weights."""
+        # The squared distance is ‖w‖² minus its minimum, without cancellation.
         if isinstance(domain, Simplex):
             w = w - float(domain.radius) / w.size
         return float(w @ w) / 2.0
@@ -44,12 +47,14 @@ class SquaredL2(Proxy):
         radius = float(domain.radius)
         if isinstance(domain, L2Ball):
             peak = float(np.abs(z).max())
-            if not 1e-140 < peak < 1e140:  # whose square is no double
+            # The square of a very small or very large number is not a double.
+            if not 1e-140 < peak < 1e140:
                 shares = z / (peak or 1.0)
                 return -shares * min(peak / beta, radius / (float(np.linalg.norm(shares)) or 1.0))
             return -z / max(beta, float(np.linalg.norm(z)) / radius)
         if isinstance(domain, Simplex):
             return _on_simplex(-z, beta, radius)
+        # Off the simplex, the weights stay if they do not exceed the radius.
         heights: Vector = np.abs(z) if isinstance(domain, L1Ball) else np.maximum(-z, 0.0)
         if float(heights.sum()) > radius * beta:
             size = _on_simplex(heights, beta, radius)
@@ -64,18 +69,22 @@ class SquaredL2(Proxy):
         return cp.sum_squares(w) / 2.0 - self._least(domain, w.shape[0]), []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return half the squared diameter: (2λ)²/2 on balls, λ² on simplices."""
+        """Return half the squared diameter, which is 2λ² on balls and λ² on simplices."""
         radius = float(domain.radius)
         return radius**2 * (2.0 if isinstance(domain, L1Ball | L2Ball) else 1.0)
 
     def _least(self, domain: Any, size: int) -> float:
-        """Return the least ‖w‖²/2 of the domain."""
+        """Return the minimum of ‖w‖²/2 over the domain."""
         return float(domain.radius) ** 2 / (2.0 * size) if isinstance(domain, Simplex) else 0.0
 
 
 def _on_simplex(heights: Vector, beta: float, total: float) -> Vector:
-    """Return the w >= 0 with Σw = total nearest to heights/β: max(0, x − ν), ν by sorting x."""
+    """Return the w >= 0 with Σw = total that is nearest to heights/β.
+
+    It is max(0, x − ν), where ν follows from the sorted x.
+    """
     with np.errstate(over="ignore"):
+        # A common shift does not change the projection, and prevents cancellation.
         x: Vector = (heights - heights.max()) / beta
     order = np.sort(x)[::-1]
     levels = (np.cumsum(order) - total) / np.arange(1, x.size + 1)

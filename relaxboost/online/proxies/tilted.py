@@ -1,4 +1,4 @@
-"""The entropy of weights that are mixed with equal ones: less range for the same modulus."""
+"""The entropy of weights that are mixed with equal weights."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from relaxboost.online.proxies.roots import above_tangent
 
 @dataclass(frozen=True)
 class Tilted(Proxy):
-    """λ(1 − c)^{−2} KL(g ‖ u) for g = (1 − c)w/λ + cu, u = (1/M, ...): 1/λ-strongly convex in l1.
+    """The proxy λ(1 − c)^{−2} KL(g ‖ u) for g = (1 − c)w/λ + cu and equal weights u.
 
-    The Hessian is diag(1/g)/λ, and Σg = 1. For c = 1/(M − 1), the best c for α = 1/λ, V* is
-    λ (M − 1)² log(M − 1)/(M(M − 2)), below the entropy's λ log M: .924 < 1.099 for M = 3, 2.225 <
-    2.303 for 10; the gain vanishes as M grows. c = 1 is the limit, M‖w − λu‖_2²/(2λ): for M = 2,
-    with V* = λ/2 < .693λ, it is the default.
+    The modulus in the l1 norm is α = 1/λ, since the Hessian is diag(1/g)/λ and Σg = 1. For c =
+    1/(M − 1), the best c, V* is λ (M − 1)² log(M − 1)/(M(M − 2)). This is less than λ log M of the
+    entropy: 0.924 instead of 1.099 for M = 3, and 2.225 instead of 2.303 for M = 10. The gain
+    vanishes as M grows. The limit c = 1 is M‖w − λu‖_2²/(2λ). It is the default for M = 2, with
+    V* = 0.5λ instead of 0.693λ.
 
     Parameters
     ----------
     c : float, optional
-        In (0, 1], by default 1/(M − 1).
+        A number with 0 < c <= 1. By default it is 1/(M − 1).
 
     References
     ----------
-    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the least V*/α.
+    Juditsky et al. (2005), Sec. 6.1, conjecture that the entropy has the smallest V*/α.
     """
 
     c: float | None = None
@@ -43,7 +44,7 @@ class Tilted(Proxy):
 
     def __post_init__(self) -> None:
         if self.c is not None and not 0.0 < exact("Tilted", "c", self.c) <= 1.0:
-            raise InputError(f"Tilted needs 0 < c <= 1, got c={self.c!r}; for c = 0 take Entropy()")
+            raise InputError(f"Tilted needs 0 < c <= 1, got c={self.c!r}; use Entropy() for c = 0")
 
     def modulus(self, domain: Any, size: int) -> float:
         return 1.0 / float(domain.radius)
@@ -52,21 +53,27 @@ class Tilted(Proxy):
         return self.value(float(domain.radius) * np.eye(1, size)[0], domain)
 
     def value(self, w: Vector, domain: Any) -> float:
-        """Return V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a², e = a(Mw/λ − 1) for a = 1 − c."""
-        radius, a = float(domain.radius), 1.0 - self._c(w.size)
+        """Return V(w) = (λ/M) Σ ((1 + e) log(1 + e) − e)/a² with a = 1 − c and e = a(Mw/λ − 1)."""
+        radius = float(domain.radius)
+        a = 1.0 - self._c(w.size)
         x: Vector = w * (w.size / radius) - 1.0
         terms = above_tangent(a * x, 0.0) / a**2 if a else x * x / 2.0
         return radius / w.size * float(terms.sum())
 
     def mirror(self, z: Vector, beta: float, domain: Any) -> Vector:
-        """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ for a = 1 − c and y = (ν − z)/β, by a root ν."""
-        c, size = self._c(z.size), z.size
+        """Return (λ/M)(1 + (e^{ay} − 1)/a)_+ with a = 1 − c and y = (ν − z)/β.
+
+        The number ν is such that the weights sum to λ.
+        """
+        size = z.size
+        c = self._c(size)
         a = 1.0 - c
         with np.errstate(over="ignore"):
             below: Vector = (z - z.min()) / beta
 
         def at(top: float) -> Vector:
             y = top - below
+            # Each of the two forms is accurate for its c.
             if c < 0.5:
                 return np.maximum(0.0, (np.exp(a * y) - c) / a)
             return np.maximum(0.0, 1.0 + (np.expm1(a * y) / a if a else y))
@@ -76,26 +83,31 @@ class Tilted(Proxy):
             slopes = a * shares + c
             return 1.0 - float(shares.mean()), -float(slopes[shares > 0.0].sum()) / size
 
+        # At the highest ν the largest weight alone fills the simplex.
         highest = math.log1p(a * (size - 1.0)) / a if a else size - 1.0
         shares = at(decreasing_root(missing, highest, 1.0, 1e-15, 0.0, highest))
+        # This removes the error of the root.
         return shares * (float(domain.radius) / float(shares.sum()))
 
     def gradient(self, w: Vector, domain: Any) -> Vector:
-        """Return log(c + aMw_j/λ)/a for a = 1 − c, Mw_j/λ − 1 for c = 1."""
-        c, shares = self._c(w.size), w * (w.size / float(domain.radius))
+        """Return log(c + aMw_j/λ)/a for a = 1 − c, or Mw_j/λ − 1 for c = 1."""
+        c = self._c(w.size)
+        shares = w * (w.size / float(domain.radius))
         a = 1.0 - c
         if c < 0.5:
             return np.asarray(np.log(c + a * shares) / a)
         return np.log1p(a * (shares - 1.0)) / a if a else shares - 1.0
 
     def expression(self, w: Any, domain: Any) -> tuple[Any, list[Any]]:
-        a, size, radius = 1.0 - self._c(w.shape[0]), w.shape[0], float(domain.radius)
+        size = w.shape[0]
+        radius = float(domain.radius)
+        a = 1.0 - self._c(size)
         x = w * (size / radius) - 1.0
         value = -cp.sum(cp.entr(1.0 + a * x)) / a**2 if a else cp.sum_squares(x) / 2.0
         return radius / size * value, []
 
     def spread(self, domain: Any, size: int) -> float:
-        """Return λ log(1 + Ma/c)/a for a = 1 − c, from one vertex to another; λM for c = 1."""
+        """Return the divergence of two vertices, λ log(1 + Ma/c)/a with a = 1 − c."""
         c = self._c(size)
         a = 1.0 - c
         return float(domain.radius) * (math.log1p(size * a / c) / a if a else size)

@@ -1,4 +1,4 @@
-"""Examples as they come: sources, base functions, progressive learning."""
+"""Streams of examples, base functions and progressive learning."""
 
 from relaxboost.online.streams.bases import (
     BaseFunctions,

@@ -1,4 +1,4 @@
-"""Base functions: what a learner weighs, as rows of values h = (h_1(x), ..., h_M(x))."""
+"""Base functions h = (h_1(x), ..., h_M(x)) of the features x, which a learner weighs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from relaxboost._core.parameters import count
 
 
 class BaseFunctions(ABC):
-    """M functions of an example's features, which never change.
+    """M fixed functions of the features of an example.
 
-    A subclass has a `name`, `values` and, where M is not the number of features, `size`. It should
-    be picklable, and `parts` names all that its values depend on.
+    A subclass defines `name`, `values`, and `size` if M is not the number of features. It should be
+    picklable. The method `parts` returns everything that the values depend on.
     """
 
     name: ClassVar[str]
-    """Stored with what was learned: it outlives the name of the class."""
+    """The name that learners store. It must not change if the class is renamed."""
     bound: float | None = None
-    """K, if |h_j(x)| <= K for all x."""
+    """A number K with |h_j(x)| <= K for all x, or None if there is none."""
     features: int | None = None
-    """How many features an example has, None for any number."""
+    """The number of features of an example, or None if any number is accepted."""
 
     def size(self, features: int) -> int:
-        """Return M for examples of so many features."""
+        """Return M for examples with this number of features."""
         return features
 
     @abstractmethod
@@ -38,40 +38,40 @@ class BaseFunctions(ABC):
         """Return the values at the rows of X, shape (rows, M)."""
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        """Return what to call the base functions of examples with these features."""
+        """Return the names of the base functions for examples with these features."""
         return [f"h{j}" for j in range(self.size(len(columns)))]
 
     def parts(self) -> Sequence[Any]:
-        """Return what tells it from others of its name: arrays, numbers, texts, estimators."""
+        """Return arrays, numbers, texts or estimators that distinguish objects of the same name."""
         return ()
 
     def digest(self) -> str:
-        """Return a name that other base functions do not have, the same in every process."""
+        """Return a unique name of the base functions, which is the same in every process."""
         sha = hashlib.sha256()
-        for text in _spelled(tuple(self.parts())):
+        for text in _encoded(tuple(self.parts())):
             sha.update(text)
         return f"{self.name} {sha.hexdigest()[:16]}"
 
     def bound_in(self, norm: str, size: int) -> float:
-        """Return a bound of the dual norm of h: K where a proxy is in l1, √M K in l2.
+        """Return a bound on the dual norm of h, which is K for the norm "l1" and √M K for "l2".
 
         Raises
         ------
         InputError
-            If no bound is known.
+            If the bound K is unknown.
         """
         if self.bound is None:
-            raise InputError(f"{self.name} has no bound known; say what it is: bound=")
+            raise InputError(f"{self.name} has no bound known; give it: bound=")
         return self.bound * (math.sqrt(size) if norm == "l2" else 1.0)
 
 
 class Experts(BaseFunctions):
-    """The features as they are: predictions of experts, or their costs.
+    """The features themselves, such as the predictions or the costs of experts.
 
     Parameters
     ----------
     bound : float, optional
-        K, if known.
+        The bound K, if it is known.
     """
 
     name = "experts"
@@ -87,12 +87,12 @@ class Experts(BaseFunctions):
 
 
 class LinearBasis(BaseFunctions):
-    """(x_j − centre_j)/scale_j, cut off at −1 and 1.
+    """The functions (x_j − centre_j)/scale_j, clipped to the interval from −1 to 1.
 
     Parameters
     ----------
     centre, scale : arrays of shape (features,)
-        Scales are > 0.
+        Finite centres and positive scales.
     """
 
     name, bound = "linear", 1.0
@@ -107,15 +107,18 @@ class LinearBasis(BaseFunctions):
 
     @classmethod
     def spanning(cls, X: Any) -> LinearBasis:
-        """Return the one that has the range of each feature of a sample as [−1, 1]."""
+        """Return the basis that maps the range of each feature of a sample to [−1, 1]."""
         X = _sample(X)
-        low, high = X.min(axis=0), X.max(axis=0)
+        low = X.min(axis=0)
+        high = X.max(axis=0)
+        # Halves cannot overflow. A constant feature is mapped to 0.
         half = high / 2.0 - low / 2.0
         return cls(low + half, np.where(half > 0.0, half, 1.0))
 
     def values(self, X: Array) -> Array:
         H = X - self.centre
-        H /= self.scale  # in place: memory that is new costs more than the arithmetic
+        # New memory would take more time than the arithmetic.
+        H /= self.scale
         return np.clip(H, -1.0, 1.0, out=H)
 
     def names(self, columns: Sequence[str]) -> list[str]:
@@ -126,29 +129,30 @@ class LinearBasis(BaseFunctions):
 
 
 class StumpBasis(BaseFunctions):
-    """Decision stumps: +1 where a feature is above a threshold, else −1.
+    """Decision stumps, which are +1 if a feature is above a threshold and −1 otherwise.
 
     Parameters
     ----------
     thresholds : sequence of arrays
-        Those of each feature; a feature may have none.
+        The thresholds of each feature. A feature may have none.
     """
 
     name, bound = "stumps", 1.0
 
     def __init__(self, thresholds: Sequence[Any]) -> None:
+        # Sorted thresholds without duplicates give the same digest for the same stumps.
         cuts = [np.unique(doubles("thresholds", given)) for given in thresholds]
         self.thresholds: Vector = np.concatenate([np.empty(0), *cuts])
         self.feature = np.repeat(np.arange(len(cuts)), [len(c) for c in cuts])
         self.features = len(cuts)
         if not self.thresholds.size or not np.isfinite(self.thresholds).all():
-            raise InputError("StumpBasis needs a finite threshold at least")
+            raise InputError("StumpBasis needs a finite threshold, and at least one")
 
     @classmethod
     def at_quantiles(cls, X: Any, cuts: int = 10) -> StumpBasis:
-        """Return the one with `cuts` thresholds a feature, at quantiles of a sample.
+        """Return the basis with `cuts` thresholds for each feature, at quantiles of a sample.
 
-        Equal ones are one, and those with nothing above them are left out.
+        Equal thresholds are merged, and a threshold without larger values is left out.
 
         Raises
         ------
@@ -156,6 +160,7 @@ class StumpBasis(BaseFunctions):
             If every feature is constant.
         """
         X = _sample(X)
+        # The method "lower" returns values of the sample, so that a cut separates examples.
         shares = np.arange(1, count("cuts", cuts) + 1) / (cuts + 1.0)
         levels = np.quantile(X, shares, axis=0, method="lower")
         return cls([np.unique(q[q < x.max()]) for q, x in zip(levels.T, X.T, strict=True)])
@@ -167,15 +172,15 @@ class StumpBasis(BaseFunctions):
         return np.where(X[:, self.feature] > self.thresholds, 1.0, -1.0)
 
     def names(self, columns: Sequence[str]) -> list[str]:
-        asked = zip(self.feature.tolist(), self.thresholds.tolist(), strict=True)
-        return [f"{columns[f]} > {cut:g}" for f, cut in asked]
+        pairs = zip(self.feature.tolist(), self.thresholds.tolist(), strict=True)
+        return [f"{columns[f]} > {cut:g}" for f, cut in pairs]
 
     def parts(self) -> Sequence[Any]:
         return self.features, self.feature.astype(np.int64), self.thresholds
 
 
 class Symmetric(BaseFunctions):
-    """(h, −h): weights on a simplex of these are those on the l1 ball of h.
+    """The functions (h, −h). Weights on their simplex are weights of h on the l1 ball.
 
     References
     ----------
@@ -185,7 +190,9 @@ class Symmetric(BaseFunctions):
     name = "symmetric"
 
     def __init__(self, base: BaseFunctions) -> None:
-        self.base, self.bound, self.features = base, base.bound, base.features
+        self.base = base
+        self.bound = base.bound
+        self.features = base.features
 
     def size(self, features: int) -> int:
         return 2 * self.base.size(features)
@@ -203,16 +210,17 @@ class Symmetric(BaseFunctions):
 
 
 class FittedBasis(BaseFunctions):
-    """What fitted estimators say: their predictions, or the signs of their decision functions.
+    """The predictions of fitted estimators, or the signs of their decision functions.
 
     Parameters
     ----------
     estimators : sequence
-        With `predict`, or `decision_function` if `signs`.
+        Estimators with the method `predict`, or `decision_function` if `signs` is True.
     signs : bool
-        +1 where the decision function is > 0, else −1.
+        Whether a value is +1 if the decision function is positive, and −1 otherwise.
     bound : float, optional
-        K; by default 1 with `signs`, and the largest label where all have `classes_` of numbers.
+        The bound K. By default it is 1 if `signs` is True, and otherwise the largest absolute label
+        if the labels of all estimators are numbers.
     """
 
     name = "fitted"
@@ -226,13 +234,14 @@ class FittedBasis(BaseFunctions):
             if not callable(getattr(estimator, method, None)):
                 raise InputError(f"estimator {number}, {estimator!r}, has no {method}")
         if not self.estimators:
-            raise InputError("FittedBasis needs an estimator at least")
+            raise InputError("FittedBasis needs at least one estimator")
         self.features = getattr(self.estimators[0], "n_features_in_", None)
         self.bound = bound if bound is not None else self._known_bound()
 
     def _known_bound(self) -> float | None:
         if self.signs:
             return 1.0
+        # A classifier predicts one of its labels, a regressor any number.
         classes = [np.asarray(getattr(one, "classes_", ["?"])) for one in self.estimators]
         if any(one.dtype.kind not in "biuf" for one in classes):
             return None
@@ -242,6 +251,7 @@ class FittedBasis(BaseFunctions):
         return len(self.estimators)
 
     def values(self, X: Array) -> Array:
+        # A decision function of 0 counts as −1.
         H = np.empty((len(X), len(self.estimators)))
         for j, estimator in enumerate(self.estimators):
             if self.signs:
@@ -254,10 +264,11 @@ class FittedBasis(BaseFunctions):
         return self.signs, self.estimators
 
 
-def _spelled(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
-    """Yield what an object is made of, the same in every process.
+def _encoded(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
+    """Yield bytes that describe an object, and are the same in every process.
 
-    Pickles are not: they say which of equal texts are one object.
+    Pickles are not the same, because they depend on which of several equal texts are one object.
+    The argument `within` contains the ids of the objects around this one.
     """
     if isinstance(part, np.ndarray) and part.dtype.kind != "O":
         yield f"{part.dtype}{part.shape}".encode() + part.tobytes()
@@ -269,17 +280,21 @@ def _spelled(part: Any, within: tuple[int, ...] = ()) -> Iterator[bytes]:
         yield f"^{len(within) - within.index(id(part))}".encode()
     else:
         within = (*within, id(part))
-        if isinstance(part, np.ndarray):
-            part = part.shape, part.tolist()
-        elif isinstance(part, Mapping):
-            part = sorted(part.items(), key=lambda pair: repr(pair[0]))
-        elif isinstance(part, set | frozenset):
-            part = sorted(part, key=repr)
-        elif not isinstance(part, list | tuple):
-            part = part.__reduce_ex__(4)
-        yield f"({len(part)}".encode()
-        for inner in part:
-            yield from _spelled(inner, within)
+        inner = _contents(part)
+        yield f"({len(inner)}".encode()
+        for one in inner:
+            yield from _encoded(one, within)
+
+
+def _contents(part: Any) -> Any:
+    """Return the objects that an object consists of, in an order that is always the same."""
+    if isinstance(part, np.ndarray):
+        return part.shape, part.tolist()
+    if isinstance(part, Mapping):
+        return sorted(part.items(), key=lambda pair: repr(pair[0]))
+    if isinstance(part, set | frozenset):
+        return sorted(part, key=repr)
+    return part if isinstance(part, list | tuple) else part.__reduce_ex__(4)
 
 
 def _sample(X: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Streams: examples in pages, read once or again and again, always in the same order."""
+"""Streams: examples in pages, always in the same order."""
 
 from __future__ import annotations
 
@@ -14,41 +14,39 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, natural
 from relaxboost.matrices.chunks.sources import Batch, Header, check_integers
 from relaxboost.matrices.labelled import finite_doubles
-from relaxboost.online import kernels
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.streams.bases import BaseFunctions, Experts
 from relaxboost.online.streams.sources import ExampleSource
 
-_PAGE_BYTES = 2**20
-"""What a page of features or base functions takes: it stays in cache."""
-
 
 class Page(NamedTuple):
-    """Some rows of a stream, one after the other."""
+    """Consecutive rows of a stream."""
 
     first: int
-    """The number of its first row in the stream, from 0."""
+    """The number of the first row in the stream, counted from 0."""
     H: Array
-    """Values of the base functions, shape (rows, M)."""
+    """The values of the base functions, shape (rows, M)."""
     y: Vector | None
-    """Targets, shape (rows,)."""
+    """The targets, shape (rows,)."""
 
 
 class Stream:
-    """Examples in the order they come; made by :func:`stream`.
+    """Examples in their order of arrival. The function :func:`stream` creates streams.
 
-    Iterating gives blocks (H, y), from the first row on, each time anew.
+    An iteration yields blocks (H, y) and starts at the first row.
 
     Attributes
     ----------
     base : BaseFunctions
+        The base functions.
     replayable : bool
-        Whether it can be gone through more than once.
+        Whether the stream can be read repeatedly.
     name : str
-        What errors call it.
+        The name in error messages.
     start : int
-        The row it begins with; rows keep their numbers.
+        The number of the first row. Rows keep their numbers.
     rows : int or None
-        Where it ends, known once it was read.
+        The number of the last row plus one, which is known after the stream was read.
     """
 
     rows: int | None
@@ -56,27 +54,33 @@ class Stream:
     def __init__(
         self, source: ExampleSource, base: BaseFunctions, page: int | None, classes: Any
     ) -> None:
-        self.base, self.name, self.replayable = base, source.name, not source.once
-        self.start, self.rows = 0, None
-        self._source, self._size, self._classes = source, page, classes
-        self._header, self._begun = Header(), False
+        self.base = base
+        self.name = source.name
+        self.replayable = not source.once
+        self.start = 0
+        self.rows = None
+        self._source = source
+        self._size = page
+        self._classes = classes
+        self._header = Header()
+        self._was_read = False
 
     def __repr__(self) -> str:
-        again = "" if self.replayable else ", to be read once"
-        return f"Stream({self.name}, {self.base.name}{again})"
+        once = "" if self.replayable else ", to be read once"
+        return f"Stream({self.name}, {self.base.name}{once})"
 
     def __iter__(self) -> Iterator[tuple[Array, Vector | None]]:
         for page in self.pages():
             yield page.H, page.y
 
     def pages(self, start: int = 0) -> Iterator[Page]:
-        """Yield the pages from row `start` on, or that it begins with.
+        """Yield the pages from row `start` or the first row of the stream, whichever is later.
 
         Raises
         ------
         InputError
-            For a stream that was read and cannot be replayed; for missing values, other columns,
-            labels that are none, with row and column.
+            If the stream was read and cannot be replayed, if a value is missing, if columns differ
+            between batches, or if a label is invalid. The error names row and column.
         """
         for first, X, y in self._rows(max(start, self.start)):
             H = self.base.values(X)
@@ -88,12 +92,12 @@ class Stream:
             yield Page(first, np.ascontiguousarray(H, dtype=np.float64), y)
 
     def head(self, rows: int) -> tuple[Array, Vector | None]:
-        """Return features and targets of the first rows, for base functions to be made of.
+        """Return features and targets of the first rows, from which base functions can be computed.
 
         Raises
         ------
         InputError
-            For a stream that cannot be replayed, or an empty one.
+            If the stream cannot be replayed, or is empty.
         """
         if not (self.replayable or self._source.live):
             raise InputError(f"{self.name} can be read once, so that its head would be lost")
@@ -106,24 +110,25 @@ class Stream:
         return self._like(base, self.start)
 
     def after(self, rows: int) -> Stream:
-        """Return the same stream without its first rows; the others keep their numbers."""
+        """Return the same stream without its first rows. The other rows keep their numbers."""
         return self._like(self.base, natural("rows", rows))
 
     def _like(self, base: BaseFunctions, start: int) -> Stream:
-        made = Stream(self._source, base, self._size, self._classes)
-        made.start = start
-        return made
+        # The source is shared, and the header is read again.
+        other = Stream(self._source, base, self._size, self._classes)
+        other.start = start
+        return other
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the features, known once a page was read."""
+        """The names of the features, which are known after a page was read."""
         return self._header.names
 
     @property
     def origin(self) -> dict[str, str]:
-        """What a learner has to remember of where it learned: base functions, width, columns.
+        """The base functions, number of features and columns, which a learner stores.
 
-        Known once a page was read; columns without names are "".
+        They are known after a page was read. If the columns have no names, "columns" is "".
         """
         names = hashlib.sha256("\n".join(self._header.names).encode()).hexdigest()[:16]
         return {
@@ -133,42 +138,50 @@ class Stream:
         }
 
     def _rows(self, start: int, size: int = 0) -> Iterator[tuple[int, Array, Vector | None]]:
-        """Yield (first row, X, y) in pages of one size, whatever the source has."""
-        live = self._source.live
-        if self._begun and not (self.replayable or live):
-            raise InputError(
-                f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
-                "a function that opens it anew"
-            )
-        self._begun = True
-        live = live and not size
-        seen, held, rows = 0, [], 0
+        """Yield (first row, X, y) in pages of equal size, for any sizes of the batches."""
+        self._check_unread()
+        # The rows of a live source do not wait until a page is full, except for its head.
+        is_live = self._source.live and not size
+        seen = 0
+        held: list[tuple[NDArray[Any], NDArray[Any] | None]] = []
+        rows = 0
+        # A page may be a part of a batch, or consist of several batches.
         for batch in self._source.opened():
             X, y = self._checked(batch, seen)
             size = size or self._page_rows(X.shape[1])
-            a = max(0, start - seen)
-            while a < len(X):
-                b = min(len(X), a + size - rows)
-                held.append((X[a:b], None if y is None else y[a:b]))
-                rows, a = rows + b - a, b
-                if rows == size:
-                    yield self._page(seen + b - rows, held)
-                    held, rows = [], 0
+            at = max(0, start - seen)
+            while at < len(X):
+                end = min(len(X), at + size - rows)
+                held.append((X[at:end], None if y is None else y[at:end]))
+                rows += end - at
+                at = end
+                if rows == size or (is_live and at == len(X)):
+                    yield self._page(seen + at - rows, held)
+                    held = []
+                    rows = 0
             seen += len(X)
-            if live and held:
-                yield self._page(seen - rows, held)
-                held, rows = [], 0
         if held:
             yield self._page(seen - rows, held)
         self.rows = seen
 
+    def _check_unread(self) -> None:
+        """Raise InputError if the stream was read and cannot be replayed."""
+        if self._was_read and not (self.replayable or self._source.live):
+            raise InputError(
+                f"{self.name} can be read once only, and has been; give arrays, a file, a list, or "
+                "a function that reopens it"
+            )
+        self._was_read = True
+
     def _page_rows(self, features: int) -> int:
+        """Return the number of rows of a page. By default a page takes a megabyte, as caches do."""
         width = max(features, self.base.size(features))
-        return self._size or max(1, _PAGE_BYTES // (8 * width))
+        return self._size or max(1, 2**20 // (8 * width))
 
     def _checked(self, batch: Batch, seen: int) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Return the arrays of a batch, of the columns of those before it."""
-        X, y = np.asarray(batch.X), None if batch.y is None else np.asarray(batch.y)
+        """Return the arrays of a batch, if its columns are those of the earlier batches."""
+        X = np.asarray(batch.X)
+        y = None if batch.y is None else np.asarray(batch.y)
         if X.ndim != 2 or (len(X) and not X.shape[1]):
             raise InputError(
                 f"{batch.where}, row {seen} of the stream, has shape {X.shape}; a block is (rows, "
@@ -176,6 +189,7 @@ class Stream:
             )
         if y is not None and y.shape != X.shape[:1]:
             raise InputError(f"{batch.where} has {len(X)} examples and labels of shape {y.shape}")
+        # An empty batch may have any number of columns.
         if not len(X):
             return X, y
         self._header.check(batch, X.shape[1])
@@ -189,7 +203,8 @@ class Stream:
     def _page(self, first: int, held: list[Any]) -> tuple[int, Array, Vector | None]:
         """Return the rows of a page, which may come from several batches, as doubles."""
         X = held[0][0] if len(held) == 1 else np.concatenate([X for X, _ in held])
-        if X.dtype != np.float64 or np.isnan(kernels.dual_norms(X, False)).any():
+        # The compiled check is fast. If it fails, the slower one names row and column.
+        if X.dtype != np.float64 or np.isnan(dual_norms(X, False)).any():
             X = finite_doubles(self.name, X, self._header.names, "row", first)
         if any(y is None for _, y in held):
             if any(y is not None for _, y in held):
@@ -199,7 +214,8 @@ class Stream:
         return first, X, self._targets(y, first)
 
     def _targets(self, y: NDArray[Any], first: int) -> Vector:
-        """Return targets as doubles, and classes as −1 and +1."""
+        """Return the targets as doubles. The two classes become −1 and +1."""
+        # Without classes, the targets are numbers.
         if self._classes is None:
             check_integers(self.name, "y", y)
             try:
@@ -209,7 +225,8 @@ class Stream:
                     f"{self.name} has labels that are no numbers, such as {str(y[0])!r}; "
                     "name the two, the negative one first: classes=(negative, positive)"
                 ) from None
-            wrong, rule = ~np.isfinite(targets), "must be finite"
+            wrong = ~np.isfinite(targets)
+            rule = "must be finite"
         else:
             negative, positive = self._classes
             targets = np.where(y == positive, 1.0, -1.0)
@@ -217,10 +234,14 @@ class Stream:
             rule = f"is neither {negative!r} nor {positive!r}, the classes given"
         if wrong.any():
             row = int(np.argmax(wrong))
-            label, where = y[row], f"at row {first + row}"
+            label = y[row]
+            where = f"at row {first + row}"
+            # Missing labels have several forms.
             if label is None or str(label) in ("", "nan"):
                 raise InputError(f"{self.name} has no label {where}; leave the row out")
-            raise InputError(f"{self.name} has the label {label} {where}: it {rule}; leave it out")
+            raise InputError(
+                f"{self.name} has the label {label} {where}: it {rule}; leave the row out"
+            )
         return targets
 
 
@@ -233,44 +254,48 @@ def stream(
     classes: tuple[Any, Any] | None = None,
     sep: str = ",",
 ) -> Stream:
-    """Return a stream of examples, which learners, regret and `progressive` read page by page.
+    """Return a stream of examples, which learners, `regret` and `progressive` read page by page.
 
-    How it is cut into pages changes no bit of what is learned.
+    The size of the pages changes no bit of the results.
 
     Parameters
     ----------
     source : array, frame, path, open file, iterable, function, or object with next and reset
-        A NumPy array or memory map of shape (m, features), or with its targets (X, y); a pandas
-        frame; a file ``.csv`` with a
-        header, ``.parquet``, or a folder of Parquet files, of any size, read by pyarrow. An
-        iterable has items (x, y) or x, of an example or a block; x may be a dict of features. Or
-        its items are frames, as pandas reads a file in chunks, and y is a column's name. A function
-        returns an iterable, anew at each call. A CSV that is open as a binary file, such as
-        ``sys.stdin.buffer``, is handed on as it comes, once, but for its head. An object with
-        ``next(input_data)`` and ``reset()`` has the shape of xgboost's DataIter.
+        One of the following sources.
+
+        * A NumPy array or memory map of shape (m, features), or a pair (X, y).
+        * A pandas frame.
+        * The path of a ``.csv`` file with a header, of a ``.parquet`` file, or of a folder of
+          Parquet files. Files of any size are read by pyarrow.
+        * An iterable of pairs (x, y) or of x, each an example or a block, where x may be a dict of
+          features. Or an iterable of pandas frames, where `y` is the name of a column.
+        * A function that returns a new iterable at each call.
+        * A CSV file that is open in binary mode, such as ``sys.stdin.buffer``. It is read once, and
+          its rows are passed on when they arrive.
+        * An object with ``next(input_data)`` and ``reset()``, like the DataIter of xgboost.
     y : array of shape (m,) or str, optional
-        Targets; for frames and files the name of a column. None where the source hands them over,
-        and for costs of experts, which have none.
+        The targets. For frames and files it is the name of a column. It is None if the source
+        contains the targets, or if there are none, as for the costs of experts.
     base : BaseFunctions, optional
-        By default `Experts`: the features as they are.
+        The base functions. By default they are `Experts`, which are the features themselves.
     page : int, optional
-        Rows at a time, by default as many as a megabyte holds. One is for iterators that are
-        live: with more, so many examples are waited for before the first is predicted.
+        The number of rows in a page. By default a page takes a megabyte. For an iterator that waits
+        for new examples, use 1, since a page is complete before its first row is predicted.
     classes : (negative, positive), optional
-        Labels that stand for −1 and +1.
+        The labels of the two classes, which become −1 and +1.
     sep : str
-        What separates columns of a CSV: one character, or ``\\t``.
+        The separator of a CSV file: one character, or ``\\t``.
 
     Returns
     -------
     Stream
-        Replayable unless the source is an iterator, which can be read once.
+        The stream. It can be replayed unless the source is an iterator or an open file.
 
     Raises
     ------
     InputError
-        For a source of another kind, or a `y` that does not go with it; what is wrong with the
-        rows is said when they are read.
+        If the source is not one of these, or if `y` does not fit the source. Errors in the rows are
+        raised when the rows are read.
 
     Examples
     --------
@@ -280,17 +305,23 @@ def stream(
     >>> [(block.tolist(), y.tolist()) for block, y in stream(H, [1, -1, 1], page=2)]
     [([[1.0, -1.0], [0.5, 1.0]], [1.0, -1.0]), ([[-1.0, 0.0]], [1.0])]
     """
-    pair = isinstance(source, tuple) and [getattr(part, "ndim", 0) for part in source] == [2, 1]
-    if y is None and pair:  # as `regret` takes it too
+    is_pair = isinstance(source, tuple) and [getattr(part, "ndim", 0) for part in source] == [2, 1]
+    if y is None and is_pair:
         source, y = source
     if page is not None:
         page = count("page", page)
-    if classes is not None:
-        two = tuple(classes) if isinstance(classes, tuple | list) else ()
-        if len(two) != 2 or two[0] == two[1]:
-            raise InputError(f"classes must be two different labels, got {classes!r}")
-        classes = two
     if base is not None and not isinstance(base, BaseFunctions):
         raise InputError(f"base must be BaseFunctions such as Experts(), got {base!r}")
-    text = classes is not None and any(isinstance(label, str) for label in classes)
-    return Stream(ExampleSource(source, y, text, sep), base or Experts(), page, classes)
+    pair = _class_pair(classes)
+    has_text = pair is not None and any(isinstance(label, str) for label in pair)
+    return Stream(ExampleSource(source, y, has_text, sep), base or Experts(), page, pair)
+
+
+def _class_pair(classes: Any) -> tuple[Any, ...] | None:
+    """Return the two classes as a tuple, or raise InputError."""
+    if classes is None:
+        return None
+    pair = tuple(classes) if isinstance(classes, tuple | list) else ()
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError(f"classes must be two different labels, got {classes!r}")
+    return pair

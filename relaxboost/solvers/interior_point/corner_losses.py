@@ -19,6 +19,7 @@ from relaxboost.matrices.bulk import Bulk
 from relaxboost.relaxations import LinearForm
 from relaxboost.solvers.interior_point.edge_bounds import EdgeBounds
 from relaxboost.solvers.interior_point.iterate import Iterate
+from relaxboost.solvers.interior_point.part import Part
 from relaxboost.solvers.interior_point.polyhedron import Polyhedron
 from relaxboost.solvers.interior_point.progress import Progress
 from relaxboost.solvers.interior_point.smooth_weights import SmoothWeights
@@ -81,16 +82,28 @@ class LossIterate(Iterate):
         form = LinearForm(-at, -p * high, -p * low)
         box = Polyhedron(form, -p * (low + high) / 2.0, parts * p * (high - low) / 2.0)
         mu = box.product / max(box.count, 1)
+        assert not (isinstance(over, AtomicSet) and np.any(quadratic))
+        self._start(box, bulk, w, over, quadratic, mu)
+
+    def _start(
+        self,
+        part: Part,
+        bulk: Bulk,
+        w: Vector,
+        over: AtomicSet | L2Ball | None,
+        quadratic: Vector | float,
+        mu: float,
+    ) -> None:
+        """Set the starting point. The argument `mu` is the mean of slack times multiplier."""
         weights: Any  # `SmoothWeights` takes the place of `EdgeBounds`
         if isinstance(over, AtomicSet):
-            assert not np.any(quadratic)
-            v = float(np.abs(bulk.edges(box.x)).max()) + mu * bulk.n / over.scale
-            weights = EdgeBounds(bulk, over, box.x, v, w)
+            v = float(np.abs(bulk.edges(part.x)).max()) + mu * bulk.n / over.scale
+            weights = EdgeBounds(bulk, over, part.x, v, w)
         elif over is None:
-            weights = SmoothWeights(bulk, box.x, w, quadratic=quadratic)
+            weights = SmoothWeights(bulk, part.x, w, quadratic=quadratic)
         else:
-            weights = SmoothWeights(bulk, box.x, 0.99 * w, float(over.radius), quadratic, mu)
-        self._begin(box, weights, has_sum=False)
+            weights = SmoothWeights(bulk, part.x, 0.99 * w, float(over.radius), quadratic, mu)
+        self._begin(part, weights, has_sum=False)
         self._progress = Progress(patience=8)
 
     @property

@@ -1,7 +1,7 @@
-"""The exact laboratory: examples with finitely many values, where expectations are sums.
+"""Laws of examples with finitely many values, for which expectations are sums.
 
-All samples of t examples are gone through as a tree, level by level: what two samples have in
-common at their beginning is learned once. Longer streams are drawn, and have confidence bands.
+All samples of t examples are enumerated as a tree, level by level. A common beginning of several
+samples is learned once. Longer samples are drawn at random, and have confidence bands.
 """
 
 from __future__ import annotations
@@ -15,45 +15,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relaxboost._core.arrays import Array, Matrix, Vector, doubles
+from relaxboost._core.compiled import njit
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, exact
 from relaxboost._core.rounding import roundoff, up
+from relaxboost.claims.outcomes import Excess, Outcomes, Output
 from relaxboost.game.domains import AtomicSet
-from relaxboost.online import kernels
 from relaxboost.online.comparators.comparator import Comparator, hindsight
+from relaxboost.online.kernels.rounds import Codes, rounds
+from relaxboost.online.kernels.vectors import dual_norms
 from relaxboost.online.learner import Learner, OnlineMethod
 from relaxboost.online.losses import OnlineLoss, losses_of
-from relaxboost.online.outcomes import Excess, Outcomes, Output, promised
+from relaxboost.online.risks import promised
 
-_DOUBLES = 60_000_000
-"""So many numbers of learners at a time: half a gigabyte."""
+MAX_DOUBLES = 60_000_000
+"""The largest number of doubles in the states of all learners, which is half a gigabyte."""
 
 
 class Law:
-    """The law of an example (h, y) that has finitely many values; or of a Markov chain of them.
+    """The law of an example (h, y) with finitely many values, called atoms.
+
+    Examples are independent, or a stationary Markov chain.
 
     Parameters
     ----------
     H : array of shape (atoms, M)
         The values of the base functions.
     y : array of shape (atoms,), optional
-        Targets; none for the loss "inner".
+        The targets. The loss "inner" has none.
     p : sequence of int, float or Fraction, optional
-        Probabilities; by default all equal. The rationals that they are must add up to 1 within
-        1e-9, and are divided by their sum.
+        The probabilities, by default all equal. Their exact values must add up to 1 within 1e-9,
+        and are divided by their sum.
     transitions : sequence of sequences of int, float or Fraction, optional
-        For dependent examples: row k is the law of what follows atom k. Then p must be stationary.
+        For dependent examples: row k is the law of the example after atom k. Then p must be
+        stationary.
 
     Raises
     ------
     InputError
-        For shapes, probabilities or transitions that are not as above.
+        If shapes, probabilities or transitions do not satisfy these conditions.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from relaxboost import Simplex, online
-    >>> law = online.Law([[1, -1], [-1, 1]], y=[1, 1], p=[Fraction(2, 3), Fraction(1, 3)])
+    >>> from relaxboost import Simplex, claims, online
+    >>> law = claims.Law([[1, -1], [-1, 1]], y=[1, 1], p=[Fraction(2, 3), Fraction(1, 3)])
     >>> print(law.expected_excess(online.MirrorDescent("hinge", Simplex(1)), 5))
     """
 
@@ -84,7 +90,7 @@ class Law:
         return f"Law({self.H.tolist()}, y={self.y.tolist()}, p=[{p}]{chain})"
 
     def risk(self, loss: OnlineLoss, w: Any) -> Any:
-        """Return A(w) = Σ p_k Q(w, z_k) for w of shape (M,) or (N, M)."""
+        """Return the risk A(w) = Σ p_k Q(w, z_k) for w of shape (M,) or (N, M)."""
         W = doubles("w", w)
         found = losses_of(loss, np.atleast_2d(W), self.H, self.y) @ self._weights
         return float(found[0]) if W.ndim == 1 else found
@@ -94,7 +100,7 @@ class Law:
         return (votes * self.y <= 0.0) @ self._weights
 
     def least(self, method: OnlineMethod) -> Comparator:
-        """Return the w of least risk over the method's domain, with a bracket of that risk."""
+        """Return the w of least risk over the domain of the method, with a bracket of the risk."""
         for loss, over, best in self._found:
             if loss == method.loss and over == method.over:
                 return best
@@ -103,7 +109,7 @@ class Law:
         return best
 
     def regrets(self, outcomes: Outcomes) -> tuple[Vector, Vector]:
-        """Return brackets of the regret of each sample against the best w in hindsight.
+        """Return a bracket of the regret of each sample against the best w in hindsight.
 
         Returns
         -------
@@ -121,7 +127,7 @@ class Law:
         return hindsight(method.loss, method.over, (self.H, self.y, weight), tol=1e-9)
 
     def _sizes(self, method: OnlineMethod) -> tuple[float, float]:
-        """Return bounds over the domain: of |Q|, and of the slopes of Q times ‖w‖_1."""
+        """Return bounds over the domain on |Q|, and on the slopes of Q times ‖w‖_1."""
         loss, reach = method.loss, method.over.reach(self.H.shape[1])
         size = float(np.abs(self.H).max())
         steep = reach * loss.lipschitz(reach * size, size, float(np.abs(self.y).max()))
@@ -134,32 +140,34 @@ class Law:
     ) -> Excess:
         """Return the expected excess risk after t examples, summed over all samples.
 
-        See `outcomes` for the parameters.
+        The parameters are those of `outcomes`.
         """
         return self.outcomes(method, t, output, order).excess()
 
     def outcomes(
         self, method: OnlineMethod, t: int, output: Output = "average", order: Any = None
     ) -> Outcomes:
-        """Return what the method makes of each of the samples of t examples.
+        """Return the results of the method for all samples of t examples.
 
         Parameters
         ----------
         method : OnlineMethod
+            The method of the learner.
         t : int
-            At least 1.
+            The number of examples.
         output : str
-            "average" of w_0, ..., w_{t−1}; "last", w_t; "uniform", one of w_0, ..., w_{t−1} drawn
-            at random, whose risk is the mean of theirs; "majority", their vote, judged by errors.
+            "average" of w_0, ..., w_{t−1}; "last", which is w_t; "uniform", a random iterate, whose
+            risk is the mean risk of w_0, ..., w_{t−1}; or "majority", the vote of these iterates,
+            whose risk is the probability of an error.
         order : callable or sequence of numbers, optional
-            A rule that a sample is permuted by before it is learned from: from a tuple of atoms to
-            them in another order. Or a number for each atom, to sort by; samples then are as few
-            as multisets of t atoms.
+            A function that permutes a sample, a tuple of atoms, before the learner sees it. Or a
+            number for each atom, by which samples are sorted. Then only the multisets of t atoms
+            are enumerated.
 
         Raises
         ------
         InputError
-            If there are too many samples; `drawn` is for those.
+            If there are too many samples. Then use `drawn`.
         """
         samples, probability = self._samples(count("t", t), order)
         return self._outcomes(method, samples, probability, output, drawn=False)
@@ -167,12 +175,13 @@ class Law:
     def drawn(
         self, method: OnlineMethod, t: int, runs: int, output: Output = "average", seed: int = 0
     ) -> Outcomes:
-        """Return what the method makes of `runs` >= 1 independent samples of t examples.
+        """Return the results of the method for `runs` independent samples of t examples.
 
-        See `outcomes` for the parameters.
+        The other parameters are those of `outcomes`.
         """
         rng = np.random.default_rng(seed)
-        p, shape = self._weights, (count("runs", runs), count("t", t))
+        p = self._weights
+        shape = (count("runs", runs), count("t", t))
         samples = rng.choice(len(p), shape, p=p).astype(np.int32)
         if self.transitions is not None:
             steps = np.cumsum(self._moves, axis=1)
@@ -183,11 +192,13 @@ class Law:
         return self._outcomes(method, samples, probability, output, drawn=True)
 
     def _width(self, method: OnlineMethod, lower: float, steep: float) -> float:
-        """Return a bound of the highest risk over the domain less the least."""
-        over, M = method.over, self.H.shape[1]
+        """Return a bound on the largest risk over the domain minus the least risk."""
+        over = method.over
+        M = self.H.shape[1]
         if not isinstance(over, AtomicSet):
             return 2.0 * steep
-        corners = over.scale * np.eye(M)  # a convex risk is highest at one of them
+        # A convex risk is largest at a corner.
+        corners = over.scale * np.eye(M)
         parts = [corners, -corners] if over.two_sided else [corners]
         parts += [np.zeros((1, M))] if over.holds_zero else []
         highest = float(self.risk(method.loss, np.concatenate(parts)).max())
@@ -199,7 +210,7 @@ class Law:
 
     @property
     def _moves(self) -> Matrix:
-        """Row k is the law of what follows atom k."""
+        """The matrix whose row k is the law of the example after atom k."""
         rows = self.transitions or (self.p,) * len(self.p)
         return np.array([[float(q) for q in row] for row in rows])
 
@@ -224,7 +235,8 @@ class Law:
         self._check_size(float(ways.sum()), t)
         samples = np.flatnonzero(self._weights).astype(np.int32)[:, None]
         probability = self._weights[samples[:, 0]]
-        for _ in range(1, t):  # what cannot come next is left out
+        # Samples of probability 0 are left out.
+        for _ in range(1, t):
             grown = probability[:, None] * moves[samples[:, -1]]
             parents, atoms = np.nonzero(grown)
             samples = np.column_stack([samples[parents], atoms.astype(np.int32)])
@@ -235,15 +247,15 @@ class Law:
         if any(
             sorted(new) != sorted(old) for new, old in zip(arranged, samples.tolist(), strict=True)
         ):
-            raise InputError("order must return the atoms that it was given, in another order")
+            raise InputError("order must return the atoms of its argument, in another order")
         samples, place = np.unique(np.array(arranged, dtype=np.int32), axis=0, return_inverse=True)
         return samples, doubles("p", np.bincount(place.ravel(), probability))
 
     def _check_size(self, samples: float, t: int) -> None:
-        if samples * (2 * self.H.shape[1] + t) > _DOUBLES:
+        if samples * (2 * self.H.shape[1] + t) > MAX_DOUBLES:
             raise InputError(
-                f"there are {samples:.3g} samples of {t} examples, too many to go through; use "
-                "Law.drawn, which draws some"
+                f"there are {samples:.3g} samples of {t} examples, too many to enumerate; use "
+                "Law.drawn, which draws random samples"
             )
 
     def _sorted_samples(self, t: int, keys: Any) -> tuple[NDArray[np.integer[Any]], Vector]:
@@ -254,9 +266,11 @@ class Law:
             )
         ranks = np.argsort(np.asarray(keys), kind="stable").tolist()
         self._check_size(float(math.comb(t + len(ranks) - 1, t)), t)
-        rows, chances = [], []
+        rows = []
+        chances = []
         for row in itertools.combinations_with_replacement(ranks, t):
-            chance, left = Fraction(1), t
+            chance = Fraction(1)
+            left = t
             for atom in ranks:
                 times = row.count(atom)
                 chance *= math.comb(left, times) * self.p[atom] ** times
@@ -275,7 +289,8 @@ class Law:
             raise InputError("a majority votes on labels -1 and +1, and this law has others")
         (atoms, M), t = self.H.shape, samples.shape[1]
         learner = method.start(M)
-        learner.update(self.H, self.y)  # raises for examples that the method refuses
+        # This raises an error if the method does not accept an atom.
+        learner.update(self.H, self.y)
         states, carried = _walk(self, method, samples, output, drawn)
         if output == "majority":
             risk, least = self._errors(np.sign(carried)), (0.0, 0.0)
@@ -309,10 +324,11 @@ class Law:
 def _walk(
     law: Law, method: OnlineMethod, samples: Any, output: Output, drawn: bool
 ) -> tuple[tuple[Array, ...], Matrix]:
-    """Return the arrays of the learners after each sample, and what was carried along the way.
+    """Return the arrays of the learners after each sample, and the sums for the output.
 
-    Samples come in lexicographic order. Those that agree so far are one node of the tree, whose
-    learner is moved once; samples that were drawn are not looked through for agreement.
+    Samples come in lexicographic order. All samples with the same beginning are one node of the
+    tree, and the learner of a node learns once. Random samples are not searched for common
+    beginnings.
     """
     learner = method.start(law.H.shape[1])
     states = tuple(array[None].copy() for array in learner.arrays())
@@ -337,12 +353,12 @@ def _walk(
 def _branched(
     learner: Learner, law: Law, states: tuple[Array, ...], tree: tuple[Any, Any]
 ) -> tuple[Array, ...]:
-    """Return the arrays of new learners: copies of their parents that have learned an atom."""
+    """Return the arrays of new learners, which are copies of their parents that learned an atom."""
     new = tuple(np.ascontiguousarray(array[tree[0]]) for array in states)
     codes = learner.compiled()
     if codes is not None:
-        sizes = kernels.dual_norms(law.H, learner.method.proxy.norm == "l2")
-        kernels.branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
+        sizes = dual_norms(law.H, learner.method.proxy.norm == "l2")
+        _branches(law.H, (sizes, law.y, np.ones(len(law.y))), new, tree[1], codes)
         return new
     for child, atom in enumerate(tree[1].tolist()):
         for own, array in zip(learner.arrays(), new, strict=True):
@@ -353,8 +369,27 @@ def _branched(
     return new
 
 
+@njit(nogil=True)
+def _branches(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    states: tuple[Matrix, Matrix, Matrix, Matrix],
+    atoms: Vector,
+    codes: Codes,
+) -> None:
+    """Let learner i learn from row atoms[i] of H. Its state is row i of each array of `states`."""
+    w, z, mean, sums = states
+    sizes, y, weight = rows
+    # Slices are views, so each learner changes its row of the arrays.
+    for i in range(atoms.size):
+        k = atoms[i]
+        one = slice(k, k + 1)
+        state = (w[i], z[i], mean[i], sums[i])
+        rounds(H[one], (sizes[one], y[one], weight[one]), state, codes)
+
+
 def _probabilities(name: str, given: Any, atoms: int) -> tuple[Fraction, ...]:
-    """Return probabilities as rationals that add up to 1."""
+    """Return the probabilities as fractions that add up to 1."""
     shares = [exact("Law", name, value) for value in given]
     total = sum(shares, Fraction(0))
     if len(shares) != atoms or min(shares) < 0 or abs(total - 1) > Fraction(1, 10**9):

@@ -1,0 +1,135 @@
+"""The excess risk of an online method over samples: expectation, probabilities and quantiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relaxboost._core.arrays import Vector
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import share
+from relaxboost._core.rounding import roundoff, show_bracket, sum_bounds
+from relaxboost.online.learner import OnlineMethod
+
+Output = Literal["average", "last", "uniform", "majority"]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """An enclosure of an expected excess risk, and the bound of the theorem."""
+
+    lower: float
+    upper: float
+    bound: float
+    """The bound of the theorem for independent examples, or inf if there is no theorem."""
+    how: str
+    """How the enclosure was computed, and its confidence."""
+
+    @property
+    def ratio(self) -> float:
+        """The upper end divided by the bound of the theorem."""
+        return self.upper / self.bound
+
+    def __str__(self) -> str:
+        low, high = show_bracket(self.lower, self.upper)
+        bound = "without a bound"
+        if self.bound < math.inf:
+            bound = f"{self.ratio:.4f} of the bound {self.bound:.6g}"
+        return f"expected excess risk in [{low}, {high}] ({self.how}), {bound}"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The results of a method for samples of t examples, either all samples or random samples.
+
+    `Law.outcomes` and `Law.drawn` return them.
+    """
+
+    method: OnlineMethod
+    samples: NDArray[np.integer[Any]]
+    """The numbers of the atoms in the order of arrival, shape (N, t)."""
+    probability: Vector
+    """The probability of each sample, or 1/N for random samples."""
+    risk: Vector
+    """The expected risk of the output after each sample. For "majority" it is the probability of an
+    error."""
+    loss: Vector
+    """The loss Σ l_i(w_{i−1}) of the learner for each sample."""
+    promise: Vector
+    """The bound `Learner.regret_bound` after each sample."""
+    least: tuple[float, float]
+    """A bracket of the minimum of the risk over the domain, or 0 for "majority"."""
+    bound: float
+    """The bound of the theorem, `promised`."""
+    rounding: float
+    """A bound on the rounding error of a risk, and of a mean of risks."""
+    width: float
+    """A bound on the difference of two risks over the domain."""
+    drawn: bool
+    """Whether the samples are random."""
+
+    def chance(self, event: Any) -> float:
+        """Return the probability of an event, given as a boolean array of shape (N,)."""
+        return math.fsum(self.probability[np.asarray(event, dtype=bool)])
+
+    def exceeds(self, b: float) -> tuple[float, float]:
+        """Return a bracket of the probability of an excess risk above b.
+
+        The width of the bracket is the probability of the samples whose excess risk is so near to b
+        that rounding, or the bracket of the least risk, leaves the comparison open.
+        """
+        self._enumerated()
+        size = 1.0 + roundoff(2 * self.samples.shape[1] + 2)
+        sure = self.chance(self.risk - self.least[1] > b + self.rounding)
+        maybe = self.chance(self.risk - self.least[0] > b - self.rounding)
+        return sure / size, min(1.0, maybe * size)
+
+    def quantile(self, delta: float) -> float:
+        """Return a b, rounded up, that the excess risk exceeds with probability at most δ."""
+        self._enumerated()
+        order = np.argsort(-self.risk, kind="stable")
+        above = np.cumsum(self.probability[order]) * (1.0 + roundoff(sum(self.samples.shape) + 2))
+        place = int(np.searchsorted(above, share("delta", delta), side="right"))
+        worst = order[min(place, len(order) - 1)]
+        return float(self.risk[worst]) - self.least[0] + self.rounding
+
+    def excess(self, confidence: float = 0.99) -> Excess:
+        """Return the expected excess risk as a bracket, or as a confidence band for random samples.
+
+        Parameters
+        ----------
+        confidence : float
+            The confidence of the band. It holds for any number of samples, not only in the limit.
+
+        References
+        ----------
+        Maurer & Pontil (2009), Empirical Bernstein bounds and sample variance penalization, Thm 4.
+        """
+        runs, t = self.samples.shape
+        low, high = sum_bounds(self.probability * self.risk)
+        radius = self.rounding
+        how = f"all {runs} samples of {t}"
+        if self.drawn:
+            radius += self._band(1.0 - share("confidence", confidence))
+            how = f"{runs} random samples of {t}, confidence {confidence:g} by Bernstein"
+        # Outputs are in the domain, so no excess risk is negative.
+        lower = max(0.0, low - self.least[1] - radius)
+        return Excess(lower, high - self.least[0] + radius, self.bound, how)
+
+    def _band(self, delta: float) -> float:
+        """Return a distance of mean and expectation that is exceeded with probability at most δ."""
+        runs = len(self.risk)
+        if runs < 2:
+            raise InputError("the band of Bernstein needs at least two samples")
+        # Each of the two sides has half of δ.
+        log = math.log(4.0 / delta)
+        spread = math.sqrt(2.0 * float(self.risk.var(ddof=1)) * log / runs)
+        return spread + 7.0 * self.width * log / (3.0 * (runs - 1))
+
+    def _enumerated(self) -> None:
+        if self.drawn:
+            raise InputError("probabilities need all samples; use Law.outcomes, not Law.drawn")

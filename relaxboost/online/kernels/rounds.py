@@ -1,0 +1,108 @@
+"""The compiled rounds of mirror descent and of greedy mirror steps, one row at a time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost._core.arrays import Matrix, Vector
+from relaxboost._core.compiled import njit
+from relaxboost.online.kernels.entropy import (
+    entropy_mirror,
+    entropy_mirror_of_signs,
+    entropy_mirror_with_zero,
+)
+from relaxboost.online.kernels.slopes import loss_and_slope
+from relaxboost.online.kernels.squared import squared_mirror
+from relaxboost.online.kernels.vectors import average, inner, move
+
+SIMPLEX, FULL_SIMPLEX, L1_BALL, L2_BALL = range(4)
+"""The numbers of the domains. The squared norm is used on the l2 ball, the entropy elsewhere."""
+ROUNDS, WEIGHT, SQUARES, SPENT, LOSS, BETA = range(6)
+"""The positions of the sums in the state of a learner."""
+
+Codes = tuple[Vector, tuple[int, int, bool], tuple[float, float, float]]
+"""A method as numbers: (b, p, q, r) of the schedule; the loss, the domain and whether steps are
+greedy; the parameter of the loss, the radius of the domain and the modulus α of the proxy."""
+
+
+@njit(inline="always")
+def _mirror(
+    domain: int, radius: float, z: Vector, top: float, beta: float, w: Vector, spare: Vector
+) -> None:
+    """Set w to the mirror image of z. The argument `top` is the result of `move`."""
+    if domain == L2_BALL:
+        squared_mirror(radius, z, beta, w)
+    elif domain == L1_BALL:
+        entropy_mirror_of_signs(radius, z, top, beta, w, spare)
+    elif domain == FULL_SIMPLEX:
+        entropy_mirror_with_zero(radius, z, top, beta, w, spare)
+    else:
+        entropy_mirror(radius, z, top, beta, w, spare)
+
+
+@njit(nogil=True)
+def rounds(
+    H: Matrix,
+    rows: tuple[Vector, Vector, Vector],
+    state: tuple[Vector, Vector, Vector, Vector],
+    codes: Codes,
+) -> Vector:
+    """Learn from the rows of H in turn, and return the prediction before each row.
+
+    Parameters
+    ----------
+    H : array of shape (rows, M)
+        The values of the base functions.
+    rows : (sizes, y, weight)
+        The dual norms of the rows, the targets and the weights. A row of weight 2.5 makes two full
+        steps and half a step.
+    state : (w, z, mean, sums)
+        The state of the learner, which is changed in place.
+    codes : Codes
+        The method.
+    """
+    sizes, y, weight = rows
+    w, z, mean, sums = state
+    law, (loss, domain, greedy), (parameter, radius, modulus) = codes
+    predictions = np.empty(y.size)
+    spare = np.empty(w.size)
+    both = domain == L1_BALL
+    for row in range(y.size):
+        # A row of weight 0 is predicted, too.
+        predictions[row] = inner(w, H[row])
+        F = predictions[row]
+        left = weight[row]
+        while left > 0.0:
+            # Every unit of weight is a step, as if the row were repeated.
+            step = min(left, 1.0)
+            left -= step
+            sums[WEIGHT] += step
+            # The average contains the weights before the step (Eq. 12).
+            average(w, mean, step / sums[WEIGHT])
+            value, slope = loss_and_slope(loss, parameter, F, y[row])
+            square = (step * slope * sizes[row]) ** 2
+            before = sums[BETA]
+            sums[LOSS] += step * value
+            sums[SQUARES] += square
+            sums[SPENT] += square / (2.0 * modulus * before)
+            sums[ROUNDS] += 1.0
+            sums[BETA] = law[0] * math.sqrt(law[1] + law[2] * sums[ROUNDS] + law[3] * sums[SQUARES])
+            if greedy:
+                # Without a gradient, a greedy step leaves the weights where they are.
+                if slope != 0.0:
+                    top = move(z, step * slope / before, H[row], both)
+                    _mirror(domain, radius, z, top, 1.0, w, spare)
+                    # The squared norm is not steep: its gradient at w is w, and not −z.
+                    if domain == L2_BALL:
+                        for j in range(z.size):
+                            z[j] = -w[j]
+            # Dual averaging moves the weights if the temperature changes, too (Eq. 11).
+            elif slope != 0.0 or sums[BETA] != before:
+                top = move(z, step * slope, H[row], both)
+                _mirror(domain, radius, z, top, sums[BETA], w, spare)
+            # A copy is predicted with the new weights.
+            if left > 0.0:
+                F = inner(w, H[row])
+    return predictions

@@ -1,0 +1,79 @@
+"""The compiled values and slopes of the named losses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost._core.compiled import njit
+from relaxboost.functional.losses import (
+    Absolute,
+    Exponential,
+    Hinge,
+    Huber,
+    Logistic,
+    Quantile,
+    SmoothHinge,
+    Squared,
+)
+from relaxboost.functional.losses.margins import STEEPEST
+
+LOSS_CODES = {
+    Hinge: (0, ""),
+    Logistic: (1, ""),
+    Exponential: (2, ""),
+    SmoothHinge: (3, "width"),
+    Squared: (4, ""),
+    Absolute: (5, ""),
+    Quantile: (6, "q"),
+    Huber: (7, "delta"),
+}
+"""The number of each loss in the kernels, and the name of its parameter. The losses of the margin
+y F have the numbers 0 to 3."""
+INNER = 8
+"""The number of the loss <w, h>."""
+
+
+@njit()
+def loss_and_slope(code: int, parameter: float, F: float, y: float) -> tuple[float, float]:
+    """Return the loss and its derivative at the prediction F, as the method `pointwise` does."""
+    if code <= 3:
+        value, slope = _of_margin(code, parameter, y * F)
+        return value, y * slope
+    if code < INNER:
+        return _of_residual(code, parameter, F - y)
+    return F, 1.0
+
+
+@njit()
+def _of_margin(code: int, parameter: float, margin: float) -> tuple[float, float]:
+    """Return a loss of the margin and its derivative with respect to the margin."""
+    if code == 0:
+        return max(1.0 - margin, 0.0), -1.0 if margin < 1.0 else 0.0
+    if code == 1:
+        tail = math.exp(-abs(margin))
+        share = (1.0 if margin < 0.0 else tail) / (1.0 + tail)
+        return max(-margin, 0.0) + math.log1p(tail), -share
+    if code == 2:
+        # Beyond the steepest slope the loss is continued as a line, so that nothing overflows.
+        u = min(-margin, STEEPEST)
+        height = math.exp(u)
+        return height * (1.0 + (-margin - u)), -height
+    short = max(1.0 - margin, 0.0)
+    share = min(short / parameter, 1.0)
+    return share * (short - parameter * share / 2.0), -share
+
+
+@njit()
+def _of_residual(code: int, parameter: float, residual: float) -> tuple[float, float]:
+    """Return a loss of the residual F − y and its derivative."""
+    if code == 4:
+        return residual * residual / 2.0, residual
+    if code == 5:
+        return abs(residual), np.sign(residual)
+    if code == 6:
+        slope = 1.0 - parameter if residual > 0.0 else -parameter
+        return slope * residual, 0.0 if residual == 0.0 else slope
+    slope = min(max(residual, -parameter), parameter)
+    return slope * (residual - slope / 2.0), slope

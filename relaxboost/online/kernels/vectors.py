@@ -1,0 +1,96 @@
+"""Compiled loops over the entries of a vector, written such that the vector unit executes them.
+
+LLVM uses a scalar loop if two arrays are close together in memory, and a scalar loop adds in a
+different order than the vector unit. Results must not depend on addresses. Therefore a loop that
+computes a sum writes to no array.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from relaxboost._core.arrays import Matrix, Vector
+from relaxboost._core.compiled import njit
+
+SUMS = {"reassoc", "nsz", "contract", "nnan", "ninf"}
+"""The freedom of LLVM in loops that compute a sum."""
+ENTRIES = {"nsz", "contract", "nnan", "ninf"}
+"""The freedom of LLVM in loops that compute each entry separately."""
+
+
+@njit(fastmath=SUMS)
+def total(w: Vector) -> float:
+    """Return Σ w_j."""
+    found = 0.0
+    for j in range(w.size):
+        found += w[j]
+    return found
+
+
+@njit(fastmath=SUMS)
+def inner(w: Vector, h: Vector) -> float:
+    """Return <w, h>."""
+    found = 0.0
+    for j in range(w.size):
+        found += w[j] * h[j]
+    return found
+
+
+@njit(fastmath=ENTRIES)
+def scale(w: Vector, factor: float) -> None:
+    """Multiply w by a factor, in place."""
+    for j in range(w.size):
+        w[j] *= factor
+
+
+@njit(fastmath=ENTRIES)
+def average(w: Vector, mean: Vector, gain: float) -> None:
+    """Move the mean towards w by the fraction `gain`."""
+    for j in range(w.size):
+        mean[j] += gain * (w[j] - mean[j])
+
+
+@njit(fastmath=ENTRIES)
+def move(z: Vector, factor: float, h: Vector, both: bool) -> float:
+    """Add factor · h to z, and return max(−z), or max |z| if `both` is True.
+
+    The vector unit finds the maximum of integers, but not that of doubles. The bits of doubles
+    without the sign bit are integers in the order of the doubles.
+    """
+    unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
+    top = ~unsigned
+    for j in range(z.size):
+        moved = z[j] + factor * h[j]
+        z[j] = moved
+        bits = np.float64(-moved).view(np.int64)
+        key = bits & unsigned if both else bits ^ ((bits >> np.int64(63)) & unsigned)
+        top = key if key > top else top
+    return np.int64(top ^ ((top >> np.int64(63)) & unsigned)).view(np.float64)
+
+
+@njit()
+def _largest(h: Vector) -> float:
+    """Return max |h_j|, or nan if an entry is not finite."""
+    unsigned = np.int64(0x7FFFFFFFFFFFFFFF)
+    infinite = np.int64(0x7FF0000000000000)
+    top = np.int64(0)
+    for j in range(h.size):
+        size = np.float64(h[j]).view(np.int64) & unsigned
+        top = size if size > top else top
+    return np.int64(top).view(np.float64) if top < infinite else np.nan
+
+
+@njit(nogil=True)
+def dual_norms(H: Matrix, euclidean: bool) -> Vector:
+    """Return the largest absolute entry, or the Euclidean norm, of each row.
+
+    The result is nan for a row that contains an infinite entry or nan.
+    """
+    sizes = np.empty(H.shape[0])
+    for row in range(H.shape[0]):
+        sizes[row] = _largest(H[row])
+        if euclidean and not math.isnan(sizes[row]):
+            sizes[row] = math.sqrt(inner(H[row], H[row]))
+    return sizes

@@ -1,0 +1,159 @@
+"""Batches of examples from CSV that is read in binary mode, from a file or from a pipe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from relaxboost._core.arrays import Array
+from relaxboost._core.errors import InputError, missing
+from relaxboost._core.tables import MISSING, listed, next_header
+from relaxboost.matrices.chunks.sources import Batch, numbers, values
+from relaxboost.matrices.labelled import ROUNDED
+
+READ_BYTES = 2**20
+"""The number of bytes that are read at once."""
+MAX_ROW_BYTES = 2**24
+"""The largest size of a row with quotes. A quote without an end would collect the whole file."""
+
+
+def csv_batches(
+    name: str, file: Any, label: str | None, has_text: bool, sep: str
+) -> Iterator[Batch]:
+    """Yield the rows of a binary file of CSV with a header when they arrive.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file in error messages.
+    file : binary file
+        A file with the method `read1`.
+    label : str, optional
+        The column of the labels.
+    has_text : bool
+        Whether labels are text.
+    sep : str
+        The separator of the columns.
+    """
+    yield from _CsvRows(name, file, label, has_text, sep).batches()
+
+
+class _CsvRows:
+    """The rows of a binary file of CSV; see `csv_batches`."""
+
+    def __init__(self, name: str, file: Any, label: str | None, has_text: bool, sep: str) -> None:
+        try:
+            from pyarrow import csv
+        except ImportError:
+            raise missing("CSV is streamed by pyarrow", "dask", "pyarrow") from None
+        self._name = name
+        self._file = file
+        self._label = label
+        self._header = next_header(name, file, sep)
+        if label is not None and label not in self._header:
+            raise InputError(f"{name} has no column {label!r}; it has {listed(self._header)}")
+        self._features = [column for column in self._header if column not in ("", label)]
+        labels = [] if label is None else [label]
+        self._texts = labels if has_text else []
+        self._doubles = self._features if has_text else [*labels, *self._features]
+        self._cells = csv.ParseOptions(delimiter=sep.replace("\\t", "\t"))
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the rows when they arrive, at most a megabyte at a time."""
+        import pyarrow as pa
+
+        before = 0
+        for number, rows in enumerate(_complete_rows(self._file, self._cells.delimiter.encode())):
+            try:
+                table = self._parsed(rows, self._doubles, self._texts)
+                self._check_integers(rows, table, before)
+            except pa.ArrowInvalid as error:
+                # Blank lines are no rows.
+                if "Empty CSV" in str(error):
+                    continue
+                raise self._refusal(str(error), before) from None
+            except pa.ArrowException as error:
+                raise InputError(f"{self._name} cannot be read as CSV: {error}") from None
+            for batch in table.to_batches():
+                y = None if self._label is None else values(batch, self._label)
+                X = numbers(self._name, self._features, batch)
+                yield Batch(f"block {number} of {self._name}", X, y, self._features)
+            before += table.num_rows
+
+    def _parsed(self, rows: bytes, doubles: list[str], texts: list[str]) -> Any:
+        """Return the table of complete rows, with columns of doubles and columns of text."""
+        import pyarrow as pa
+        from pyarrow import csv
+
+        kinds = dict.fromkeys(doubles, pa.float64()) | dict.fromkeys(texts, pa.string())
+        reading = csv.ReadOptions(
+            column_names=self._header, block_size=READ_BYTES, use_threads=False
+        )
+        converting = csv.ConvertOptions(
+            column_types=kinds, include_columns=[*kinds], null_values=MISSING
+        )
+        found = csv.read_csv(pa.BufferReader(rows), reading, self._cells, converting)
+        return found.combine_chunks()
+
+    def _check_integers(self, rows: bytes, table: Any, before: int) -> None:
+        """Raise InputError for an integer that is not a double."""
+        for column in self._doubles:
+            x: Array = table[column].to_numpy()
+            large = np.flatnonzero((np.abs(x) >= 2.0**53) & np.isfinite(x)).tolist()
+            # The table has only doubles, so large numbers are parsed again as text.
+            texts = self._parsed(rows, [], [column])[column].to_pylist() if large else []
+            for i in large:
+                digits = re.fullmatch(r"[+-]?\d+", texts[i].strip())
+                if digits and int(digits[0]) != int(x[i]):
+                    raise InputError(
+                        f"{self._name}: column {column!r} has {digits[0]} at row {before + i}, an "
+                        f"integer that doubles round; {ROUNDED}"
+                    )
+
+    def _refusal(self, message: str, before: int) -> InputError:
+        """Return the error for a message of Arrow, with the row of the stream and the column."""
+        row = re.search(r"Row #(\d+): ", message)
+        at = "" if row is None else f"row {int(row[1]) - 1 + before}"
+        if "invalid UTF8" in message or "\ufffd" in message:
+            return InputError(
+                f"{self._name}, {at or 'some row'}: not in UTF-8; save the file as UTF-8"
+            )
+        found = re.match(r"In CSV column #(\d+): .*invalid value '(.*)'", message, re.DOTALL)
+        if not found:
+            rest = message if row is None else f"{at}: {message[row.end() :]}"
+            return InputError(f"{self._name} cannot be read as CSV: {rest}")
+        # Arrow counts the columns from 0.
+        column = self._header[int(found[1])]
+        remedy = "drop or encode it"
+        if column == self._label:
+            remedy = "name the two labels, the negative one first: classes=(negative, positive)"
+        where = f"{found[2]!r} at {at}" if at else repr(found[2])
+        return InputError(f"{self._name}: column {column!r} is not of numbers ({where}); {remedy}")
+
+
+def _complete_rows(file: Any, sep: bytes) -> Iterator[bytes]:
+    """Yield the content of a binary file when it arrives, cut after complete rows.
+
+    A line break in quotes does not end a row. A quote is special at the beginning of a field only.
+    """
+    quote = rb'"(?<![^\n' + re.escape(sep) + rb']")'
+    quoted = re.compile(quote + rb'[^"]*+(?:""[^"]*+)*+"')
+    opened = re.compile(quote)
+    left = b""
+    while read := file.read1(READ_BYTES):
+        left += read
+        # Without quotes, every line break ends a row.
+        cut = left.rfind(b"\n") + 1
+        if b'"' in left and len(left) < MAX_ROW_BYTES:
+            # Complete quoted fields are masked, so that only other line breaks remain.
+            masked = quoted.sub(lambda field: b"-" * len(field[0]), left)
+            unfinished = opened.search(masked)
+            cut = masked.rfind(b"\n", 0, unfinished.start() if unfinished else len(masked)) + 1
+        if cut:
+            yield left[:cut]
+            left = left[cut:]
+    if left:
+        yield left
