@@ -12,19 +12,20 @@ from .cuts import Cut as Cut
 from .evaluation import METRICS as METRICS
 from .evaluation import Difference as Difference
 from .evaluation import Evaluation as Evaluation
-from .evaluation import Fold as Fold
 from .evaluation import PerTask as PerTask
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
-from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
+from .folds import Fold as Fold
+from .folds import split as split
 from .frames import from_pandas as from_pandas
 from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid
+from .logit import EndlessWalks as EndlessWalks
 from .logit import LogitFit as LogitFit
 from .logit import RecursiveLogit as RecursiveLogit
 from .losses import LOSSES as LOSSES
@@ -45,7 +46,6 @@ from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
 from .osm import Imputed as Imputed
 from .osm import from_osmnx as from_osmnx
-from .overlaps import overlap as overlap
 from .planners import PLANNERS as PLANNERS
 from .planners import Simple as Simple
 from .planners import shortest_path as shortest_path
@@ -74,4 +74,3 @@ from .turns import TurnGraph as TurnGraph
 from .turns import turn_angles as turn_angles
 from .turns import turn_pairs as turn_pairs
 from .turns import turns as turns
-from .walks import EndlessWalks as EndlessWalks

@@ -353,7 +353,7 @@ def test_bad_losses_are_named_before_work(train, options, why):
         ({"stopping": Stopping(validation=3)}, r"give a list of tasks, \[task\], got 3"),
         ({"stopping": 0}, "stopping must be"),
         ({"algorithm": "none"}, "algorithm must be one of"),
-        ({"warm_start": 3}, "warm_start must be what planning.boost returned"),
+        ({"warm_start": 3}, "warm_start must be a result of planning.boost"),
         ({"loss": "exponential"}, "loss must be a PlanningLoss"),
     ],
 )

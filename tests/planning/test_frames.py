@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -112,17 +111,6 @@ def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
         pl.from_pandas(table.assign(**{"5": 1.0}))
 
 
-def test_features_of_a_recursive_logit():
-    nothing = np.zeros((1, 1))
-    made = partial(pl.LogitFit, np.ones(1), log_likelihood=0.0, covariance=nothing, robust=nothing)
-    sized = made(("length", "link size"), status="optimal", rounds=1, link_size=np.ones(1))
-    scaled = made(("scale",), status="optimal", rounds=1, scaled=sized)
-    for like in (sized, scaled):
-        assert pl.from_pandas(roads(), features=like).names == ("length",)
-    with pytest.raises(InputError, match="names no features"):
-        pl.from_pandas(roads(), features=made(("scale",), status="", rounds=1, scaled=len))
-
-
 BAD_EDGES = [
     (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
     ([("a", "b")], {}, "edges must be a pandas.DataFrame with rows, got list"),
@@ -135,7 +123,11 @@ BAD_EDGES = [
     (roads(), {"features": "highway*v"}, "may have one column of text"),
     (roads()[["u", "v"]], {}, "edges has no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
-    (roads(u=["a", "b", [0, 1], "d", "a"]), {}, r"row 2: \[0, 1\] -> .*: a tuple in place of a"),
+    (
+        roads(u=["a", "b", [0, 1], "d", "a"]),
+        {},
+        r"row 2: \[0, 1\] -> .*: use a tuple in place of a",
+    ),
     (roads(u=["a", None, "c", "a", "a"]), {}, "row 1: 'u' is (None|nan)"),
     (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 in all"),
     (roads(length=[1.0, 2.0, np.inf, 1.0, 1.0]), {}, "row 2: 'length' is .*inf"),
@@ -228,7 +220,7 @@ def test_degrees_become_metres_also_across_the_date_line():
         assert pl.from_pandas(metres, nodes=at).position is not None
         plain = at.rename(columns={"lon": "x", "lat": "y"})
         if middle == 30.0:
-            with pytest.raises(InputError, match="look like degrees beside lengths in metres"):
+            with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
                 pl.from_pandas(metres, nodes=plain)
         assert pl.from_pandas(roads(), nodes=plain).position is not None
 
@@ -298,8 +290,8 @@ BAD_TRIPS = [
     ("cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
     ("bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
     ("bbc", {}, "row 1: 'b' comes twice in a row; leave one out"),
-    ("b", {}, "row 0: it has one node, and needs two"),
-    ("bb", {"gaps": "length"}, "row 1: it has one node, and needs two"),
+    ("b", {}, "row 0: the trip has one node, and needs two"),
+    ("bb", {"gaps": "length"}, "row 1: the trip has one node, and needs two"),
     ("abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
     ("abc", {"bad": "skip"}, "bad must be"),
     ("", {}, "trips must be a pandas.DataFrame with rows"),

@@ -11,8 +11,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning import bundle
-from relaxboost.planning.bundle import Master
+from relaxboost.planning.bundle import Model
 from relaxboost.planning.cuts import Cuts
 from relaxboost.planning.regularisers import Form, Regulariser
 from tests.processes import ctrl_c
@@ -23,20 +22,18 @@ from . import small
 pytestmark = pytest.mark.filterwarnings("ignore:the learned costs are all 0|there is")
 
 REGULARISERS = list(small.REGULARISERS.values())
-LEVELS = [0.3, 0.0]  # with 0 all queries are minimisers of the model
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [0.3, 0.0])  # with 0 all queries are minimisers of the model
 @pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
 @pytest.mark.parametrize(
     ("nonnegative", "negative", "name"),
     [(True, "exact", "missed"), (False, "relaxed", "strayed")],
 )
-def test_brackets_hold_and_close(level, regulariser, nonnegative, negative, name, monkeypatch):
+def test_brackets_hold_and_close(level, regulariser, nonnegative, negative, name):
     made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
     problem = pl.Problem(made, regulariser, nonnegative=nonnegative, negative=negative)
-    monkeypatch.setattr(bundle, "_LEVEL", level)
-    found = pl.fit(problem, tol=1e-3, max_rounds=100)
+    found = pl.fit(problem, tol=1e-3, max_rounds=100, method=pl.Bundle(level=level))
     right = pl.reference(problem)
     assert found.lower <= right.upper
     assert right.lower <= found.upper
@@ -59,13 +56,12 @@ def test_planted_weights_make_demonstrations_optimal():
         assert again.cost(g.features @ w) == pytest.approx(path.cost(g.features @ w), rel=0.05)
 
 
-def test_dropped_cuts_lose_no_bound(monkeypatch):
+def test_dropped_cuts_lose_no_bound():
     problem = pl.Problem(
         small.tasks(np.random.default_rng(3), 5, nodes=9, arcs=30, d=6), pl.Ridge(1e-3)
     )
     every = pl.fit(problem, tol=1e-4)
-    monkeypatch.setattr(bundle, "_MOST", 8)
-    few = pl.fit(problem, tol=1e-4, max_rounds=150)
+    few = pl.fit(problem, tol=1e-4, max_rounds=150, method=pl.Bundle(max_cuts=8))
     assert few.lower <= every.upper
     assert every.lower <= few.upper
     assert few.gap <= 1e-2 * few.upper
@@ -101,9 +97,9 @@ def test_units_duplicates_one_feature_and_many(regulariser):
 
 
 def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):
-    monkeypatch.setattr(Master, "solved", lambda *args: None)
+    monkeypatch.setattr(Model, "solve", lambda *args: None)
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
-    with pytest.warns(RuntimeWarning, match="could not do a master"):
+    with pytest.warns(RuntimeWarning, match="could not solve a master"):
         found = pl.fit(problem, max_rounds=20)
     right = pl.reference(problem)
     assert found.lower <= right.upper
@@ -130,7 +126,7 @@ def test_a_regulariser_of_a_users_own(nonnegative):
 def test_multipliers_are_not_believed():
     """Whatever a solver says of the cuts, their average is below."""
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
-    master = Master(problem)
+    master = Model(problem, 500)
     rng = np.random.default_rng(0)
     for _ in range(20):
         cuts = problem.at(rng.uniform(size=3)).cuts
@@ -201,9 +197,7 @@ def test_refused():
     for options, said in cases:
         with pytest.raises(InputError, match=said):
             pl.fit(made, **options)
-    with pytest.raises(InputError, match="scale must be"):
-        pl.Problem(made, scale="metres")
-    with pytest.raises(InputError, match="of its own"):
+    with pytest.raises(InputError, match="has its own regulariser"):
         pl.fit(pl.Problem(made), pl.Lasso())
     other = pl.fit(small.tasks(np.random.default_rng(0), d=2), max_rounds=1)
     with pytest.raises(InputError, match="was learned on"):

@@ -220,7 +220,7 @@ def test_degrees_become_metres_and_projected_coordinates_stay(graph):
         assert made.position == pytest.approx(graph.position + np.array([5e5, 6.7e6]))
     wrong = streets()
     wrong.graph["crs"] = "epsg:32633"
-    with pytest.raises(InputError, match="look like degrees beside lengths in metres"):
+    with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
         pl.from_osmnx(wrong, "length")
 
 
@@ -271,7 +271,7 @@ BAD = [
     (
         without(lambda G: G.edges[100, 102, 0].update(length=-800.0)),
         {},
-        r"\(100, 102, 0\) has the length -800.0; mend it",
+        r"\(100, 102, 0\) has the length -800; correct it",
     ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),

@@ -9,7 +9,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.cuts import Cuts, mean
+from relaxboost.planning.cuts import Cuts, average
 from relaxboost.planning.regularisers import Form, Regulariser
 
 from . import small
@@ -109,9 +109,9 @@ def test_lower_bounds_of_any_average(regulariser, nonnegative):
     group = np.tile(np.arange(len(points[0].cuts.offset)), len(points))
     for _ in range(100):
         alpha = rng.dirichlet(np.full(group.size, 0.3)) * rng.uniform(0.1, 10.0)
-        assert problem.lower(mean(cuts, alpha, group)) <= least
+        assert problem.lower(average(cuts, alpha, group)) <= least
     for alpha in (-np.ones(group.size), np.full(group.size, np.nan)):
-        assert mean(cuts, alpha, group) is None
+        assert average(cuts, alpha, group) is None
 
 
 class Net(Regulariser):

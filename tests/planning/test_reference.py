@@ -105,7 +105,7 @@ def test_refused(monkeypatch):
     assert pl.reference(made, pl.Lasso(0.02), solver="HIGHS").gap < 1e-6
     with pytest.raises(InputError, match='negative="relaxed"'):
         pl.reference(pl.Problem(made, nonnegative=False, negative="simple"))
-    with pytest.raises(InputError, match="of its own"):
+    with pytest.raises(InputError, match="has its own regulariser"):
         pl.reference(pl.Problem(made), pl.Ridge())
     with pytest.raises(InputError, match=r"planning\.Problem"):
         pl.program(made)
