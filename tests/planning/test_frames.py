@@ -163,30 +163,10 @@ def test_rows_are_called_as_in_the_index():
         pl.paths_from_pandas(moved.drop(columns="order"), model)
 
 
-def test_names_of_streets_are_no_classes():
-    many = pd.DataFrame(
-        {"u": range(200), "v": range(1, 201), "name": [f"street {i}" for i in range(200)]}
-    )
-    with pytest.raises(InputError, match="at most 100 values; 'name' has 200, such as 'street 0'"):
-        pl.from_pandas(many)
-    model = pl.from_pandas(many.iloc[:3])
-    with pytest.raises(InputError, match="row 3: 'name' is 'street 3'"):
-        pl.from_pandas(many, features=model)
-
-
 def test_a_number_learned_and_a_text_given_is_refused():
     model = pl.from_pandas(roads(), features=["length"])
     with pytest.raises(InputError, match="column 'length' must hold numbers"):
         pl.from_pandas(roads(length=["1 km"] * 5), features=model)
-
-
-def test_one_class_may_be_a_feature_and_one_that_is_not_there_is_named():
-    graph = pl.from_pandas(roads(), features=["length*highway=primary", "highway=tertiary"])
-    assert graph.names == ("length*highway=primary", "highway=tertiary")
-    assert graph.features.T.tolist() == [[1.0, 0, 3, 0, 1.5], [0.0, 0, 0, 1, 0]]
-    message = "the feature 'highway=prim': no row of edges has 'highway' 'prim'; there are primary"
-    with pytest.raises(InputError, match=message):
-        pl.from_pandas(roads(), features=["length", "highway=prim"])
 
 
 def test_numbers_that_are_names_are_no_features_without_a_word():

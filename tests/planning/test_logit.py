@@ -1,6 +1,5 @@
 """The recursive logit: against all walks of small graphs, differences, and planted utilities."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -111,27 +110,6 @@ def test_sums_above_the_largest_double_are_refused_as_such():
         fixed(graph, [0.0]).log_likelihoods([task])
 
 
-@pytest.mark.parametrize("side", [23, 30])
-def test_all_ways_to_the_right_and_down(side):
-    """At cost 0 all binom(2 side − 2, side − 1) ways are alike, up to 3e16 of them."""
-    place = np.arange(side * side).reshape(side, side)
-    tail = np.append(place[:, :-1], place[:-1])
-    graph = pl.Graph(tail, np.append(place[:, 1:], place[1:]), np.ones((tail.size, 1)))
-    way = [*place[0], *place[1:, -1]]
-    task = pl.Task(graph, 0, side * side - 1, way)
-    ways = math.comb(2 * side - 2, side - 1)
-    assert fixed(graph, [0.0]).log_likelihoods([task])[0] == pytest.approx(-np.log(ways), rel=1e-13)
-    both = pl.Graph(
-        *(np.append(a, b) for a, b in ((tail, graph.head), (graph.head, tail))),
-        np.ones((2 * tail.size, 1)),
-    )
-    for utility in (-1.4, -3.0):
-        chance = fixed(both, [utility]).probabilities(both, side * side - 1)
-        leaving = np.bincount(both.tail, weights=chance)
-        assert leaving[:-1] == pytest.approx(1.0, abs=1e-12)
-        assert leaving[-1] < 1.0
-
-
 @pytest.mark.parametrize("far", [1.0, 100.0, 1e4])
 def test_long_trips_do_not_underflow(far):
     """A ladder of 40 steps with two rails: 2^40 paths, whose sum is a product."""
@@ -235,18 +213,6 @@ def test_units_do_not_matter():
     assert second.utilities * scale == pytest.approx(first.utilities, rel=1e-5)
     assert second.log_likelihood == pytest.approx(first.log_likelihood, rel=1e-9)
     assert second.standard_errors * scale == pytest.approx(first.standard_errors, rel=1e-5)
-
-
-def test_costs_plan_the_most_likely_path():
-    tasks, graph, beta = planted(3, 1)
-    task, made = tasks[0], fixed(graph, beta)
-    best = pl.shortest_path(graph, made.costs(graph), task.source, task.target).path
-    chosen = made.log_likelihoods([pl.Task.along(best)])[0]
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        walk = drawn(rng, graph, beta, task.source, task.target)
-        assert made.log_likelihoods([pl.Task.along(walk)])[0] <= chosen + 1e-12
-    assert made.site_costs(graph) == pytest.approx(made.costs(graph))
 
 
 def test_a_run_that_is_not_done_says_so():

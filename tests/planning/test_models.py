@@ -75,12 +75,6 @@ def test_reordered_features_are_aligned_and_more_ignored_with_one_warning(fitted
         assert np.array_equal(costs.site_costs(more), wanted)
 
 
-def test_missing_features_are_refused_by_name(fitted, saved):
-    for costs in kinds_of_costs(fitted, saved):
-        with pytest.raises(InputError, match="the graph lacks höhe: it has features toll, length,"):
-            costs.costs(other_columns(["toll", "length"]))
-
-
 CHANGES = [
     ("format", "other", "is no model of learned costs"),
     ("version", 2, "has version 2 of the format"),

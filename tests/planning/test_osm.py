@@ -165,16 +165,6 @@ def test_other_tags():
     assert column(made, "length*highway=service")[100, 102, 0] == 800.0
 
 
-def test_the_order_of_lists_does_not_matter(graph):
-    G = streets()
-    merged = G.edges[100, 101, 1]
-    merged.update({name: merged[name][::-1] for name in ("highway", "maxspeed", "lanes")})
-    with pytest.warns(pl.Imputed):
-        made = pl.from_osmnx(G)
-    assert made.names == graph.names
-    assert np.array_equal(made.features, graph.features)
-
-
 @pytest.mark.parametrize("tag", ["2;3", [], None, "inf", pd.NA, 10**400, np.array([1, 2])])
 def test_one_odd_tag_makes_no_text_of_numbers(tag):
     G = streets()

@@ -66,16 +66,6 @@ def test_a_gap_not_reached_is_status_one(folder, capsys):
     assert parsed(out)["status"] == "max_rounds"
 
 
-@pytest.mark.parametrize("loss", ["strayed", "distance --reach 2", "none"])
-def test_losses_on_a_grid(folder, capsys, loss):
-    """The one trip is shortest by each feature alone, and the command says so."""
-    command = f"fit --layers terrain.npz --passable free --trips cells.csv --loss {loss} --json"
-    status, out, err = run(command, capsys)
-    assert status == 0
-    assert err.startswith("relaxboost: there is nothing to learn: ")
-    assert list(parsed(out)["weights"]) == ["slope", "step"]
-
-
 def test_evaluate_compares_with_demonstrations(folder, capsys):
     run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
     status, out, _ = run("evaluate costs.json --edges edges.csv --trips held_out.csv", capsys)
