@@ -77,7 +77,8 @@ class BoostedCosts(LearnedCosts):
 
         Additive costs may be negative.
         """
-        X, start = features_by_name(graph, self.names), self.loss.start(graph)
+        X = features_by_name(graph, self.names)
+        start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
@@ -98,6 +99,7 @@ class BoostedCosts(LearnedCosts):
                 FlooredCosts,
                 stacklevel=2,
             )
+        # Exponential costs are positive already, and a floor would only change tiny ones.
         if self.loss.link == "additive":
             C = np.maximum(C, self.floor)
         return graph.costs(C)
@@ -159,11 +161,13 @@ def boost(
     method = algorithm_of(algorithm)
     _check_options(given, method, warm_start)
     stop = Stopping.of(stopping)
+    # The weights of sites come from the visits at the start, for which an unweighted risk serves.
     risk = given.bind(tasks, given.bind(tasks).visited())
     graph = risk.oracle.graphs[0]
     if stop.validation is not None:
         held = checked_tasks(stop.validation)
         same_names([graph, *(task.graph for task in held)])
+        # `functional.boost` needs the rows of features with the tasks.
         stop = replace(stop, validation=(given.bind(held).features, held))
     scale = method.scale
     if scale is None:
@@ -173,11 +177,13 @@ def boost(
         risk.features,
         risk,
         learner,
+        # Single rounds may raise the loss, because steps in 1/√t do not depend on it.
         algorithm=method.filled(scale=scale, iterate="best"),
         stopping=stop,
         warm_start=None if warm_start is None else warm_start.boosted,
         seed=seed,
     )
+    # The numbers of the report are those of the best iterate, not of the last.
     F = boosted.decision(risk.features)
     usual = float(np.abs(risk.site_costs(risk.zero())).mean())
     return BoostedCosts(
@@ -212,9 +218,12 @@ def first_step(risk: PlanningRisk) -> float:
     changes F by 1/4.
     """
     F = risk.zero()
+    # The gradient is 0 if all demonstrations are optimal by the margin at the start.
     length = risk.measure.norm(risk.evaluate(F)[1])
     if length == 0.0:
         return 1.0
+    # F is a logarithm for the exponential link, so that a change of F is a relative change of
+    # costs.
     size = 1.0
     if risk.loss.link == "additive":
         size = float(np.abs(risk.site_costs(F)).mean()) or 1.0

@@ -77,6 +77,7 @@ class Bundle:
             return np.zeros(problem.d)
         given = self.start
         if isinstance(given, LinearCosts):
+            # Weights belong to features by their names, not by their places.
             if given.names != problem.names:
                 raise InputError(
                     f"start was learned on features {', '.join(given.names)}, and these tasks have "
@@ -93,12 +94,16 @@ class Bundle:
 
 def rounds(model: Model, best: FitPoint, clock: Clock, options: Bundle) -> Iterator[FitState]:
     """Yield the rounds of the bundle method, beginning with the cuts of a model."""
-    problem, point = model.problem, best
-    lower, level = 0.0, -math.inf
+    problem = model.problem
+    point = best
+    lower = 0.0
+    level = -math.inf
     before = (math.inf, 0.0)
     still = 0
     while still < options.patience:
         model.add(point.cuts)
+        # The minimiser is computed even if the next query is elsewhere, because it gives the lower
+        # bound.
         w, bound = model.minimise()
         lower = max(lower, bound)
         yield FitState(point, lower)
@@ -106,9 +111,11 @@ def rounds(model: Model, best: FitPoint, clock: Clock, options: Bundle) -> Itera
         trusted = point.value <= 0.5 * (best.value + level) or level == -math.inf
         best = min(best, point, key=lambda one: one.value)
         level = lower if trusted else lower + options.level * (best.value - lower)
+        # A level at the lower bound is the minimiser itself.
         near = model.solve(best.w, level) if level > lower else None
         w = w if near is None else near[0]
         point = problem.at(_polyak(problem, point, level) if w is None else w, clock=clock)
+        # Rounding errors of the master problem may repeat the same query for ever.
         still = still + 1 if (best.value, lower) == before else 0
         before = (best.value, lower)
 
@@ -147,6 +154,7 @@ class Model:
         """Add a cut of each group, unless the model has it or it is implied by 0 <= R."""
         keys = np.column_stack([np.arange(self.groups), cuts.offset, cuts.slope])
         says = (cuts.offset > 0.0) | cuts.slope.any(axis=1)
+        # Equal cuts would make the multipliers ambiguous, and the programs larger.
         new = says & [row.tobytes() not in self._known for row in keys]
         self._known |= {row.tobytes() for row in keys[new]}
         pairs = zip(self.cuts, cuts.at(new), strict=True)
@@ -190,15 +198,18 @@ class Model:
         """
         import clarabel
 
-        problem, (square, _, _) = self.problem, self.problem.regulariser.form
+        problem = self.problem
+        square, _, _ = self.problem.regulariser.form
         unit = 1.0 / problem.rms
         size = self._value_size(unit)
         rows, b, penalty = self._linear_rows(unit, size)
-        d, n = problem.d, penalty.size
+        d = problem.d
+        n = penalty.size
         P = np.zeros(n)
         q = penalty
         curved = square * size * (problem.scale * unit) ** 2
         cones = []
+        # The objective is Ω + m, or the squared distance to the centre.
         if centre is None:
             P[:d] = curved
         else:
@@ -232,8 +243,12 @@ class Model:
 
     def _linear_rows(self, unit: Array, size: float) -> tuple[list[Array], list[Array], Array]:
         """Return the inequalities A x <= b of the model and of the domain, and the linear costs."""
-        problem, (_, absolute, radius) = self.problem, self.problem.regulariser.form
-        K, d, m = self.group.size, problem.d, self.groups
+        problem = self.problem
+        _, absolute, radius = self.problem.regulariser.form
+        K = self.group.size
+        d = problem.d
+        m = self.groups
+        # With w >= 0 the l1 norm is the sum of w, which needs no further variables.
         split = not problem.nonnegative and (absolute > 0.0 or radius < math.inf)
         n = d + m + (d if split else 0)
         l1 = np.zeros(n)

@@ -82,6 +82,7 @@ class LinearCosts(LearnedCosts):
     @property
     def weights(self) -> dict[str, float]:
         """The weights by the names of their features."""
+        # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 
     def site_costs(self, graph: Graph) -> Array:
@@ -89,5 +90,6 @@ class LinearCosts(LearnedCosts):
         return made
 
     def costs(self, graph: Graph) -> Array:
+        # B (X w) would round differently from (B X) w, of which the bracket of `Fit` speaks.
         made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

@@ -77,6 +77,7 @@ class PlanFunctions:
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
         self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
+        # The longest sum decides how large rounding errors can be.
         self._terms = max(self._terms, taken.size)
 
     def add_zero(self) -> None:
@@ -87,6 +88,7 @@ class PlanFunctions:
     def combined(self, rates: Array) -> Cuts:
         """Return Σ rate · function for each row of rates >= 0, with bounds of the rounding."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
+        # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)
         size = rates @ loss_size
         offset = rates @ loss - γ * size
@@ -108,6 +110,7 @@ def average(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
     are not trusted: they are made >= 0 here, with a sum <= 1 in each group. None is returned for
     weights that are not finite or have no positive entry.
     """
+    # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)
     total = np.bincount(group, alpha)
     if not np.isfinite(total).all() or total.max() <= 0.0:

@@ -176,16 +176,20 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     """
     made = checked_tasks(tasks)
     oracle = Oracle(made, negative)
+    # Costs are made and checked once for each graph, however many tasks are on it.
     known = _costs_by_graph(oracle.graphs, costs)
+    # The searches read costs in the order of the adjacency.
     ordered = {graph: known[graph][graph.forward.arcs] for graph in oracle.graphs}
 
     def work(task: Task) -> Path:
         return plan_of(task, known[task.graph], ordered[task.graph], negative)
 
+    # Searches release the interpreter lock, so that threads run in parallel.
     plans = tuple(thread_pool()[0].map(work, made))
     margin = np.zeros(len(made))
     share = np.array([1.0 / len(made[row.task].demonstrations) for row in oracle.rows])
     values = [one.value for one in oracle.evaluate([known[g] for g in oracle.graphs]).each]
+    # The loss of a task is the mean over its demonstrations.
     np.add.at(margin, [row.task for row in oracle.rows], share * np.array(values))
     rows = [
         compared_with_plan(task, plan, known[task.graph])
@@ -195,6 +199,7 @@ def evaluate(tasks: Sequence[Task], costs: Any, *, negative: str = "exact") -> E
     if isinstance(costs, LearnedCosts):
         likely = costs.log_likelihoods(made)
     report = Evaluation(made, plans, PerTask(*[*np.array(rows).T.copy(), margin, likely]))
+    # Costs of 0 make all paths shortest, and a perfect optimal_match would mislead.
     if len(made) > 1 and report.each.optimal.all() and not report.each.exact.any():
         warnings.warn(
             "every demonstration ties with its plan and none is the plan: these costs do not "
@@ -264,6 +269,7 @@ def compare(
     _check_same(first, second)
     if count("draws", draws) < 100:
         raise InputError(f"draws must be at least 100 for percentiles, got {draws}")
+    # Metrics are ratios of sums, so that sums over groups suffice for all draws.
     group = np.unique(np.array(group_numbers(first.tasks, by)), return_inverse=True)[1]
     sums = np.zeros((int(group.max()) + 1, 4 * len(metrics)))
     for j, name in enumerate(metrics):
@@ -288,11 +294,14 @@ def ratio_parts(name: str, each: PerTask) -> tuple[Array, Array]:
 
 def _resampled(sums: Array, rng: np.random.Generator, draws: int) -> Array:
     """Return, for each draw, the sum over n rows that are drawn with replacement from n rows."""
-    n, parts, left = sums.shape[0], [], draws
+    n = sums.shape[0]
+    parts = []
+    left = draws
     while left > 0:
         # The counts of rows are made in parts of at most 2 million numbers, 16 MB.
         some = min(left, max(1, 2_000_000 // n))
         rows = rng.integers(0, n, (some, n)) + n * np.arange(some)[:, None]
+        # Counting how often a row is drawn turns the sums into a single product.
         times = np.bincount(rows.ravel(), minlength=some * n).reshape(some, n)
         parts.append(times.astype(np.float64) @ sums)
         left -= some
@@ -314,6 +323,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
     """Return the plan of a task, for costs by arc and in the order of `Graph.forward`."""
     graph = task.graph
+    # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:
         with error_prefix(f"task {task.name}: "):
             return simple_if_needed(graph, costs, task.source, task.target, negative).path
@@ -336,6 +346,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
         rows.append((*met, *arcs, *visited, max(there, cost), cost))
     made = np.array(rows, dtype=np.float64)
     found: Array = made.mean(axis=0)
+    # A plan that is any of the demonstrations counts as a match.
     found[:2] = made[:, :2].max(axis=0)
     return found
 
@@ -353,6 +364,7 @@ def _check_same(first: Evaluation, second: Evaluation) -> None:
             "the same tasks in the same order"
         )
     for place, both in enumerate(zip(first.tasks, second.tasks, strict=True)):
+        # Graphs may differ in their features, so that paths are compared by their numbers.
         ways = [[p.numbers.tolist() + p.arcs.tolist() for p in t.demonstrations] for t in both]
         if both[0] is not both[1] and ways[0] != ways[1]:
             raise InputError(

@@ -136,6 +136,7 @@ def fit(
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
     """
+    # Runs end by the gap long before this, unless rounding prevents it.
     limits.setdefault("max_rounds", 10_000)
     ends = Limits(**limits)
     clock = Clock(ends.time_limit)
@@ -144,9 +145,11 @@ def fit(
     bundle = Bundle() if method == "bundle" else method
     if not isinstance(bundle, Bundle):
         raise InputError(f'method must be "bundle" or a Bundle with options, got {method!r}')
+    # Wrong options must fail before the choice of a strength takes time.
     begin = bundle.first(problem)
     positive("tol", tol)
     if problem.chooses:
+        # The choice must leave time for the fit itself.
         half = None if ends.time_limit is None else clock.left / 2.0
         chosen, near = choose(problem, Clock(half))
         problem = problem.changed(regulariser=Ridge(chosen.strength))
@@ -162,10 +165,12 @@ def fit(
     if chosen and chosen.ended == "interrupted" and status == "max_rounds":
         status = chosen.ended
     assert bracket.best is not None
+    # The values of the rounds come from plans in doubles; only this one is proved.
     proved = problem.at(bracket.best.w, prove=True)
     history = tuple(bracket.history)
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
     found = replace(found, chosen=chosen)
+    # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
     if said := _remedy(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
@@ -199,8 +204,10 @@ class _Bracket:
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
+        # Every lower bound is valid on its own, so that the best one counts.
         self.lower = max(self.lower, state.lower)
-        done, upper = len(self.history) + 1, self.best.value
+        done = len(self.history) + 1
+        upper = self.best.value
         self.history.append(FitRecord(done, point.value, self.lower, upper, self.clock.seconds))
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
         return "optimal" if upper - self.lower <= self.tol * upper else ""
@@ -263,6 +270,7 @@ def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> s
             "better; give less strength (a larger radius), other features, free signs "
             "(Problem(tasks, nonnegative=False)), or boost"
         )
+    # Checking all demonstrations takes as long as a round for each feature.
     if clock.left and all(_is_shortest(problem, j) for j in range(problem.d)):
         return (
             "there is nothing to learn: every demonstration is a shortest path by each feature "
@@ -278,8 +286,10 @@ def _is_shortest(problem: Problem, j: int) -> bool:
     if min(float(c.min(initial=0.0)) for c in costs) < 0.0:
         return False
     for row in problem.oracle.rows:
-        graph, c = problem.oracle.graphs[row.graph], costs[row.graph]
+        graph = problem.oracle.graphs[row.graph]
+        c = costs[row.graph]
         taken, _ = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)
+        # The factor allows for the rounding of the two sums.
         if c[row.path.arcs].sum() > c[taken].sum() * (1.0 + 1e-12):
             return False
     return True

@@ -51,10 +51,12 @@ def split(
     made = checked_tasks(tasks)
     if count("folds", folds) < 2:
         raise InputError(f"folds must be at least 2, got {folds}")
+    # The order of groups does not depend on hashes, so that folds are reproducible.
     group = np.array(group_numbers(made, by))
     sizes = np.bincount(group)
     if sizes.size < folds:
-        what, other = "groups", ""
+        what = "groups"
+        other = ""
         if isinstance(by, str) and by == "overlap":
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
@@ -86,8 +88,10 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
     for start in range(0, rows.shape[0], 256):
         shared = (rows[start : start + 256] @ columns).tocoo()
         i, j = shared.row + start, shared.col
+        # Arcs of both divided by arcs of either is the Jaccard index; half of it makes a cluster.
         near = shared.data / (size[i] + size[j] - shared.data) >= 0.5
         ends = label[owner[i[near]]], label[owner[j[near]]]
+        # Clusters of earlier blocks grow by the edges of this block.
         joined = sparse.coo_array((np.ones(ends[0].size), ends), shape=(label.size, label.size))
         label = connected_components(joined, directed=False)[1][label]
     found: list[int] = label.tolist()
@@ -96,7 +100,8 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
     """Return a row of 0 and 1 for each demonstration, and its task; columns are arcs of graphs."""
-    first, columns = {}, 0
+    first = {}
+    columns = 0
     for graph in dict.fromkeys(task.graph for task in tasks):
         first[graph] = columns
         columns += graph.arcs

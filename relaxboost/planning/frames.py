@@ -73,6 +73,7 @@ def from_pandas(
         ``y`` in degrees with lengths in metres. For missing values, numbers that are not finite,
         self-loops, nodes without coordinates and unknown values of text the message names the row.
     """
+    # Nodes and keys are labels, and never features.
     used = [source, target] if edge is None else [source, target, edge]
     check_table("edges", edges, used)
     ends = [edges[source].tolist(), edges[target].tolist()]
@@ -80,9 +81,11 @@ def from_pandas(
     others = []
     if features is None:
         others = [name for name in edges.columns if name not in used]
+        # Column names may be numbers, but features have names of text.
         features = list(map(str, others))
     X, names = _encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
+    # Without a table of nodes, nodes are numbered in the order in which they appear.
     labels = Labels(list(dict.fromkeys(ends[0] + ends[1])) if nodes is None else list(nodes.index))
     try:
         tail, head = (list(map(labels.number, some)) for some in ends)
@@ -153,6 +156,7 @@ def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
+    # A column called "a=b" wins over the class "b" of a column "a".
     whole = next((column for column in known if name.startswith(f"{column}=")), None)
     if whole is not None:
         return [str(whole)], name[len(str(whole)) + 1 :]
@@ -163,6 +167,7 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     """Return the features of a table and their names."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
+    # Features are found by text, whatever the names of columns are.
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     names = _terms(features)
     check_table("edges", table, columns_of(names, table.columns))
@@ -196,6 +201,7 @@ class _Columns:
                     f"{few(known, MANY)}"
                 )
             return [term]
+        # Columns of Booleans and of numbers have kinds b, i, u and f.
         texts = [
             part for part in parts if self.table[part].infer_objects().dtype.kind not in "biuf"
         ]
@@ -208,6 +214,7 @@ class _Columns:
                 f"{texts[0]!r} has {len(values)}, such as {values[0]!r}: leave it out, or make "
                 "classes of it"
             )
+        # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]
         return ["*".join([*others, f"{texts[0]}={value}"]) for value in values]
 
@@ -231,7 +238,8 @@ class _Columns:
             strange = ~self._text(column).isin(values)
             if strange.any():
                 first = int(strange.argmax())
-                row, value = self.table.index.tolist()[first], self._text(column)[first]
+                row = self.table.index.tolist()[first]
+                value = self._text(column)[first]
                 raise InputError(
                     f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the features "
                     f"do not know; they know {', '.join(sorted(values))}. Make it one of these, or "
@@ -258,6 +266,7 @@ def _positions(nodes: Any) -> Array:
     # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]
     off[:, 0] = (off[:, 0] + 180.0) % 360.0 - 180.0
+    # The origin is the middle, where the projection is exact.
     off -= 0.5 * (off.min(axis=0) + off.max(axis=0))
     off[:, 0] *= np.cos(np.radians(0.5 * (xy[:, 1].min() + xy[:, 1].max())))
     earth = 6_371_009.0  # metres, the mean radius

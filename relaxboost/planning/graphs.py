@@ -48,6 +48,7 @@ class Path:
     def __init__(self, graph: Graph, arcs: Whole) -> None:
         self.graph = graph
         self.arcs = np.array(arcs, dtype=np.int64)
+        # A path that changed would no longer be a path.
         self.arcs.flags.writeable = False
         if self.arcs.size == 0:
             raise InputError("a path needs at least one arc")
@@ -57,6 +58,7 @@ class Path:
                 f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, and arcs are numbered "
                 f"0 to {graph.arcs - 1}"
             )
+        # Each arc must start where the arc before it ends.
         broken = np.flatnonzero(graph.head[self.arcs[:-1]] != graph.tail[self.arcs[1:]])
         if broken.size:
             step = int(broken[0]) + 1
@@ -105,6 +107,7 @@ class Path:
         )
 
     def __hash__(self) -> int:
+        # Equal paths belong to the same graph object.
         return hash((id(self.graph), self.arcs.tobytes()))
 
     def __repr__(self) -> str:
@@ -173,6 +176,7 @@ class Graph:
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
+            # Nodes without arcs can only be known from the caller.
             nodes = int(max(self.tail.max(), self.head.max())) + 1
         self.labels = _labels(nodes)
         self.nodes = len(self.labels)
@@ -188,6 +192,7 @@ class Graph:
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
             raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
+        # Cached adjacencies and costs rely on these arrays.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
 
@@ -212,6 +217,7 @@ class Graph:
         """Return Bᵀ v, shape (S,), from a number per arc: the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
+    # Cached, because every fit and every prediction needs the product.
     @cached_property
     def arc_features(self) -> Array:
         """B X in doubles, the features that a linear cost sums along a path, shape (E, d)."""
@@ -246,6 +252,7 @@ class Graph:
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
         signs = np.tile([1.0, -1.0], self.arcs)
+        # Each column has two entries, so that the arrays of the sparse format are known.
         starts = np.arange(0, 2 * self.arcs + 1, 2)
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
@@ -280,6 +287,7 @@ class Graph:
         if key is not None and self.keys is None:
             raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
         start, far, arcs = self.forward
+        # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
         if key is not None and self.keys is not None:
@@ -287,6 +295,7 @@ class Graph:
             joining = [arc for arc in joining if self.keys[arc] == key]
         if not joining:
             raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
+        # The features of parallel arcs differ, so that a guess could be wrong.
         if len(joining) > 1:
             keys = "" if self.keys is None else "; graph.arc(tail, head, key) finds them"
             raise InputError(
@@ -341,6 +350,7 @@ class Graph:
                     f"arc {bad[0]} has {name} {ends[bad[0]]}, and nodes are numbered 0 to "
                     f"{self.nodes - 1}"
                 )
+        # A self-loop of negative cost would itself be a negative cycle.
         loops = np.flatnonzero(self.tail == self.head)
         if loops.size:
             raise InputError(
@@ -354,6 +364,7 @@ class Graph:
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
             raise InputError(f"sites need one row an arc, {self.arcs}, got {B.shape[0]}")
+        # Costs of sites >= 0 must give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
             raise InputError("sites must have finite entries >= 0")
         return B
@@ -362,6 +373,7 @@ class Graph:
         if features is None:
             return np.ones((self.size, 1))
         X = np.array(doubles("features", features))
+        # A single feature may be given without its second axis.
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
@@ -382,6 +394,7 @@ class Graph:
         if names is None:
             return tuple(f"x{j}" for j in range(d))
         made = tuple(str(name) for name in names)
+        # Costs are learned and applied by names, which must be unique.
         if len(made) != d or len(set(made)) != d:
             raise InputError(f"names need {d} different entries, one a feature, got {made}")
         return made
@@ -411,6 +424,7 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
             "from_pandas(edges, features=costs) does"
         )
     ignored = [name for name in graph.names if name not in names]
+    # The warning is given once for each graph and feature.
     if not graph.ignored.issuperset(ignored):
         graph.ignored.update(ignored)
         warnings.warn(
@@ -448,6 +462,7 @@ def error_prefix(where: str) -> Iterator[None]:
 
 def _numbers(name: str, given: ArrayLike) -> Whole:
     array = np.asarray(given)
+    # An empty list has the type float, and is rejected later with a better message.
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name} must be a list of whole numbers, got {array.dtype} {array.shape}")
     return array.astype(np.int64)

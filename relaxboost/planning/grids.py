@@ -74,6 +74,7 @@ def grid(
     ):
         if given not in allowed:
             raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
+    # Sites are the cells, so that their number is known without the arcs.
     H, W = free.shape
     tail, head, length = _arcs(free, neighbours, corners)
     if tail.size == 0:
@@ -92,6 +93,7 @@ def grid(
     return Graph(
         tail,
         head,
+        # Features of blocked cells may be nan, which must not reach products.
         np.where(free, X, 0.0).reshape(len(X), H * W).T,
         names=[f"layer {j}" for j in range(len(X))] if names is None else names,
         sites=sites,

@@ -26,6 +26,7 @@ def search(
     covers the whole graph.
     """
     nodes = start.size - 1
+    # An empty array stands for no estimates, because compiled code needs a fixed type.
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
@@ -40,6 +41,7 @@ def search(
         u = heap[0]
         size -= 1
         place[u] = -1
+        # The distance of a node is final when the node leaves the heap.
         if u == target:
             break
         if size > 0:
@@ -51,6 +53,7 @@ def search(
             if through < distance[v]:
                 estimate = through
                 if guided:
+                    # From here no path leads to the target.
                     if ahead[v] == np.inf:
                         continue
                     estimate += ahead[v]
@@ -103,7 +106,9 @@ def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: 
 @njit(nogil=True)
 def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Whole:
     """Return the arcs of the path that a search found, in order."""
-    count, node = 0, target
+    count = 0
+    node = target
+    # A first pass counts the arcs, so that the array has the right size.
     while node != source:
         node = tail[arcs[via[node]]]
         count += 1
@@ -130,12 +135,16 @@ def relax(
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
     via = np.full(nodes, -1, dtype=np.int64)
-    queue, queued = np.empty(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.bool_)
-    first, count, moves = 0, 1, 0
+    queue = np.empty(nodes, dtype=np.int64)
+    queued = np.zeros(nodes, dtype=np.bool_)
+    first = 0
+    count = 1
+    moves = 0
     queue[0], high[source] = source, 0.0
     rate = nodes * 2.0**-102
     while count > 0:
         u = queue[first]
+        # The queue is a ring: each node is in it at most once.
         first, count = (first + 1) % nodes, count - 1
         queued[u] = False
         for entry in range(start[u], start[u + 1]):
@@ -143,6 +152,7 @@ def relax(
             if not inside[v]:
                 continue
             total, rest = _added(high[u], low[u], cost[entry])
+            # Differences of leading parts are exact enough, because the distances are close.
             gain = (high[v] - total) + (low[v] - rest)
             if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
                 continue
@@ -175,6 +185,7 @@ def _cycle(via: Whole, near: Whole) -> int:
     """Return a node on a cycle of the entries `via`, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
+        # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
         node = first
         while node >= 0 and seen[node] == 0:
             seen[node] = first + 1
@@ -195,7 +206,9 @@ def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple
     whose slack is above a millionth of its numbers is not among them. A huge cost far from the path
     therefore does not widen the bracket.
     """
-    worst, where, size = np.inf, -1, 0.0
+    worst = np.inf
+    where = -1
+    size = 0.0
     for e in range(near.size):
         here, there = potential[near[e]], potential[far[e]]
         if here == np.inf or there == -np.inf:

@@ -172,13 +172,16 @@ class RecursiveLogit:
         tasks = checked_tasks(tasks)
         names = same_names([task.graph for task in tasks])
         groups = _groups(tasks, names)
+        # Weights are normalised, so that tol does not depend on their unit.
         total = sum(task.weight for task in tasks)
         weight = np.array([task.weight for task in tasks]) / total
         unit = _units(groups, names)
         at = self._first(groups, weight, unit)
-        rounds, status = 0, ""
+        rounds = 0
+        status = ""
         while not status:
             rounds += 1
+            # The decrement of Newton's method is invariant under units of features.
             step, gain = _newton_step(at, unit)
             if gain <= self.tol:
                 status = "optimal"
@@ -190,6 +193,7 @@ class RecursiveLogit:
         if status != "optimal":
             warnings.warn(_UNFINISHED[status].format(rounds), UserWarning, stacklevel=2)
         covariance = _inverse(at.hessian, unit, names)
+        # The sum of outer products of scores estimates their covariance (BHHH).
         outer = (at.scores * weight[:, None]).T @ (at.scores * weight[:, None])
         return LogitFit(
             utilities=at.beta,
@@ -251,6 +255,7 @@ class Walks:
         self.costs = costs
         with np.errstate(over="ignore"):
             self.weights = np.exp(-costs)
+        # Parallel arcs add up in M.
         M = self.matrix(self.weights)
         y = np.full(graph.nodes, np.nan)
         if np.isfinite(self.weights).all():
@@ -297,7 +302,9 @@ class Walks:
         far the target is. Costs below 0 do not prevent Dijkstra's search for δ: because of
         M y < y the costs c + log y_tail − log y_head are positive.
         """
-        graph, π = self.graph, self.potential
+        graph = self.graph
+        π = self.potential
+        # Rounding may leave reduced costs a little below 0.
         reduced = np.maximum(self.costs + π[graph.tail] - π[graph.head], 0.0)
         start, far, arcs = graph.backward
         away = search(start, far, reduced[arcs], target, -1, NOTHING)[0]
@@ -314,6 +321,7 @@ class _Block:
         self.walks = walks
         self.places = places
         self.source = source[places]
+        # Trips to the same target share a column.
         targets, self.column = np.unique(target[places], return_inverse=True)
         self.z = walks.to(targets)
         self.there = self.z[self.source, self.column]
@@ -384,14 +392,18 @@ def _point(groups: Sequence[_Group], weight: Array, beta: Array) -> _Point:
     for group in groups:
         X, tail, head = group.X, group.graph.tail, group.graph.head
         for block in _sums(Walks(group.graph, -(X @ beta)), group.source, group.target):
-            walks, z, at = block.walks, block.z, group.places[block.places]
+            walks = block.walks
+            z = block.z
+            at = group.places[block.places]
             ends = block.source, block.column
             b = np.zeros_like(z)
+            # Several trips may have the same pair of ends.
             np.add.at(b, ends, weight[at] / block.there)
             u = walks.solve(b, transposed=True)[tail]
             flow = walks.weights * np.einsum("et,et->e", u, z[head])
             mixed = np.empty((group.graph.arcs, beta.size))
             mean = np.empty((at.size, beta.size))
+            # A matrix of derivatives is sparse, and a solve for all targets at once is fast.
             for k in range(beta.size):
                 dz = walks.solve(walks.matrix(walks.weights * X[:, k]) @ z)
                 mean[:, k] = dz[ends] / block.there
@@ -424,6 +436,7 @@ def _units(groups: Sequence[_Group], names: Sequence[str]) -> Array:
 
 def _spectrum(hessian: Array, unit: Array) -> tuple[Array, Array]:
     """Return eigenvalues and eigenvectors of the negative Hessian in units of the features."""
+    # The Hessian is symmetric, and negative semidefinite up to rounding.
     values, vectors = np.linalg.eigh(-hessian * np.outer(unit, unit))
     return values, vectors
 
@@ -444,7 +457,8 @@ def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
     """Return the first point that gains enough while the step is halved, or None."""
-    slope, t = float(at.gradient @ step), 1.0
+    slope = float(at.gradient @ step)
+    t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.
     while t * slope > max(1e-3 * tol, 1e-12 * abs(at.value)):
         try:

@@ -36,6 +36,7 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
+        # An arc beyond the last entry is compared with the first one, and differs.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
@@ -102,7 +103,9 @@ class CountedArcs(PathLoss):
             raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
         each *= self.scale
         on = -each[arcs] if self.missed else np.zeros(arcs.size)
+        # The constant is the loss of a path that misses every arc.
         constant = float(np.abs(on) @ times)
+        # A sparse representation keeps searches with few gains fast.
         if not self.strayed:
             return Gains(constant, arcs, on)
         each[arcs] = on
@@ -167,6 +170,7 @@ class Distance(PathLoss):
         graph = demonstration.graph
         if graph.position is None:
             raise InputError("Distance needs a graph with position, an array of shape (nodes, 2)")
+        # Only the nodes of the demonstration are in the tree, however large the graph is.
         tree = cKDTree(graph.position[demonstration.numbers])
         away = tree.query(graph.position, distance_upper_bound=self.reach)[0]
         return Gains(0.0, None, self.scale * np.minimum(away / self.reach, 1.0)[graph.head])
@@ -190,6 +194,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     values = np.asarray(gains.values, dtype=np.float64)
     arcs = None if gains.arcs is None else np.asarray(gains.arcs, dtype=np.int64)
     if arcs is not None:
+        # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
             raise InputError(f"{loss!r}: gains need one value for each of its arcs, each once")
@@ -202,6 +207,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
     made = Gains(float(gains.constant), arcs, values)
     own = made.total(demonstration.arcs)
     size = abs(made.constant) + np.abs(values).max(initial=0.0)
+    # The sum of a user-defined loss may have rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
             f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "

@@ -90,6 +90,7 @@ def zoom(axes: Any, margin: float = 0.3) -> Any:
     half = np.maximum(half, 0.6 * half.max()) + margin * half.max()
     seen = np.sort([axes.get_xlim(), axes.get_ylim()]).T
     low, high = np.maximum(middle - half, seen[0]), np.minimum(middle + half, seen[1])
+    # Rows of a grid run downwards.
     flipped = axes.yaxis_inverted()
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
     if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
@@ -201,6 +202,7 @@ class _Drawing:
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)
+        # Costs per site become costs per arc before means over lines or cells are taken.
         c = C
         if learned or C.size != graph.arcs:
             c = costs.costs(graph) if learned else graph.costs(C)
@@ -278,6 +280,7 @@ class _Drawing:
             style = dict(_STYLES[kind])
             style["linewidth"] *= 1.0 if len(some) <= MANY else 0.3
             wide = 1.2 * style["linewidth"] + 0.6
+            # A white rim separates paths that run over each other.
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
             for place, path in enumerate(some):
                 name = kind.removesuffix("s") + (f", {len(some)} paths" if len(some) > 1 else "")

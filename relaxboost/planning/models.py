@@ -88,12 +88,14 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
     else:
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
+        # Lists and numbers of Python are what JSON can hold.
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:  # NaN, infinity
         raise InputError(f"these costs cannot be saved: {error}") from None
+    # A file that could not be read back must not be written.
     _model(target, json.loads(text))
     write_atomically(target, (text + "\n").encode())
 
@@ -115,6 +117,7 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     """Return the costs of the content of a file, checked."""
+    # The format decides which fields are expected.
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
@@ -122,6 +125,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
             f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes a model"
         )
     version = content.pop("version", None)
+    # True equals 1 in Python, but not in a file.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
             f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
@@ -133,8 +137,10 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
         if name not in content:
             raise InputError(f"{file} lacks the field {name!r}; write the model again")
         _check(file, content, name, rule, holds)
+    # An unknown field may change the meaning of costs, and must not be ignored.
     if more := sorted(set(content) - set(rules)):
         raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
+    # Weights belong to names, which must be unique.
     d = len(content["names"])
     _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
     return _linear(file, content) if kind == FORMAT else _boosted(file, content)
@@ -160,6 +166,7 @@ def _without_tasks(fit: Any) -> LinearModel:
         )
     problem = fit.problem
     common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
+    # A dict keeps the order of the tasks, and each loss once.
     losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
         **common,
@@ -188,6 +195,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         {"round": term.round, "coefficient": float(term.coefficient)} | term.hypothesis.described()
         for term in boosted.terms
     ]
+    # A subclass of a learner may have other hypotheses.
     if _LEARNERS.get(type(learner).__name__, (None,))[0] is not type(learner):
         raise InputError(
             f"costs of {learner!r} cannot be saved; boost with RegressionStumps() or Trees()"
@@ -205,7 +213,8 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
     """Return the boosted costs of the fields of a file."""
-    names, rounds = tuple(content["names"]), content["rounds"]
+    names = tuple(content["names"])
+    rounds = content["rounds"]
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
     with _damage(file, "loss"):
         loss = _loss(content, names)
@@ -282,6 +291,7 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
     sound = sum(sizes) < 1e100 if costs.loss.link == "additive" else max(sizes, default=0.0) < 600.0
     _check(file, content, "terms", "of costs that doubles hold", lambda _: sound)
+    # Writing the costs again shows fields that the constructors changed or ignored.
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
         raise InputError(f"{file}: {odd[0]} has values that no costs have; write the model again")
@@ -292,6 +302,7 @@ def _read(file: Path) -> dict[str, Any]:
         what = "is no file" if file.exists() else "does not exist"
         raise InputError(f"{file} {what}; name a model written by relaxboost plan fit --out")
     try:
+        # RecursionError is raised for files with thousands of brackets.
         content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is no JSON file of costs: {error}") from None
@@ -310,6 +321,7 @@ def _check(
     """Raise if a field breaks its rule."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
+        # A message must not repeat a whole table of terms.
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise InputError(f"{file}: {name} must be {rule}, got {shown}")
 

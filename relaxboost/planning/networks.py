@@ -71,6 +71,7 @@ def from_networkx(
         )
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
+    # Both arcs of an edge follow each other, so that they can share a site.
     if not G.is_directed():
         edges = [edge for u, v, *rest in edges for edge in ((u, v, *rest), (v, u, *rest))]
     labels = Labels(G.nodes)
@@ -116,8 +117,10 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     costs = costs.costs(graph) if isinstance(costs, LearnedCosts) else costs
     if costs is not None:
         data["cost"] = arc_costs(graph, costs).tolist()
+    # A DiGraph would keep only one of several parallel arcs.
     many = np.unique(graph.tail * graph.nodes + graph.head).size < graph.arcs
     G = nx.MultiDiGraph() if many else nx.DiGraph()
+    # An empty position stands for none.
     at = [()] * graph.nodes if graph.position is None else map(tuple, graph.position.tolist())
     G.add_nodes_from((graph.label(v), {"pos": xy} if xy else {}) for v, xy in enumerate(at))
     keys = graph.keys or (None,) * graph.arcs  # networkx replaces None by 0, 1, ...
@@ -132,6 +135,7 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     """Return the edges of a networkx graph with their data, or raise for another object."""
     if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
         raise InputError(f"a networkx graph is needed, got {type(G).__name__}")
+    # Only multigraphs have keys.
     edges = list(G.edges(data=True, **({"keys": True} if G.is_multigraph() else {})))
     if all(edge[0] == edge[1] for edge in edges):
         raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
@@ -184,6 +188,7 @@ def _columns(
     names: list[str] = []
     columns = []
     for name in attributes:
+        # A frame aligns dicts by their keys, so that a missing key becomes nan.
         table = pd.DataFrame([_parts(name, data.get(name)) for _, data in things], dtype=object)
         bad = np.argwhere(~table.map(_is_number).to_numpy())
         if bad.size:
@@ -204,12 +209,14 @@ def _parts(name: str, value: Any) -> dict[Hashable, Any]:
     """Return the value of an attribute, a number, a dict or an array, by names for columns."""
     if isinstance(value, Mapping):
         return dict(value)
+    # Arrays and lists have no names for their entries.
     if np.ndim(value) == 1:
         return {f"{name}[{place}]": part for place, part in enumerate(value)}
     return {name: value.item() if isinstance(value, np.ndarray) and not value.ndim else value}
 
 
 def _is_number(value: Any) -> bool:
+    # Complex numbers, texts and None are no features.
     return isinstance(value, Real | np.bool_) and math.isfinite(value)
 
 

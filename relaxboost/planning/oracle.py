@@ -146,6 +146,7 @@ class Oracle:
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
         """Return the groups of demonstrations with the same target, in a part for each thread."""
+        # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):
             members[row.graph, row.target].append(i)
@@ -161,7 +162,8 @@ class Oracle:
         self, ready: list[_Priced], rows: list[int], prove: bool, clock: Clock | None
     ) -> list[tuple[int, AugmentedPlan]]:
         """Return the plans of demonstrations that lead to the same target on the same graph."""
-        priced, target = ready[self.rows[rows[0]].graph], self.rows[rows[0]].target
+        priced = ready[self.rows[rows[0]].graph]
+        target = self.rows[rows[0]].target
         # If all gains are <= 0, the distances without loss never exceed those with it. They are
         # estimates for A*, and worth a search if at least two demonstrations use them.
         ahead = NOTHING
@@ -181,9 +183,12 @@ class Oracle:
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
         """Return the best path at costs less gains."""
-        graph, ordered = priced.graph, priced.less(row.gains)
+        graph = priced.graph
+        ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING
-        relaxed, least, exact = low.size > 0 and self.negative == "relaxed", np.nan, True
+        relaxed = low.size > 0 and self.negative == "relaxed"
+        least = np.nan
+        exact = True
         if relaxed:
             ordered = ordered - low
         if relaxed or low.size == 0:
@@ -197,10 +202,12 @@ class Oracle:
             with error_prefix(f"task {self.tasks[row.task].name}: "):
                 costs = ordered[graph.place]
                 plan = simple_if_needed(graph, costs, row.source, row.target, self.negative)
-            taken, exact = plan.path.arcs, plan.complete
+            taken = plan.path.arcs
+            exact = plan.complete
             least = plan.claimed if plan.potential is None else check_plan(plan).lower
         if relaxed:  # all arcs below 0 are free and taken; costs minus gains were rounded once
-            taken, exact = np.union1d(taken, graph.forward.arcs[low < 0.0]), False
+            taken = np.union1d(taken, graph.forward.arcs[low < 0.0])
+            exact = False
             least = down(down(least) + down(sum_bounds(low)[0] * (1.0 + 2.0 * UNIT)))
         shown = priced.costs[row.path.arcs]
         value = float(shown.sum() - priced.costs[taken].sum()) + row.gains.total(taken)
@@ -209,7 +216,8 @@ class Oracle:
         bound = float(shown.sum()) + row.gains.constant - least
         bound += 4.0 * UNIT * (len(row.path) + 2) * float(size)
         if value <= 0.0:  # the demonstration is a path too
-            taken, value = row.path.arcs, 0.0
+            taken = row.path.arcs
+            value = 0.0
         return AugmentedPlan(taken, value, exact, bound)
 
 
@@ -217,7 +225,8 @@ class _Priced:
     """A graph with costs, from which loss-augmented costs are made."""
 
     def __init__(self, graph: Graph, costs: Array) -> None:
-        self.graph, self.costs = graph, arc_costs(graph, costs)
+        self.graph = graph
+        self.costs = arc_costs(graph, costs)
         self.sorted = self.costs[graph.forward.arcs]
 
     def less(self, gains: Gains) -> Array:

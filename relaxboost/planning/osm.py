@@ -75,6 +75,7 @@ def from_osmnx(
     """
     import pandas as pd
 
+    # An undirected graph would lose the one-way streets.
     every = edges_of(G)
     if not G.is_directed():
         raise InputError(
@@ -87,6 +88,7 @@ def from_osmnx(
             "the graph does not say in which units its coordinates are; for degrees: "
             'G.graph["crs"] = "epsg:4326"'
         )
+    # A DiGraph has no keys, and gets the key 0.
     edges = [(*edge[:2], edge[2] if len(edge) == 4 else 0, edge[-1]) for edge in every]
     edges = [edge for edge in edges if edge[0] != edge[1]]
     read = _Tags(edges, speeds or {})
@@ -94,6 +96,7 @@ def from_osmnx(
         read.notes.append(f"self-loops left out: {len(every) - len(edges)}")
     names = [edge[:3] for edge in edges]
     table = pd.DataFrame(zip(*zip(*names, strict=True), strict=True), columns=["from", "to", "key"])
+    # Errors name an edge by its ends and key; a MultiIndex could not hold all labels.
     table.index = pd.Index(names, tupleize_cols=False)
     for name in columns_of(features):
         table[name] = read.column(name)
@@ -145,6 +148,7 @@ class _Tags:
         numbers = np.array(list(map(_number, values)))
         if name in ("length", "travel_time"):
             self._check_sign(name, numbers)
+        # A few odd tags do not turn a column of numbers into text.
         if 2 * np.isfinite(numbers).sum() > len(values) - sum(missing):
             return self._filled(name, np.where(np.isfinite(numbers), numbers, np.nan))
         several = sum(isinstance(_list(value), list) for value in values)
@@ -166,12 +170,14 @@ class _Tags:
         """Return km/h: from attributes, or else tags, the user's speeds, or means."""
         told = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
+        # A speed of 0 is a mistake of the map, and would make the time infinite.
         made = np.where(made > 0.0, made, [_kph(tag) for tag in told])
         given = 0
         for place, tag in enumerate(told):
             for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
-                    made[place], given = positive("speeds", self.speeds[word]), given + 1
+                    made[place] = positive("speeds", self.speeds[word])
+                    given = given + 1
         if given:
             self.notes.append(f"speeds gave that of {given} of {len(told)} edges")
         return self._filled("speed_kph", made)
@@ -190,6 +196,7 @@ class _Tags:
                 'no edge has a speed; give speeds={"residential": 30, ...} in km/h, '
                 "or leave travel_time out of features"
             )
+        # Classes without any number get the mean of the classes, as in OSMnx.
         other = float(np.mean(list(means.values())))
         filled = [means.get(kind, other) for kind in self.classes]
         told = dict(zip(self.classes[~known].tolist(), np.array(filled)[~known], strict=True))
@@ -204,6 +211,7 @@ class _Tags:
 
 def _list(value: Any) -> Any:
     """Return the list that a text such as "['a', 'b']" holds, and other values unchanged."""
+    # GraphML files hold lists as text.
     if isinstance(value, str) and value.startswith("["):
         try:
             return ast.literal_eval(value)

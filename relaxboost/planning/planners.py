@@ -42,6 +42,7 @@ def shortest_arcs(
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
+    # The search ends without the target if no path leads to it.
     if np.isinf(distance[target]):
         raise no_path(graph, source, target)
     return trace(via, arcs, graph.tail, source, target), distance
@@ -90,10 +91,12 @@ def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
         potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, taken), costs, potential, "dijkstra")
     reached, reaching = between(graph, source, target)
+    # Cycles off all ways from source to target do no harm.
     inside = reached & reaching
     distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
     if on >= 0:
         raise _around(graph, costs, via, on)
+    # The infinite values separate the parts that no path passes.
     potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
     path = Path(graph, trace(via, arcs, graph.tail, source, target))
     return Plan(path, costs, potential, "bellman-ford")
@@ -145,21 +148,25 @@ class Simple:
         usable = inside[graph.tail] & inside[graph.head]
         usable &= (graph.head != source) & (graph.tail != target)
         kept = np.flatnonzero(usable)
+        # A path with the fewest arcs is a start for the case that time runs out.
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
         # HiGHS closes gaps to 1e-6. With costs up to 2^13 this is 1e-10 of the largest cost.
         exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
         tolerance = 1e-6
         scaled = np.ldexp(costs[kept], -exponent)
-        least, proved = sum_bounds(np.minimum(scaled, 0.0))[0], False
+        least = sum_bounds(np.minimum(scaled, 0.0))[0]
+        proved = False
         found = _solved(graph, kept, scaled, (source, target), self.time_limit)
         if found.status not in (0, 1):
             raise InputError(f"HiGHS failed: {found.message} Round the costs, or drop small ones")
         if found.mip_dual_bound is not None:
             least = max(least, float(found.mip_dual_bound) - tolerance)
+        # HiGHS may stop before it has a feasible point.
         if found.x is not None:
             used = kept[found.x[: kept.size] > 0.5]
-            after, path = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True)), [source]
+            after = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True))
+            path = [source]
             while path[-1] in after:
                 path.append(int(graph.head[after[path[-1]]]))
             arcs = np.array([after[node] for node in path[:-1]])
@@ -177,7 +184,9 @@ def _solved(
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
-    flow, nodes, most = graph.incidence[:, kept].tocsr(), graph.nodes, graph.nodes - 1.0
+    flow = graph.incidence[:, kept].tocsr()
+    nodes = graph.nodes
+    most = graph.nodes - 1.0
     balance = np.zeros(nodes)
     balance[list(ends)] = 1.0, -1.0
     # The rank of the head of an arc with flow is at least 1 above that of its tail.
@@ -231,7 +240,8 @@ def shortest_path(
     InputError
         For costs that do not fit the graph.
     """
-    how, c = _planner(planner), arc_costs(graph, costs)
+    how = _planner(planner)
+    c = arc_costs(graph, costs)
     return how(graph, c, *ends(graph, source, target))
 
 
@@ -259,7 +269,8 @@ def shortest_paths(
     NoPath, NegativeCycle, InputError
         As `shortest_path`; the message names the first pair that causes an error.
     """
-    how, c = _planner(planner), arc_costs(graph, costs)
+    how = _planner(planner)
+    c = arc_costs(graph, costs)
     asked = []
     for place, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
@@ -268,6 +279,7 @@ def shortest_paths(
             asked.append(ends(graph, *pair))
     if not asked:
         raise InputError("the list of pairs is empty; give at least one (source, target)")
+    # Negative costs and user-defined planners are handled pair by pair.
     found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
     for i, (s, t) in enumerate(asked):
         if i not in found:

@@ -133,6 +133,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)
+    # The exact sum, rounded upwards, bounds the least cost from above.
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
@@ -150,6 +151,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
+    # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
     lower = _below(π[target] - π[source], worst, size, graph.nodes)
@@ -170,6 +172,7 @@ def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
     each slack is wrong by at most three roundings of numbers up to 3 size.
     """
+    # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
     if worst > 8.0 * UNIT * size:
         each = 0.0

@@ -99,11 +99,13 @@ class Problem:
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
+        # Master problems use this scale even if the regulariser does not.
         self.rms = root_mean_squares(self.arc_features)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
     def _use(self, oracle: Oracle) -> None:
         self.oracle = oracle
+        # Neighbouring demonstrations go to different groups, which balances the groups.
         self.groups = np.arange(len(oracle.rows)) % GROUPS
         self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
@@ -185,10 +187,12 @@ class Problem:
             See `Oracle.evaluate`.
         """
         weights = self.weights(w)
+        # A single pass over the demonstrations gives value, cuts and plans.
         found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
         size = self.regulariser.value(self.scale * weights)
         bound = math.nan
         if prove:
+            # Ω is rounded upwards before the losses are added.
             above = size + 2.0 * roundoff(self.d + 8) * abs(size)
             bound = up(up(above) + self._above(found, weights))
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
@@ -203,8 +207,10 @@ class Problem:
 
         R_i >= ℓ_i + <., w> holds for every path that is taken.
         """
-        functions, p = PlanFunctions(self.arc_features), self.oracle.weights
+        functions = PlanFunctions(self.arc_features)
+        p = self.oracle.weights
         for row, answer in zip(self.oracle.rows, found.each, strict=True):
+            # The plan of a demonstration without loss is the demonstration itself.
             if answer.value > 0.0:
                 functions.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
@@ -238,13 +244,16 @@ class Problem:
         errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
+        # The slope moves in the direction that lowers the bound.
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
+        # A convex combination of two valid cuts is a valid cut.
         s = self.regulariser.reach(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
         won = s * cut.offset
         bound = won - conjugate - 4.0 * UNIT * (abs(won) + abs(conjugate))
+        # Ω and R are >= 0, so that 0 is always a lower bound.
         return max(down(bound), 0.0) if math.isfinite(bound) else 0.0
 
 

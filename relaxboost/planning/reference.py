@@ -73,10 +73,12 @@ def reference(
     problem = as_problem(tasks, regulariser)
     _check(problem)
     clock = Clock()
+    # Solvers of linear programs cannot take a ridge.
     about = repr(problem.regulariser) if problem.regulariser.form.square > 0.0 else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
     best: FitPoint | None = None
-    lower, status = 0.0, ""
+    lower = 0.0
+    status = ""
     # The optimum may lie where a cycle costs 0, and rounding may make it negative. Later tries
     # therefore stay away from negative cycles by these shares of the size of costs.
     for inside in (0.0, 1e-7, 1e-5, 1e-3):
@@ -85,6 +87,7 @@ def reference(
         status = status or said
         if program.w.value is None or not np.isfinite(program.w.value).all():
             continue
+        # Cycles may help or harm, so that both cuts are evaluated.
         lower = max(lower, *(problem.lower(program.cut(cycles)) for cycles in (False, True)))
         try:
             best = problem.at(problem.project(np.array(program.w.value)), prove=True)
@@ -171,6 +174,7 @@ class _Program:
             own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
             loss = loss + own @ free
             rules.append(self.won)
+        # The demonstration may be the best plan, and then has loss 0.
         rules += [self.below, loss <= slack]
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
@@ -183,15 +187,19 @@ class _Program:
         do harm if they are rounding errors. If planning is relaxed, arcs that are free count, each
         with the amount of ρ that paths leave.
         """
-        functions, rates = PlanFunctions(self.problem.arc_features), []
+        functions = PlanFunctions(self.problem.arc_features)
+        rates = []
         p = self.problem.oracle.weights
         flow = _multipliers(self.below)
         free = None if self.won is None else _multipliers(self.won)
         γ = roundoff(flow.size + 16)
         for k, part in enumerate(self.parts):
-            row, at, graph = part.row, part.at, self.problem.oracle.graphs[part.row.graph]
+            row = part.row
+            at = part.at
+            graph = self.problem.oracle.graphs[part.row.graph]
             paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
+            # A solver may make a flow exceed the weight of its demonstration.
             shrink = min(1.0, p[k] / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
             taken = np.zeros(graph.arcs)
             for arcs, amount in paths:
@@ -223,7 +231,9 @@ def _multipliers(constraint: Any) -> Array:
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
     """Return π_head − π_tail for each inequality, the place of each π_target, and rows' parts."""
-    blocks, parts, targets = [], [], []
+    blocks = []
+    parts = []
+    targets = []
     first = potentials = 0
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]

@@ -52,6 +52,7 @@ class Regulariser(ABC):
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
+        # Without an l1 part the sum is left out, because 0 times an overflow is nan.
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
@@ -64,6 +65,7 @@ class Regulariser(ABC):
         over = np.maximum(_size(v, nonnegative) - absolute, 0.0)
         μ = 0.0
         if radius < math.inf:
+            # The optimal μ makes the l1 norm of the maximiser equal to the radius.
             μ = max(float(over.max()) - _height(over, square * radius), 0.0)
             over = np.maximum(over - μ, 0.0)
         if square == 0.0 and over.any():
@@ -83,6 +85,7 @@ class Regulariser(ABC):
         """Return Ω as a cvxpy expression of w, and constraints."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
+        # A radius of inf is no constraint.
         rules = [cp.norm1(w) <= radius] if radius < math.inf else []
         return size + absolute * cp.norm1(w), rules
 

@@ -77,6 +77,7 @@ class PlanningLoss(Loss):
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
         if isinstance(self.base, LinearCosts):
+            # The tasks of a fit are not needed, and would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
         elif np.ndim(self.base):  # type: ignore[arg-type]
             raise InputError(
@@ -151,6 +152,7 @@ class PlanningRisk(Risk):
         p = Empirical(self.sites, weights).p
         if not (p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
+        # A weak learner cannot distinguish sites with equal features.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
         """The different rows of features, one for each entry of F."""
@@ -176,10 +178,13 @@ class PlanningRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R and its gradient in L²(P̂); for the exponential link that in C, at C(F)."""
         found = self.oracle.evaluate(self.arc_costs(F))
-        rates, value = self.oracle.weights, found.value
+        rates = self.oracle.weights
+        value = found.value
         plans = [answer.taken for answer in found.each]
+        # The gradient of a margin loss is the demonstration minus the plan.
         away = self._passed(self._shown, rates) - self._passed(plans, rates)
         gradient = self._shared(self._gathered(away)) / self.measure.p
+        # The regulariser is measured in the same geometry as the gradient.
         if self.loss.strength:
             value += 0.5 * self.loss.strength * self.measure.inner(F, F)
             gradient += self.loss.strength * F

@@ -33,6 +33,7 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
                 f"{called(what, table)} has no column {name!r}, only "
                 f"{', '.join(map(str, table.columns))}; add it, or rename another"
             )
+        # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:
             raise InputError(
                 f"{called(what, table)} has two columns that are called {name!r}; rename one"
@@ -54,6 +55,7 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
 def numbers(what: str, table: Any, name: str) -> Array:
     """Return a column as finite doubles, or raise."""
     try:
+        # Columns of pandas may hold its own missing value.
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(

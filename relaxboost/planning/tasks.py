@@ -59,6 +59,7 @@ class Task:
         self.graph = graph
         self.name = name if name is not None else f"{source!r} -> {target!r}"
         self.loss = Missed() if loss is None else loss
+        # Errors of one of many tasks must name the task.
         with error_prefix(f"task {self.name}: "):
             self.source = graph.node(source)
             self.target = graph.node(target)
@@ -84,6 +85,7 @@ class Task:
         path = given
         if not isinstance(given, Path):
             path = self.graph.path(cast("Sequence[Hashable]", given))
+        # Arc numbers mean nothing on another graph.
         elif given.graph is not self.graph:
             raise InputError("the demonstration is a path of another graph")
         for what, found, wanted in (
@@ -107,6 +109,7 @@ def _several(given: Any) -> list[Any]:
     """Return the list of demonstrations, which may have been given without a list."""
     if isinstance(given, Path):
         return [given]
+    # A text is iterable, but a sequence of letters is hardly meant.
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
@@ -120,6 +123,7 @@ def _several(given: Any) -> list[Any]:
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
     """Return tasks as a tuple, or raise if there are none or some are not tasks."""
+    # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"give a list of tasks, [task], got {tasks!r:.60}")
     made = tuple(tasks)

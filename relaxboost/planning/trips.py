@@ -92,6 +92,7 @@ def paths_from_pandas(
         kind = type(graph).__name__
         raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes a Graph")
     known = getattr(trips, "columns", ())
+    # Edges say more than nodes, because arcs may be parallel.
     step = "edge" if "edge" in known else "node"
     check_table("trips", trips, ["trip", step])
     if "order" in known:
@@ -101,6 +102,7 @@ def paths_from_pandas(
     tasks: list[Task] = []
     joined: list[Join] = []
     dropped: dict[Hashable, str] = {}
+    # Trips keep the order in which they appear in the table.
     for trip, rows in trips.groupby("trip", sort=False, observed=True)[step]:
         try:
             tasks.append(reader.task(trip, rows.items(), loss))
@@ -111,12 +113,14 @@ def paths_from_pandas(
             if file is not None:
                 where = f"{file}, line {reader.row}, trip {trip!r}"
             dropped[trip] = f"{where}: {error}"
+    # Without any trip left there is nothing to learn.
     if dropped and (bad == "refuse" or not tasks):
         remedy = '; bad="drop" leaves them out' if tasks else ""
         count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
         raise InputError(f"{next(iter(dropped.values()))} ({count})")
     made = Trips(tasks)
-    made.joined, made.dropped = tuple(joined), dropped
+    made.joined = tuple(joined)
+    made.dropped = dropped
     return made
 
 
@@ -124,13 +128,15 @@ def _ordered(trips: Any) -> Any:
     """Return trips in order, or raise at an order that is text, in which 10 is before 9."""
     import pandas as pd
 
-    order, rows = trips["order"], trips.index.tolist()
+    order = trips["order"]
+    rows = trips.index.tolist()
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
             f"{at('trips', trips, rows[first])}: order is not a number, but {order.iloc[first]!r}; "
             "make numbers of the column, with astype(float), or times, with pandas.to_datetime"
         )
+    # A stable sort would hide that the order of these rows is unknown.
     twice = trips.duplicated(["trip", "order"]).to_numpy()
     if twice.any():
         raise InputError(
@@ -150,12 +156,14 @@ class _Reader:
         self.gaps = gaps
         self.graph = graph = graph.original if isinstance(graph, TurnGraph) else graph
         self._lengths = {name: self._feature(name) for name in (parallel, gaps) if name is not None}
+        # Trips have many steps, so that the arcs between two nodes are looked up.
         self._between: dict[tuple[int, int], list[int]] = {}
         for arc, pair in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
             self._between.setdefault(pair, []).append(arc)
         self._known = self._edges() if by_edge else {}
         for node in range(0 if by_edge else graph.nodes):
             self._known[graph.label(node)] = node
+        # The same gap often occurs in many trips.
         self._found: dict[tuple[int, int], Any] = {}
         self.joined: list[Join] = []
         self.row: Hashable = None
@@ -171,6 +179,7 @@ class _Reader:
             own = [first] if self.by_edge else []
             if self.by_edge:
                 first, last = int(self.graph.tail[first]), int(self.graph.head[last])
+            # A row that repeats a node is a gap, unless rows are edges.
             if here is not None and (here != first or not own):
                 arcs += self._step(trip, here, first)
             arcs += own
@@ -178,7 +187,9 @@ class _Reader:
         if not arcs:
             raise InputError("the trip has one node, and needs two; leave it out")
         path = self.graph.path(arcs=arcs)
+        # Turns may be forbidden, which only the turn graph knows.
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
+        # A task needs two different ends.
         if path.source == path.target:
             raise InputError(
                 f"from {path.nodes[0]!r} back to it: no shortest path does so; cut the trip in "
@@ -190,7 +201,8 @@ class _Reader:
         """Return the arc that joins two nodes, or the arcs that join a gap, or raise."""
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
-            keys, first = self.graph.keys, self.graph.names[0]
+            keys = self.graph.keys
+            first = self.graph.names[0]
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
                 f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
@@ -220,6 +232,7 @@ class _Reader:
         first = self.graph.names[0]
         if u == v:
             what = f"{names[0]!r} comes twice in a row; leave one out"
+        # Trips against a one-way street are frequent in recorded data.
         elif (v, u) in self._between and (u, v) not in self._between:
             back = self.graph.arc_name(self._between[v, u][0])
             what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
@@ -236,6 +249,7 @@ class _Reader:
         what = f"{'edge' if self.by_edge else 'node'} {name!r}"
         if number == -2:
             raise InputError(f"{what} may be several; give (source, target, {name!r})")
+        # Files often turn numbers into text, or text into numbers.
         for other in (str(name), int(name) if str(name).isdecimal() else None):
             if other in self._known:
                 raise InputError(f"{what} is {other!r} in the graph; make both of one type, astype")

@@ -49,6 +49,7 @@ class TurnGraph(Graph):
         """
         if path.graph is not self.original:
             raise InputError("lift needs a path of the graph that the turns were made of")
+        # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
         # Turns are sorted by the arc before and then by the arc after, so that these are ascending.
         there = self.before * self.original.arcs + self.after
@@ -75,6 +76,7 @@ class TurnGraph(Graph):
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
     """Return the arcs that each turn of a graph joins: arc before and arc after, ascending."""
     start, _, arcs = graph.forward
+    # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
     before = np.repeat(np.arange(graph.arcs), count)
     place = np.arange(before.size) - np.repeat(np.cumsum(count) - count, count)
@@ -174,6 +176,7 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
     step = graph.position[graph.head] - graph.position[graph.tail]
 
     def angles(before: Whole, after: Whole) -> Array:
+        # The arctangent of cross and dot product needs no division by lengths.
         (x, y), (a, b) = step[before].T, step[after].T
         made: Array = np.abs(np.arctan2(x * b - y * a, x * a + y * b))
         return made
