@@ -1,4 +1,4 @@
-"""The bundle method: queries at the minimiser of a cutting-plane model, or near the best point."""
+"""The bundle method: queries at the minimiser of a cutting-plane model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,22 +32,16 @@ class FitState(NamedTuple):
 
 @dataclass(frozen=True)
 class Bundle:
-    """Kelley's cutting-plane method, with the level bundle method as a fallback.
+    """Kelley's cutting-plane method.
 
     The model is a sum of cutting planes, one sum for each group of demonstrations. Its least value
-    is the lower bound. After a query that brought at least half of the decrease that the model
-    promised, the next query is at the minimiser of the model. Otherwise the minimisers jump about,
-    and the next query is the point nearest to the best point so far at which the model is below a
-    level between the bounds.
+    is the lower bound, and its minimiser is the next query.
 
     Parameters
     ----------
     start : LinearCosts or array of shape (d,), optional
         The first query, such as an earlier `Fit`; by default w = 0. It is projected to the domain
         of the regulariser.
-    level : float
-        The place of the level, as a share of the distance from the lower to the upper bound, in
-        [0, 1). With 0 every query is a minimiser of the model.
     max_cuts : int
         The number of cuts to keep. Those that were inactive for the longest time are dropped first.
     patience : int
@@ -55,19 +49,15 @@ class Bundle:
 
     References
     ----------
-    Kelley (1960), The cutting-plane method for solving convex programs. Lemaréchal, Nemirovskii &
-    Nesterov (1995), New variants of bundle methods. Joachims, Finley & Yu (2009), Cutting-plane
-    training of structural SVMs.
+    Kelley (1960), The cutting-plane method for solving convex programs. Joachims, Finley & Yu
+    (2009), Cutting-plane training of structural SVMs.
     """
 
     start: LinearCosts | ArrayLike | None = field(default=None, repr=False, compare=False)
-    level: float = 0.3
     max_cuts: int = 500
     patience: int = 60
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.level < 1.0:
-            raise InputError(f"level must be in [0, 1), got {self.level!r}")
         count("max_cuts", self.max_cuts)
         count("patience", self.patience)
 
@@ -92,36 +82,26 @@ class Bundle:
         return problem.project(w)
 
 
-def rounds(model: Model, best: FitPoint, clock: Clock, options: Bundle) -> Iterator[FitState]:
-    """Yield the rounds of the bundle method, beginning with the cuts of a model."""
-    problem = model.problem
-    point = best
+def rounds(model: Model, point: FitPoint, clock: Clock, patience: int) -> Iterator[FitState]:
+    """Yield the rounds of the method, beginning with a point and the cuts of a model."""
+    best = math.inf
     lower = 0.0
-    level = -math.inf
-    before = (math.inf, 0.0)
     still = 0
-    while still < options.patience:
+    while still < patience:
+        before = (best, lower)
         model.add(point.cuts)
-        # The minimiser is computed even if the next query is elsewhere, because it gives the lower
-        # bound.
         w, bound = model.minimise()
         lower = max(lower, bound)
+        best = min(best, point.value)
         yield FitState(point, lower)
-        # The model is trusted if the last query brought half of the promised decrease.
-        trusted = point.value <= 0.5 * (best.value + level) or level == -math.inf
-        best = min(best, point, key=lambda one: one.value)
-        level = lower if trusted else lower + options.level * (best.value - lower)
-        # A level at the lower bound is the minimiser itself.
-        near = model.solve(best.w, level) if level > lower else None
-        w = w if near is None else near[0]
-        point = problem.at(_polyak(problem, point, level) if w is None else w, clock=clock)
         # Rounding errors of the master problem may repeat the same query for ever.
-        still = still + 1 if (best.value, lower) == before else 0
-        before = (best.value, lower)
+        still = still + 1 if (best, lower) == before else 0
+        query = _polyak(model.problem, point, lower) if w is None else w
+        point = model.problem.at(query, clock=clock)
 
 
 def _polyak(problem: Problem, last: FitPoint, level: float) -> Array:
-    """Return Polyak's subgradient step towards the level, which needs no solver."""
+    """Return Polyak's subgradient step towards a level, which needs no solver."""
     slope = last.cuts.slope.sum(axis=0)
     square = float(slope @ slope)
     by = (last.value - level) / square if square > 0.0 else 0.0
@@ -185,53 +165,24 @@ class Model:
         self._forget(alpha)
         return w, bound
 
-    def solve(
-        self, centre: Array | None = None, level: float = math.inf
-    ) -> tuple[Array, Array] | None:
-        """Return the minimiser of Ω + m, or the point nearest to a centre where it is <= a level.
+    def solve(self) -> tuple[Array, Array] | None:
+        """Return the minimiser of Ω + m, and the multipliers of the cuts, or None.
 
-        The second array holds the multipliers of the cuts. Neither array is trusted by callers.
-        None is returned if the solver fails.
-
-        The variables are z = w / (size · unit), then the height of each group's cuts divided by
-        size, and, if signs are free and Ω has an l1 part, a y >= |z|.
+        Neither array is trusted by callers. None is returned if the solver fails. The variables are
+        z = w / (size · unit), then the height of each group's cuts divided by size, and, if signs
+        are free and Ω has an l1 part, a y >= |z|.
         """
-        import clarabel
-
         problem = self.problem
-        square, _, _ = self.problem.regulariser.form
         unit = 1.0 / problem.rms
         size = self._value_size(unit)
-        rows, b, penalty = self._linear_rows(unit, size)
-        d = problem.d
-        n = penalty.size
-        P = np.zeros(n)
-        q = penalty
-        curved = square * size * (problem.scale * unit) ** 2
-        cones = []
-        # The objective is Ω + m, or the squared distance to the centre.
-        if centre is None:
-            P[:d] = curved
-        else:
-            P[:d] = 1.0
-            q = np.concatenate([-centre / (size * unit), np.zeros(n - d)])
-            rows.append(penalty[None])
-            b.append(np.array([level / size]))
-            if square > 0.0:
-                # With τ = level − <penalty, x> the constraint Σ curved z²/2 <= τ is the cone
-                # ‖(τ − 1, √(2 curved) z)‖ <= τ + 1.
-                v = np.eye(d, n) * np.sqrt(2.0 * curved)[:, None]
-                rows += [penalty[None], -v]
-                b[-1] += 1.0
-                b.append(np.concatenate([[level / size - 1.0], np.zeros(d)]))
-                cones.append(clarabel.SecondOrderConeT(d + 2))
-        total = sum(map(len, b))
-        linear = total - (d + 2 if cones else 0)
-        cones.insert(0, clarabel.NonnegativeConeT(linear))
-        x, multipliers = _clarabel(P, q, np.vstack(rows), np.concatenate(b), cones)
+        A, b, costs = self._program(unit, size)
+        curved = np.zeros(costs.size)
+        square = problem.regulariser.form.square
+        curved[: problem.d] = square * size * (problem.scale * unit) ** 2
+        x, multipliers = _clarabel(curved, costs, A, b)
         if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
             return None
-        return problem.project(size * unit * x[:d]), multipliers[: self.group.size]
+        return problem.project(size * unit * x[: problem.d]), multipliers[: self.group.size]
 
     def _value_size(self, unit: Array) -> float:
         """Return the divisor of values: the largest offset, or else the largest slope, or 1."""
@@ -241,8 +192,8 @@ class Model:
             size = steep
         return size if size > 0.0 else 1.0
 
-    def _linear_rows(self, unit: Array, size: float) -> tuple[list[Array], list[Array], Array]:
-        """Return the inequalities A x <= b of the model and of the domain, and the linear costs."""
+    def _program(self, unit: Array, size: float) -> tuple[Array, Array, Array]:
+        """Return A, b and c of the inequalities A x <= b and of the linear costs <c, x>."""
         problem = self.problem
         _, absolute, radius = self.problem.regulariser.form
         K = self.group.size
@@ -269,7 +220,7 @@ class Model:
         if radius < math.inf:
             rows.append(l1[None])
             b.append(np.array([radius / size]))
-        return rows, b, penalty
+        return np.vstack(rows), np.concatenate(b), penalty
 
     def _forget(self, alpha: Array) -> None:
         """Drop the cuts that were inactive for the longest time, if there are too many.
@@ -290,8 +241,11 @@ class Model:
             self._known = self._keys(self.cuts, self.group)
 
 
-def _clarabel(P: Array, q: Array, A: Array, b: Array, cones: Any) -> tuple[Array, Array]:
-    """Return x and the multipliers of min <x, P x>/2 + <q, x>, P diagonal; nan for infeasible."""
+def _clarabel(P: Array, q: Array, A: Array, b: Array) -> tuple[Array, Array]:
+    """Return x and the multipliers of min <x, P x>/2 + <q, x> for A x <= b, with P diagonal.
+
+    They are nan if the solver calls the program infeasible.
+    """
     import clarabel
 
     settings = clarabel.DefaultSettings()
@@ -303,6 +257,7 @@ def _clarabel(P: Array, q: Array, A: Array, b: Array, cones: Any) -> tuple[Array
     ends = np.searchsorted(columns, np.arange(n + 1))
     kept = sparse.csc_matrix((A[places, columns], places, ends), A.shape)
     diagonal = sparse.csc_matrix((P, np.arange(n), np.arange(n + 1)), (n, n))
+    cones = [clarabel.NonnegativeConeT(b.size)]
     said = clarabel.DefaultSolver(diagonal, q, kept, b, cones, settings).solve()
     nothing = (clarabel.SolverStatus.PrimalInfeasible, clarabel.SolverStatus.DualInfeasible)
     if said.status in nothing:

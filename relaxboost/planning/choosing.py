@@ -137,7 +137,7 @@ class _Fold:
             self.best = problem.at(np.zeros(problem.d), clock=clock)
             self.start_value = self.best.value
         best = problem.revalued(self.best)
-        states = rounds(self.model, best, clock, Bundle())
+        states = rounds(self.model, best, clock, Bundle().patience)
         for _, state in zip(range(search.rounds), states, strict=False):
             best = min(best, state.point, key=lambda one: one.value)
             # A rough fit suffices: held-out plans hardly change at a gap of 5 %.

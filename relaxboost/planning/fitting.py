@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,14 +33,6 @@ class FitRecord(NamedTuple):
     upper: float
     """The best value so far."""
     seconds: float
-
-
-class Ends(TypedDict, total=False):
-    """The limits of `fit`."""
-
-    max_rounds: int | None
-    time_limit: float | None
-    callback: Callable[[FitState], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +77,9 @@ def fit(
     method: str | Bundle = "bundle",
     tol: float = 1e-3,
     verbose: int = 0,
-    **limits: Unpack[Ends],
+    max_rounds: int | None = 10_000,
+    time_limit: float | None = None,
+    callback: Callable[[FitState], Any] | None = None,
 ) -> Fit:
     """Learn linear costs by maximum-margin planning, to a certified relative gap.
 
@@ -107,12 +101,14 @@ def fit(
         far. The proof at the end adds a few roundings, which matter only for values close to 0.
     verbose : int
         Above 0, the gap is shown on a terminal.
-    **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, the seconds from the call,
-        which can end the run within a round. Two evaluations are always completed: the first, and
-        the last, which proves the upper bound. The choice of a strength takes at most half of the
-        time, after a further evaluation. ``callback`` is called with the `FitState` of each round,
-        and the run ends if its result is true.
+    max_rounds : int, optional
+        At least 1. Runs usually end by the gap long before the default.
+    time_limit : float, optional
+        Seconds from the call, > 0, which can end the run within a round. Two evaluations are always
+        completed: the first, and the last, which proves the upper bound. The choice of a strength
+        takes at most half of the time, after a further evaluation.
+    callback : callable, optional
+        It is called with the `FitState` of each round, and the run ends if its result is true.
 
     Warns
     -----
@@ -136,9 +132,7 @@ def fit(
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
     """
-    # Runs end by the gap long before this, unless rounding prevents it.
-    limits.setdefault("max_rounds", 10_000)
-    ends = Limits(**limits)
+    ends = Limits(max_rounds, time_limit, callback)
     clock = Clock(ends.time_limit)
     problem = as_problem(tasks, regulariser)
     chosen = None
@@ -150,8 +144,7 @@ def fit(
     positive("tol", tol)
     if problem.chooses:
         # The choice must leave time for the fit itself.
-        half = None if ends.time_limit is None else clock.left / 2.0
-        chosen, near = choose(problem, Clock(half))
+        chosen, near = choose(problem, Clock(clock.left / 2.0))
         problem = problem.changed(regulariser=Ridge(chosen.strength))
         if bundle.start is None:
             begin = near
@@ -160,7 +153,7 @@ def fit(
     bracket = _Bracket(tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
         model = Model(problem, bundle.max_cuts)
-        states = rounds(model, problem.at(begin), clock, bundle)
+        states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
     if chosen and chosen.ended == "interrupted" and status == "max_rounds":
         status = chosen.ended

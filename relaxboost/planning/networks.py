@@ -63,12 +63,7 @@ def from_networkx(
         attribute is missing or no finite number.
     """
     edges = edges_of(G)
-    loops = [edge[:-1] for edge in edges if edge[0] == edge[1]]
-    if loops:
-        raise InputError(
-            f"edge {loops[0]!r} is a self-loop, which no shortest path takes; "
-            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
-        )
+    _check_loops(edges)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
     # Both arcs of an edge follow each other, so that they can share a site.
@@ -140,6 +135,15 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     if all(edge[0] == edge[1] for edge in edges):
         raise InputError(f"the networkx graph has {len(G.nodes)} nodes and no edges to plan along")
     return edges
+
+
+def _check_loops(edges: list[tuple[Any, ...]]) -> None:
+    loops = [edge[:-1] for edge in edges if edge[0] == edge[1]]
+    if loops:
+        raise InputError(
+            f"edge {loops[0]!r} is a self-loop, which no shortest path takes; "
+            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
+        )
 
 
 def _features(

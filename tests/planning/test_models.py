@@ -340,7 +340,7 @@ DAMAGE = [
     ("linear base", set_to(1, "base", "more"), "base has values that no costs have"),
     ("stumps", set_to("sideways", "link"), "link must be one of"),
     ("stumps", set_to("median", "iterate"), "iterate must be last, best or average"),
-    ("stumps", set_to(99, "chosen"), "chosen must be at most rounds, 12"),
+    ("stumps", set_to(13, "chosen"), "chosen must be at most rounds, 12"),
     ("stumps", set_to(-1, "scale"), "scale must be a finite number >= 0"),
     ("stumps", set_to(-1e9, "floor"), "floor must be a finite number >= 0"),
     ("stumps", lambda content: content["history"].pop(), "history must be finite numbers of shape"),

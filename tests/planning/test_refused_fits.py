@@ -31,7 +31,6 @@ CASES = [
     (lambda: pl.Problem(MADE).at([1.0]), "finite entries"),
     (lambda: pl.Problem(MADE).at([0.0, -1.0, 0.0]), r"feature 'x1'.*nonnegative=False"),
     (lambda: pl.Ridge(0.0), "strength must be a positive number"),
-    (lambda: pl.Bundle(level=1.0), r"level must be in \[0, 1\)"),
     (lambda: pl.Bundle(max_cuts=0), "max_cuts"),
     (lambda: pl.Bundle(patience=0), "patience"),
     (lambda: pl.fit(MADE, method="magic"), '"bundle" or a Bundle'),
