@@ -57,6 +57,17 @@ def test_where_cycles_bound_the_domain():
         pl.fit([task], pl.Lasso(1.0))
 
 
+@pytest.mark.parametrize(("seed", "name"), [(10, "hamming"), (14, "strayed"), (21, "hamming")])
+def test_optima_where_a_cycle_costs_nothing(seed, name):
+    """In doubles the optimum has a negative cycle, and a point a little further inside has none."""
+    made = small.tasks(np.random.default_rng(seed), loss=small.LOSSES[name])
+    kind = pl.Lasso(0.02) if seed % 2 else pl.Ridge(0.05)
+    problem = pl.Problem(made, kind, nonnegative=seed % 3 == 0)
+    found = pl.reference(problem)
+    assert not small.negative_cycle(problem, found.w)
+    assert found.gap <= 1e-5
+
+
 def test_the_program_is_as_declared():
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), negative="relaxed")
     declared = pl.program(problem)
