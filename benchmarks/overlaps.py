@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from relaxboost import planning as pl
-from relaxboost.planning.folds import arc_rows
+from relaxboost.planning.splitting import arc_rows
 
 STRATA = {"< .3": (0.0, 0.3), ".3-.5": (0.3, 0.5), ".5-.8": (0.5, 0.8), ">= .8": (0.8, np.inf)}
 """The ends of the strata of overlap, of which the first belongs to a stratum."""

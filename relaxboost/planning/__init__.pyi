@@ -18,8 +18,6 @@ from .evaluation import evaluate as evaluate
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
-from .folds import Fold as Fold
-from .folds import split as split
 from .frames import from_pandas as from_pandas
 from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
@@ -66,6 +64,8 @@ from .regularisers import Regulariser as Regulariser
 from .regularisers import Ridge as Ridge
 from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
+from .splitting import Fold as Fold
+from .splitting import split as split
 from .tasks import Task as Task
 from .trips import Join as Join
 from .trips import Trips as Trips

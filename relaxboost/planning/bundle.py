@@ -82,7 +82,9 @@ class Bundle:
         return problem.project(w)
 
 
-def rounds(model: Model, point: FitPoint, clock: Clock, patience: int) -> Iterator[FitState]:
+def rounds(
+    model: CuttingPlanes, point: FitPoint, clock: Clock, patience: int
+) -> Iterator[FitState]:
     """Yield the rounds of the method, beginning with a point and the cuts of a model."""
     best = math.inf
     lower = 0.0
@@ -108,7 +110,7 @@ def _polyak(problem: Problem, last: FitPoint, level: float) -> Array:
     return problem.project(last.w - by * slope)
 
 
-class Model:
+class CuttingPlanes:
     """The model m(w) = Σ over groups of the largest offset + <slope, w>, a lower bound of R.
 
     Its programs are posed in w times the root mean squares of features, and in values divided by

@@ -10,11 +10,11 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost.planning.bundle import Bundle, Model, rounds
+from relaxboost.planning.bundle import Bundle, CuttingPlanes, rounds
 from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
-from relaxboost.planning.folds import clusters, split
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
+from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
 
 
@@ -35,7 +35,7 @@ class Chosen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Search:
+class StrengthSearch:
     """The settings of the choice. Shares of strength refer to `whole_strength`."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -55,14 +55,16 @@ class Search:
     """A gap below this share of the loss at w = 0 changes few plans."""
 
 
-def choose(problem: Problem, clock: Clock, search: Search | None = None) -> tuple[Chosen, Array]:
+def choose(
+    problem: Problem, clock: Clock, search: StrengthSearch | None = None
+) -> tuple[Chosen, Array]:
     """Return a strength for a problem with a ridge and w >= 0, and weights to start from.
 
     Each fold holds whole clusters of trips that overlap. Cuts are below the loss whatever the
     strength is, so that the fits for a strength keep the cuts of the strengths before it. After
     Ctrl-C, or at the end of the clock's time, only the strengths that all folds have tried count.
     """
-    search = Search() if search is None else search
+    search = StrengthSearch() if search is None else search
     # Shares of a natural strength make the choice independent of the units of features.
     whole = whole_strength(problem)
     strengths = tuple(whole * ratio for ratio in search.ratios)
@@ -106,7 +108,7 @@ def _trials(
     groups: Sequence[int],
     strengths: Sequence[float],
     clock: Clock,
-    search: Search,
+    search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
     """Yield the score and the mean weights of each strength."""
     tasks = problem.tasks
@@ -125,11 +127,11 @@ class _Fold:
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
-        self.model = Model(problem, Bundle().max_cuts)
+        self.model = CuttingPlanes(problem, Bundle().max_cuts)
         self.best: FitPoint | None = None
         self.start_value = 0.0
 
-    def fit(self, strength: float, clock: Clock, search: Search) -> tuple[Array, Array]:
+    def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
         """Return the F1 of each held-out trip at a strength, and the weights."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.model.problem = self.model.problem.changed(regulariser=Ridge(strength))

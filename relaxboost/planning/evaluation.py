@@ -15,11 +15,11 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.planning.costs import LearnedCosts
-from relaxboost.planning.folds import group_numbers
 from relaxboost.planning.graphs import Graph, Path, error_prefix
 from relaxboost.planning.oracle import Oracle
 from relaxboost.planning.planners import shortest_arcs, simple_if_needed
 from relaxboost.planning.plans import arc_costs
+from relaxboost.planning.splitting import group_numbers
 from relaxboost.planning.tasks import Task, checked_tasks
 
 

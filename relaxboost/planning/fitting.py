@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
-from relaxboost.planning.bundle import Bundle, FitState, Model, rounds
+from relaxboost.planning.bundle import Bundle, CuttingPlanes, FitState, rounds
 from relaxboost.planning.choosing import Chosen, choose
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.planners import shortest_arcs
@@ -33,6 +33,14 @@ class FitRecord(NamedTuple):
     upper: float
     """The best value so far."""
     seconds: float
+
+
+class Ends(TypedDict, total=False):
+    """The limits of `fit`."""
+
+    max_rounds: int | None
+    time_limit: float | None
+    callback: Callable[[FitState], Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +85,7 @@ def fit(
     method: str | Bundle = "bundle",
     tol: float = 1e-3,
     verbose: int = 0,
-    max_rounds: int | None = 10_000,
-    time_limit: float | None = None,
-    callback: Callable[[FitState], Any] | None = None,
+    **limits: Unpack[Ends],
 ) -> Fit:
     """Learn linear costs by maximum-margin planning, to a certified relative gap.
 
@@ -101,14 +107,12 @@ def fit(
         far. The proof at the end adds a few roundings, which matter only for values close to 0.
     verbose : int
         Above 0, the gap is shown on a terminal.
-    max_rounds : int, optional
-        At least 1. Runs usually end by the gap long before the default.
-    time_limit : float, optional
-        Seconds from the call, > 0, which can end the run within a round. Two evaluations are always
-        completed: the first, and the last, which proves the upper bound. The choice of a strength
-        takes at most half of the time, after a further evaluation.
-    callback : callable, optional
-        It is called with the `FitState` of each round, and the run ends if its result is true.
+    **limits
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, the seconds from the call,
+        which can end the run within a round. Two evaluations are always completed: the first, and
+        the last, which proves the upper bound. The choice of a strength takes at most half of the
+        time, after a further evaluation. ``callback`` is called with the `FitState` of each round,
+        and the run ends if its result is true.
 
     Warns
     -----
@@ -132,7 +136,9 @@ def fit(
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
     """
-    ends = Limits(max_rounds, time_limit, callback)
+    # Runs end by the gap long before this, unless rounding prevents it.
+    limits.setdefault("max_rounds", 10_000)
+    ends = Limits(**limits)
     clock = Clock(ends.time_limit)
     problem = as_problem(tasks, regulariser)
     chosen = None
@@ -152,7 +158,7 @@ def fit(
             ends = replace(ends, max_rounds=1)
     bracket = _Bracket(tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
-        model = Model(problem, bundle.max_cuts)
+        model = CuttingPlanes(problem, bundle.max_cuts)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
     if chosen and chosen.ended == "interrupted" and status == "max_rounds":

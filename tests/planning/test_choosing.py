@@ -89,7 +89,7 @@ def test_noise_may_ask_for_strength():
     found = []
     for count, noise in ((24, 0.0), (24, 0.3), (24, 0.5), (14, 0.3)):
         chosen = pl.fit(trips(rng, wide, costs, count, noise), tol=1e-2).chosen
-        assert (chosen.folds, len(chosen.scores)) == (3, len(choosing.Search().ratios))
+        assert (chosen.folds, len(chosen.scores)) == (3, len(choosing.StrengthSearch().ratios))
         found.append(chosen.strengths.index(chosen.strength))
         alike = [k for k, x in enumerate(chosen.scores) if x >= max(chosen.scores) - 0.005]
         assert found[-1] == alike[-1]
@@ -99,7 +99,7 @@ def test_noise_may_ask_for_strength():
 @pytest.mark.parametrize("seed", [1, 3])
 def test_scores_are_those_of_separate_fits(seed):
     """Cuts are kept from strength to strength; where fits are accurate that changes no plan."""
-    accurate = choosing.Search(tol=1e-6, rounds=1000, least=0.0)
+    accurate = choosing.StrengthSearch(tol=1e-6, rounds=1000, least=0.0)
     rng = np.random.default_rng(seed)
     graph, costs = roads(rng, 60)
     tasks = trips(rng, graph, costs, 24, 0.5)
@@ -119,7 +119,7 @@ def test_scores_are_those_of_separate_fits(seed):
 def test_too_few_trips_and_too_little_time():
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
-    few = pl.fit(trips(rng, graph, costs, choosing.Search().clusters - 1)).chosen
+    few = pl.fit(trips(rng, graph, costs, choosing.StrengthSearch().clusters - 1)).chosen
     assert (few.folds, len(few.strengths)) == (0, 1)
     assert np.isnan(few.scores).all()
     start = pl.Problem(trips(rng, graph, costs, 20))

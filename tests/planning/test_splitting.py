@@ -7,7 +7,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.folds import clusters
+from relaxboost.planning.splitting import clusters
 
 
 def line(nodes, spans):
