@@ -338,7 +338,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
     rows = []
     for shown in task.demonstrations:
         there = shown.cost(costs)
-        # Rounding may make a shortest demonstration look dearer than the plan by this much.
+        # Rounding may make a shortest demonstration look more expensive than the plan by this much.
         least = cost + 1e-12 * (size + float(np.abs(costs[shown.arcs]).sum()))
         met = (np.array_equal(shown.arcs, plan.arcs), there <= least)
         arcs = (_shared(plan.arcs, shown.arcs), len(shown), len(plan))

@@ -168,18 +168,18 @@ class _Tags:
 
     def _speed(self) -> Array:
         """Return km/h: from attributes, or else tags, the user's speeds, or means."""
-        told = [edge[3].get("maxspeed") for edge in self.edges]
+        tags = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
         # A speed of 0 is a mistake of the map, and would make the time infinite.
-        made = np.where(made > 0.0, made, [_kph(tag) for tag in told])
+        made = np.where(made > 0.0, made, [_kph(tag) for tag in tags])
         given = 0
-        for place, tag in enumerate(told):
+        for place, tag in enumerate(tags):
             for word in (_tag(tag), self.classes[place]):
                 if np.isnan(made[place]) and word in self.speeds:
                     made[place] = positive("speeds", self.speeds[word])
                     given = given + 1
         if given:
-            self.notes.append(f"speeds gave that of {given} of {len(told)} edges")
+            self.notes.append(f"speeds gave that of {given} of {len(tags)} edges")
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
@@ -199,8 +199,8 @@ class _Tags:
         # Classes without any number get the mean of the classes, as in OSMnx.
         other = float(np.mean(list(means.values())))
         filled = [means.get(kind, other) for kind in self.classes]
-        told = dict(zip(self.classes[~known].tolist(), np.array(filled)[~known], strict=True))
-        shown = ", ".join(f"{kind} {told[kind]:.4g}" for kind in sorted(told))
+        imputed = dict(zip(self.classes[~known].tolist(), np.array(filled)[~known], strict=True))
+        shown = ", ".join(f"{kind} {imputed[kind]:.4g}" for kind in sorted(imputed))
         count = f"{(~known).sum()} of {known.size}"
         said = f"{name} of {count} edges is the mean of their highway: {shown}"
         if said not in self.means:  # travel_time reads the length again
