@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 from common import machine, table
 from links import rich_graph
+from overlaps import STRATA, overlap, strata, with_link_size
 
 from benchmarks.readers import (
     data_folder,
@@ -217,16 +218,18 @@ def learned(trips: Trips, setting: Setting, train: np.ndarray, by: str):
 
 
 def likely(trips: Trips, setting: Setting, graph: pl.Graph, fold: pl.Fold, costs):
-    """Return a recursive logit, or costs times the scale that training trips choose.
+    """Return a graph with its recursive logit, whose only feature are learned costs if it is new.
 
     Not for minutes alone: on pairs of links of a tenth of a second walks in circles are so cheap
     that their scale has to be high, and the likelihood e^-17 a trip.
     """
     if isinstance(costs, pl.LogitFit) or not setting.features:
-        return costs
-    found = trips.learner(setting).scale(trips.on(graph, fold.train), costs)
+        return graph, costs
+    c = costs.costs(graph) if isinstance(costs, pl.LearnedCosts) else costs(graph)
+    priced = pl.Graph(graph.tail, graph.head, c, nodes=graph.labels, names=["cost"])
+    found = trips.learner(setting).fit(trips.on(priced, fold.train))
     trips.starts[setting.name] = found.utilities
-    return found
+    return priced, found
 
 
 def cross_validated(trips: Trips, setting: Setting, by: str, folds: int):
@@ -234,9 +237,8 @@ def cross_validated(trips: Trips, setting: Setting, by: str, folds: int):
     parts, chosen, places = [], [], []
     for fold in pl.split(trips.all, folds, by=by):
         costs, graph, choice = learned(trips, setting, fold.train, by)
-        parts.append(
-            pl.evaluate(trips.on(graph, fold.test), likely(trips, setting, graph, fold, costs))
-        )
+        graph, costs = likely(trips, setting, graph, fold, costs)
+        parts.append(pl.evaluate(trips.on(graph, fold.test), costs))
         places.append(fold.test)
         chosen.append(choice)
         so_far = pl.Evaluation.joined(parts)
@@ -255,15 +257,15 @@ def seen(trips: Trips, by: str, folds: int) -> np.ndarray:
     made = np.empty(len(trips.all))
     for fold in pl.split(trips.all, folds, by=by):
         train, test = ([trips.all[i] for i in part] for part in fold)
-        made[fold.test] = pl.overlap(test, train)
+        made[fold.test] = overlap(test, train)
     return made
 
 
-def by_stratum(report: pl.Evaluation, overlap: np.ndarray) -> list[str]:
+def by_stratum(report: pl.Evaluation, overlaps: np.ndarray) -> list[str]:
     """Return the exact matches in each stratum of overlap."""
     return [
         f"{100 * part.metric('exact_match'):.1f} of {len(part.tasks)}" if part.tasks else "none"
-        for part in report.strata(overlap).values()
+        for part in strata(report, overlaps).values()
     ]
 
 
@@ -299,7 +301,7 @@ def fitting(trips: Trips) -> None:
 
 def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None:
     """Print held-out figures of each setting, and by how much of a trip was seen in training."""
-    rows, strata, overlap = [], [], seen(trips, by, folds)
+    rows, by_overlap, overlaps = [], [], seen(trips, by, folds)
     reports: dict[str, pl.Evaluation] = {}
     for setting in settings:
         clock = time.process_time()
@@ -317,13 +319,13 @@ def held_out(trips: Trips, settings: list[Setting], folds: int, by: str) -> None
         row.append(shown(told["log_likelihood"], 1.0) if told else "")
         row += [" ".join(f"{choice:g}" for choice in chosen)]
         rows.append((*row, f"{time.process_time() - clock:.0f}"))
-        strata.append((setting.name, *by_stratum(report, overlap)))
-        print("|", " | ".join([*rows[-1], *strata[-1][1:]]), "|", flush=True)
+        by_overlap.append((setting.name, *by_stratum(report, overlaps)))
+        print("|", " | ".join([*rows[-1], *by_overlap[-1][1:]]), "|", flush=True)
     less = ("less the quickest's", "less linear's")
     header = ("costs", "exact, %", *less, "link recall", "log p", less[1], "λ or rounds", "CPU s")
     table(f"held-out trips, folds by {by}; intervals resample clusters of trips", header, rows)
-    header = ("costs", *trips.quickest.strata(np.zeros(len(trips.all))))
-    table("exact match, %, by the largest Jaccard index with a training trip", header, strata)
+    header = ("costs", *STRATA)
+    table("exact match, %, by the largest Jaccard index with a training trip", header, by_overlap)
 
 
 def published(trips: Trips, sizes: bool) -> None:
@@ -349,7 +351,7 @@ def published(trips: Trips, sizes: bool) -> None:
         found = pl.RecursiveLogit().fit(tasks)
         if sizes:
             start = np.append(found.utilities, 0.0)
-            found = pl.RecursiveLogit(link_size=at, start=start).fit(tasks)
+            found = pl.RecursiveLogit(start=start).fit(with_link_size(tasks, at))
         errors = np.sqrt(np.diag(found.robust))
         columns = (found.utilities, found.standard_errors, errors)
         numbers = [" ".join(f"{x:.4f}" for x in column) for column in columns]

@@ -11,11 +11,9 @@ from .cuts import Cut as Cut
 from .evaluation import METRICS as METRICS
 from .evaluation import Difference as Difference
 from .evaluation import Evaluation as Evaluation
-from .evaluation import Fold as Fold
 from .evaluation import PerTask as PerTask
 from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
-from .evaluation import split as split
 from .fitting import Fit as Fit
 from .fitting import FitRecord as FitRecord
 from .fitting import fit as fit
@@ -24,6 +22,7 @@ from .graphs import ExtraFeatures as ExtraFeatures
 from .graphs import Graph as Graph
 from .graphs import Path as Path
 from .grids import grid as grid
+from .logit import EndlessWalks as EndlessWalks
 from .logit import LogitFit as LogitFit
 from .logit import RecursiveLogit as RecursiveLogit
 from .losses import LOSSES as LOSSES
@@ -44,7 +43,6 @@ from .oracle import AugmentedPlans as AugmentedPlans
 from .oracle import Oracle as Oracle
 from .osm import Imputed as Imputed
 from .osm import from_osmnx as from_osmnx
-from .overlaps import overlap as overlap
 from .planners import PLANNERS as PLANNERS
 from .planners import Simple as Simple
 from .planners import shortest_path as shortest_path
@@ -65,6 +63,8 @@ from .regularisers import Regulariser as Regulariser
 from .regularisers import Ridge as Ridge
 from .risk import PlanningLoss as PlanningLoss
 from .risk import PlanningRisk as PlanningRisk
+from .splitting import Fold as Fold
+from .splitting import split as split
 from .tasks import Task as Task
 from .trips import Join as Join
 from .trips import Trips as Trips
@@ -73,4 +73,3 @@ from .turns import TurnGraph as TurnGraph
 from .turns import turn_angles as turn_angles
 from .turns import turn_pairs as turn_pairs
 from .turns import turns as turns
-from .walks import EndlessWalks as EndlessWalks

@@ -1,31 +1,21 @@
-"""The strength of the ridge where none is given: by folds of trips that do not overlap."""
+"""The choice of the ridge's strength by cross-validation, if the user gives none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost.planning.bundle import Master, rounds
-from relaxboost.planning.evaluation import PerTask, beside, parts, plan_of, split
-from relaxboost.planning.overlaps import clusters
+from relaxboost.planning.bundle import Bundle, CuttingPlanes, rounds
+from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
+from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
-
-RATIOS = (1e-2, 1e-4, 1e-6, 1e-8)
-"""Strengths that are tried, as shares of the one at which a cost of what is lost with an arc,
-on every arc, is penalised by half of the mean loss at w = 0."""
-CLUSTERS, UNTRIED = 6, 1e-5
-"""With fewer clusters of trips than the first there are no folds, and the share is the second."""
-_FOLDS, _TOL, _ROUNDS = 3, 0.05, 8
-_LEVEL = 0.005
-"""By how much a score may be below the best one and still count as the same."""
-_LEFT = 2e-3
-"""Share of the loss at w = 0 below which a gap changes few plans, though the value is less."""
 
 
 class Chosen(NamedTuple):
@@ -33,94 +23,142 @@ class Chosen(NamedTuple):
 
     strength: float
     strengths: tuple[float, ...]
-    """Those that were tried, from strong to weak; only itself where trips were too few."""
+    """The strengths that were tried, from strong to weak; with too few trips only `strength`."""
     scores: tuple[float, ...]
-    """For each the mean over held-out trips of F1, the share of arcs that plan and trip have in
-    common; chosen is the weakest within .005 of the best. nan where trips were too few."""
+    """For each strength the mean F1 over held-out trips, which measures how many arcs plan and trip
+    have in common. The chosen strength is the weakest with a score within 0.005 of the best. With
+    too few trips the score is nan."""
     folds: int
-    """0 where trips were too few."""
+    """The number of folds, 0 with too few trips."""
     ended: str
-    """Why weaker ones were left untried, "time_limit" or "interrupted"; else empty."""
+    """Why weaker strengths were not tried, "time_limit" or "interrupted"; otherwise empty."""
 
 
-def chosen(problem: Problem, clock: Clock) -> tuple[Chosen, Array]:
-    """Return a strength for a problem with a ridge and w >= 0, and weights to begin with.
+@dataclass(frozen=True)
+class StrengthSearch:
+    """The settings of the choice. Shares of strength refer to `whole_strength`."""
 
-    Folds have clusters of trips that overlap on one side. Cuts are below the loss whatever
-    the strength is, so each strength goes on with the cuts of those before. After Ctrl-C, and
-    where the time of the clock is over, the strengths that all folds have tried remain.
+    ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
+    """The shares that are tried, from strong to weak."""
+    clusters: int = 6
+    """With fewer clusters of trips there are no folds."""
+    untried: float = 1e-5
+    """The share that is taken without folds."""
+    folds: int = 3
+    level: float = 0.005
+    """A score that is lower than the best by at most this counts as equal."""
+    tol: float = 0.05
+    """The relative gap of the fits of the folds."""
+    rounds: int = 8
+    """The most rounds of a fit of a fold."""
+    least: float = 2e-3
+    """A gap below this share of the loss at w = 0 changes few plans."""
+
+
+def choose(
+    problem: Problem, clock: Clock, search: StrengthSearch | None = None
+) -> tuple[Chosen, Array]:
+    """Return a strength for a problem with a ridge and w >= 0, and weights to start from.
+
+    Each fold holds whole clusters of trips that overlap. Cuts are below the loss whatever the
+    strength is, so that the fits for a strength keep the cuts of the strengths before it. After
+    Ctrl-C, or at the end of the clock's time, only the strengths that all folds have tried count.
     """
-    start = problem.at(np.zeros(problem.d))
-    paths = [row.path for row in problem.oracle.rows]
-    length = float(problem.oracle.weights @ np.array([len(path) for path in paths]))
-    whole = length**2 / start.plans.value if start.plans.value > 0.0 else 1.0
-    strengths = tuple(whole * ratio for ratio in RATIOS)
-    groups, ended = clusters(problem.tasks), ""
+    search = StrengthSearch() if search is None else search
+    # Shares of a natural strength make the choice independent of the units of features.
+    whole = whole_strength(problem)
+    strengths = tuple(whole * ratio for ratio in search.ratios)
+    # Trips that overlap would carry arcs of a held-out trip into the training trips.
+    groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 
     def keep(found: tuple[float, Array]) -> str:
         tried.append(found)
         return ""
 
-    if len(set(groups)) >= CLUSTERS:
-        ended = run(_tried(problem, groups, strengths, clock), keep, Limits(), clock, empty=True)
+    ended = ""
+    if len(set(groups)) >= search.clusters:
+        trials = _trials(problem, groups, strengths, clock, search)
+        ended = run(trials, keep, Limits(), clock, empty=True)
+    # A limit after the last strength changed nothing.
     ended = "" if len(tried) == len(strengths) else ended
     if not tried:
-        strength = whole * UNTRIED
+        strength = whole * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
     scores = tuple(score for score, _ in tried)
-    best = max(k for k, score in enumerate(scores) if score >= max(scores) - _LEVEL)
-    found = Chosen(strengths[best], strengths[: len(scores)], scores, _FOLDS, ended)
+    # Of equal scores the weakest strength wins, because it fits the trips best.
+    best = max(k for k, score in enumerate(scores) if score >= max(scores) - search.level)
+    found = Chosen(strengths[best], strengths[: len(scores)], scores, search.folds, ended)
     return found, tried[best][1]
 
 
-def _tried(
-    problem: Problem, groups: Sequence[int], strengths: Sequence[float], clock: Clock
+def whole_strength(problem: Problem) -> float:
+    """Return the strength that penalises a natural constant cost by half of the loss at w = 0.
+
+    The natural cost of every arc is the loss at w = 0 divided by the number of arcs of a trip.
+    """
+    loss = problem.at(np.zeros(problem.d)).plans.value
+    arcs = np.array([len(row.path) for row in problem.oracle.rows])
+    length = float(problem.oracle.weights @ arcs)
+    return length**2 / loss if loss > 0.0 else 1.0
+
+
+def _trials(
+    problem: Problem,
+    groups: Sequence[int],
+    strengths: Sequence[float],
+    clock: Clock,
+    search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
     """Yield the score and the mean weights of each strength."""
     tasks = problem.tasks
     folds = [
-        _Fold(problem.of([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
-        for fold in split(tasks, _FOLDS, by=groups)
+        _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
+        for fold in split(tasks, search.folds, by=groups)
     ]
     for strength in strengths:
-        found = [fold.next(strength, clock) for fold in folds]
+        found = [fold.fit(strength, clock, search) for fold in folds]
         score = float(np.concatenate([score for score, _ in found]).mean())
         yield score, np.mean([w for _, w in found], axis=0)
 
 
 class _Fold:
-    """The fits of one fold, from strong to weak."""
+    """The fits of a fold, from strong to weak."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
-        self.held, self.master = held, Master(problem)
+        self.held = held
+        self.model = CuttingPlanes(problem, Bundle().max_cuts)
         self.best: FitPoint | None = None
-        self.least = 0.0
+        self.start_value = 0.0
 
-    def next(self, strength: float, clock: Clock) -> tuple[Array, Array]:
-        """Return the F1 of each held-out trip under the next strength, and the weights."""
-        problem = self.master.problem = self.master.problem.of(regulariser=Ridge(strength))
+    def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
+        """Return the F1 of each held-out trip at a strength, and the weights."""
+        # Only the regulariser changes, so that the cuts of the model stay valid.
+        problem = self.model.problem = self.model.problem.changed(regulariser=Ridge(strength))
         if self.best is None:
             self.best = problem.at(np.zeros(problem.d), clock=clock)
-            self.least = _LEFT * self.best.value
-        best = problem.again(self.best)
-        states = rounds(self.master, best, clock)
-        for _, state in zip(range(_ROUNDS), states, strict=False):
+            self.start_value = self.best.value
+        best = problem.revalued(self.best)
+        states = rounds(self.model, best, clock, Bundle().patience)
+        for _, state in zip(range(search.rounds), states, strict=False):
             best = min(best, state.point, key=lambda one: one.value)
-            if best.value - state.lower <= max(_TOL * best.value, self.least):
+            # A rough fit suffices: held-out plans hardly change at a gap of 5 %.
+            enough = max(search.tol * best.value, search.least * self.start_value)
+            if best.value - state.lower <= enough:
                 break
         self.best = best
         return _f1(self.held, best.w, clock), best.w
 
 
 def _f1(tasks: Sequence[Task], w: Array, clock: Clock) -> Array:
-    """Return the F1 of the plan of each task, as `evaluate` has it."""
+    """Return the F1 of the plan of each task, as `evaluate` defines it."""
     found = {graph: graph.arc_features @ w for graph in {task.graph for task in tasks}}
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     rows = []
     for task in tasks:
+        # Planning for held-out trips takes as long as a round, and the time may end here.
         clock.check()
         costs = found[task.graph]
-        rows.append(beside(task, plan_of(task, costs, ordered[task.graph]), costs))
+        rows.append(compared_with_plan(task, plan_of(task, costs, ordered[task.graph]), costs))
     unknown = np.full(len(rows), np.nan)
-    return parts("mean_arc_f1", PerTask(*[*np.array(rows).T, unknown, unknown]))[0]
+    return ratio_parts("mean_arc_f1", PerTask(*[*np.array(rows).T, unknown, unknown]))[0]

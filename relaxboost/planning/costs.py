@@ -1,4 +1,4 @@
-"""What learned costs are: a cost for each site and each arc of any graph with the features."""
+"""Learned costs: a cost for each site and each arc of any graph with the features."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from relaxboost.planning.tasks import Task
 
 
 class LearnedCosts(ABC):
-    """Costs of every graph that has the features they were learned from, in any order.
+    """Costs of every graph that has the features from which they were learned, in any order.
 
-    Others are ignored, with an `ExtraFeatures` warning; where one is missing, the error names it.
+    Other features are ignored, with an `ExtraFeatures` warning. An error names missing features.
 
     Attributes
     ----------
     names : tuple of str
-        Of the features.
+        The names of the features.
     """
 
     names: tuple[str, ...]
@@ -40,9 +40,9 @@ class LearnedCosts(ABC):
         """Return c = B C, the costs of a graph's arcs, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
-        """Return log p of each task's demonstration, shape (T,); nan where costs say nothing of p.
+        """Return log p of each task's demonstration, shape (T,).
 
-        Those of a `LogitFit` do; ``RecursiveLogit().scale(training, costs)`` makes one of any.
+        Only a `LogitFit` has probabilities; the result is nan for other costs.
         """
         return np.full(len(tasks), np.nan)
 
@@ -56,13 +56,13 @@ class LinearCosts(LearnedCosts):
     w : array of shape (d,)
         The weights.
     names : tuple of str
-        Of the features.
+        The names of the features.
     lower, upper : float
         The bracket of the least objective.
     status, method : str
     rounds : int
     exact : bool
-        Whether every plan at w is; see `Fit`.
+        Whether every plan at w is exact; see `Fit`.
     """
 
     w: Array
@@ -82,6 +82,7 @@ class LinearCosts(LearnedCosts):
     @property
     def weights(self) -> dict[str, float]:
         """The weights by the names of their features."""
+        # Plain floats make the dictionary readable and fit for JSON.
         return dict(zip(self.names, self.w.tolist(), strict=True))
 
     def site_costs(self, graph: Graph) -> Array:
@@ -89,5 +90,6 @@ class LinearCosts(LearnedCosts):
         return made
 
     def costs(self, graph: Graph) -> Array:
+        # B (X w) would round differently from (B X) w, of which the bracket of `Fit` speaks.
         made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

@@ -1,4 +1,4 @@
-"""Affine functions below the loss, and their averages, with what rounding may have done to them."""
+"""Cutting planes below the loss, and their averages, with bounds of their rounding errors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from relaxboost.planning.losses import Gains
 class Cut(NamedTuple):
     """An affine function below R: offset + <slope, w> <= R(w) for all w of the domain.
 
-    It holds as it stands but for the roundings of the slope, which `error` bounds: some slope
-    within `error` of this one, entry by entry, makes it true. `Problem.lower` charges for that.
+    The inequality holds for some slope that differs from this one by at most `error`, entry by
+    entry. `Problem.lower` takes this rounding error into account.
     """
 
     offset: float
@@ -34,56 +34,61 @@ class Cuts(NamedTuple):
     error: Array
     """Shape (K, d)."""
 
-    def of(self, kept: Any) -> Cuts:
-        """Return some of them."""
+    def at(self, kept: Any) -> Cuts:
+        """Return the cuts at some places, or those that a mask selects."""
         return Cuts(*(x[kept] for x in self))
 
 
-class Plans:
-    """Collects functions loss + <slope, w>, one for each of some demonstrations and plans.
+class PlanFunctions:
+    """Collects the functions loss + <slope, w> of pairs of a demonstration and a plan.
 
-    With the sums of the absolute values of what was summed up, which roundings are proportional to.
+    It also collects the sums of the absolute values of the terms, because rounding errors are
+    proportional to them.
     """
 
     def __init__(self, features: Sequence[Array]) -> None:
         self._features = features
-        # Where all are >= 0 the sums are their own sizes.
+        # Sums of features that are all >= 0 are the sums of their absolute values.
         self._signed = [bool((x < 0.0).any()) for x in features]
         self._found: list[tuple[float, Array, float, Array]] = []
-        self._terms = 0  # no sum has more
+        self._terms = 0
+        """The largest number of terms of a sum."""
 
     def add(
         self, graph: int, gains: Gains, taken: Whole, times: Array | None, shown: Whole | None
     ) -> None:
-        """Add const + gains·plan + <f_shown − f_plan, w>; without `shown`, only what is the plan's.
+        """Add const + gains·plan + <f_shown − f_plan, w>, or without `shown` the plan's part of it.
 
-        The plan takes the arcs `taken`, each so many `times`, or once; `shown` are the arcs of the
-        demonstration.
+        `taken` are the arcs of the plan, and `times` says how often it takes each, by default once.
+        `shown` are the arcs of the demonstration.
         """
         constant = gains.constant if shown is not None else 0.0
         won = gains.at(taken)
         rows = self._features[graph][taken]
         if times is not None:
-            won, rows = won * times, rows * times[:, None]
+            won = won * times
+            rows = rows * times[:, None]
         own = np.zeros(rows.shape[1])
-        size = np.abs(rows).sum(axis=0) if self._signed[graph] else rows.sum(axis=0)
+        size = self._size(graph, rows)
         if shown is not None:
             first = self._features[graph][shown]
             own = first.sum(axis=0)
-            size = size + (np.abs(first).sum(axis=0) if self._signed[graph] else own)
+            size = size + self._size(graph, first)
             self._terms = max(self._terms, shown.size)
         loss_size = abs(constant) + float(np.abs(won).sum())
         self._found.append((constant + float(won.sum()), own - rows.sum(axis=0), loss_size, size))
+        # The longest sum decides how large rounding errors can be.
         self._terms = max(self._terms, taken.size)
 
-    def nothing(self) -> None:
-        """Add 0, which the demonstration itself gives."""
+    def add_zero(self) -> None:
+        """Add the function 0, which belongs to the demonstration itself as a plan."""
         zero = np.zeros(self._features[0].shape[1])
         self._found.append((0.0, zero, 0.0, zero))
 
     def combined(self, rates: Array) -> Cuts:
-        """Return Σ rate · function for each row of rates >= 0, with its roundings."""
+        """Return Σ rate · function for each row of rates >= 0, with bounds of the rounding."""
         loss, slope, loss_size, slope_size = map(np.array, zip(*self._found, strict=True))
+        # A number of the result has at most this many roundings on the way of each term.
         γ = roundoff(self._terms + rates.shape[1] + 8)
         size = rates @ loss_size
         offset = rates @ loss - γ * size
@@ -93,22 +98,28 @@ class Plans:
             2.0 * γ * (rates @ slope_size),
         )
 
+    def _size(self, graph: int, rows: Array) -> Array:
+        made: Array = (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)
+        return made
 
-def mean(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
-    """Return the sum over groups of averages of cuts, with 0 <= R for what is left of the weights.
 
-    The group of a cut is the part of R that it is below. The weights are what a solver says;
-    made >= 0 here, with a sum <= 1 in each group. None is returned if they are nothing of the kind.
+def average(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
+    """Return the sum over groups of averages of cuts; 0 <= R takes the weight that is missing to 1.
+
+    The group of a cut is the part of R that the cut is below. The weights come from a solver and
+    are not trusted: they are made >= 0 here, with a sum <= 1 in each group. None is returned for
+    weights that are not finite or have no positive entry.
     """
+    # Interior point methods return tiny negative multipliers for inactive cuts.
     alpha = np.maximum(weights, 0.0)
     total = np.bincount(group, alpha)
     if not np.isfinite(total).all() or total.max() <= 0.0:
         return None
     γ = roundoff(alpha.size + 8)
     alpha = alpha / np.where(total > 0.0, total, 1.0)[group] * (1.0 - 2.0 * γ)
-    a, G, error = cuts
+    offsets, slopes, errors = cuts
     return Cut(
-        down(float(alpha @ a) - 2.0 * γ * float(alpha @ np.abs(a))),
-        alpha @ G,
-        (alpha @ error) * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(G)),
+        down(float(alpha @ offsets) - 2.0 * γ * float(alpha @ np.abs(offsets))),
+        alpha @ slopes,
+        (alpha @ errors) * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(slopes)),
     )

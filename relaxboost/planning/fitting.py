@@ -13,20 +13,17 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
-from relaxboost.planning.bundle import Bundle, FitState, Master, rounds
-from relaxboost.planning.choosing import Chosen, chosen
+from relaxboost.planning.bundle import Bundle, CuttingPlanes, FitState, rounds
+from relaxboost.planning.choosing import Chosen, choose
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.planners import shortest_arcs
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 
-_ZERO = 1e-9
-"""What costs are 0 below, as a share of the loss."""
-
 
 class FitRecord(NamedTuple):
-    """One round of the history."""
+    """A round of the history."""
 
     round: int
     value: float
@@ -39,7 +36,7 @@ class FitRecord(NamedTuple):
 
 
 class Ends(TypedDict, total=False):
-    """When `fit` ends besides at a gap."""
+    """The limits of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -55,23 +52,24 @@ class Fit(LinearCosts):
     w : array of shape (d,)
         The best weights found.
     names : tuple of str
-        Of the features.
+        The names of the features.
     lower, upper : float
         lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an average of cuts,
-        each below R whatever path it was made of; the upper one from the potentials of every plan.
-        Both are charged for rounding, but not for underflow, which takes losses below 1e-300.
-        Features of arcs, B X, are taken as they are in doubles. Two things are believed: the
-        bounds of the integer program, for ``negative="simple"``; and, for ``"exact"``, that costs
-        at w in doubles tell whether they fall around a cycle.
+        each of which is below R for every path. The upper bound comes from the potentials of every
+        plan. Both account for rounding, but not for underflow, which affects losses below 1e-300.
+        The arc features B X are taken as the doubles that they are. Two things are not proved: the
+        bounds of the integer program for ``negative="simple"``, and, for ``"exact"``, that costs
+        in doubles show whether the exact costs at w are negative around a cycle.
     status : str
-        "optimal", "max_rounds", "time_limit", "callback", "interrupted", or "stalled" where
-        rounding keeps the method from going on. Of `reference`, what the solver says.
+        "optimal", "max_rounds", "time_limit", "callback", "interrupted", or "stalled" if rounding
+        prevents further progress. For `reference` it is the status of the solver.
     exact : bool
-        Whether every plan at w is. With ``negative="relaxed"`` the bracket is about the convex
-        bound above the loss that `Oracle` describes. If exact, `upper` bounds the loss at w too;
-        but the least loss may be below `lower`, at a w where costs are negative.
+        Whether every plan at w is exact. With ``negative="relaxed"`` the bracket encloses the
+        convex upper bound of the loss that `Oracle` describes. If `exact`, `upper` is also an
+        upper bound of the loss at w. The least loss may still be below `lower`, at a w with
+        negative costs.
     chosen : Chosen, optional
-        How the strength of the ridge was chosen, where none was given.
+        How the strength of the ridge was chosen, if none was given.
     """
 
     seconds: float
@@ -94,87 +92,97 @@ def fit(
     Parameters
     ----------
     tasks : sequence of Task, or Problem
-        A `Problem` where more than the regulariser is to be chosen: signs, squares, what happens
-        to negative costs.
+        Give a `Problem` to set more than the regulariser, such as signs, scales, or the treatment
+        of negative costs.
     regulariser : Regulariser, optional
-        By default a `Ridge` whose strength is chosen on three folds of clusters of trips that
-        overlap, by how much of held-out trips is planned; `Fit.chosen` has the scores. With fewer
-        than six clusters it is a thousandth of the largest that is tried. A `Problem` has its own,
-        or if it was made without one and has w >= 0 the strength is chosen too.
+        By default a `Ridge` whose strength is chosen by cross-validation on three folds, which hold
+        whole clusters of trips that overlap. The score is the share of arcs that plans have in
+        common with held-out trips; `Fit.chosen` has the scores. With fewer than six clusters the
+        strength is a thousandth of the largest strength that is tried. A `Problem` has its own
+        regulariser, but if it was made without one and has w >= 0, its strength is chosen too.
     method : {"bundle"} or Bundle
-        With options: ``Bundle(start=fit)`` goes on from an earlier run.
+        A `Bundle` has options: ``Bundle(start=fit)`` continues an earlier run.
     tol : float
-        Above 0. The run ends when upper − lower <= tol · upper, for the best value so far as upper.
-        The proof at the end adds a few roundings, which show only where the value is next to 0.
+        Above 0. The run ends when upper − lower <= tol · upper, where upper is the best value so
+        far. The proof at the end adds a few roundings, which matter only for values close to 0.
     verbose : int
-        Above 0 shows on a terminal how the gap closes.
+        Above 0, the gap is shown on a terminal.
     **limits
-        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, seconds from the call on, > 0:
-        planning stops for it, even within a round. Two evaluations are always done to the end: the
-        first, and the one that proves the upper bound. Choosing a strength takes at most half,
-        after one evaluation more. ``callback``, called with the `FitState` of each round; the run
-        ends when what it returns is true.
+        ``max_rounds``, >= 1, by default 10,000. ``time_limit``, > 0, the seconds from the call,
+        which can end the run within a round. Two evaluations are always completed: the first, and
+        the last, which proves the upper bound. The choice of a strength takes at most half of the
+        time, after a further evaluation. ``callback`` is called with the `FitState` of each round,
+        and the run ends if its result is true.
 
     Warns
     -----
     UserWarning
-        With the remedy, where all learned costs are 0, and where there was nothing to learn, since
-        the demonstrations are shortest by each of the features alone.
+        If all learned costs are 0, or if there is nothing to learn because the demonstrations are
+        shortest paths by each of the features alone. The warning names the remedy.
 
     Returns
     -------
     Fit
-        Also after Ctrl-C, with status "interrupted" and the best bracket so far.
+        After Ctrl-C it has the status "interrupted" and the best bracket so far.
 
     Raises
     ------
     InputError
-        For a problem that the method cannot do, and options out of their range.
+        For problems that the method cannot solve, and options that are out of range.
     NegativeCycle
-        For ``negative="exact"``, where costs less losses fall for ever around a cycle.
+        For ``negative="exact"``, if costs minus losses are negative around a cycle.
 
     References
     ----------
     Ratliff, Bagnell & Zinkevich (2006), Maximum margin planning.
     """
+    # Runs end by the gap long before this, unless rounding prevents it.
     limits.setdefault("max_rounds", 10_000)
     ends = Limits(**limits)
     clock = Clock(ends.time_limit)
-    problem, picked = as_problem(tasks, regulariser), None
+    problem = as_problem(tasks, regulariser)
+    chosen = None
     bundle = Bundle() if method == "bundle" else method
     if not isinstance(bundle, Bundle):
         raise InputError(f'method must be "bundle" or a Bundle with options, got {method!r}')
+    # Wrong options must fail before the choice of a strength takes time.
     begin = bundle.first(problem)
     positive("tol", tol)
     if problem.chooses:
-        half = None if ends.time_limit is None else clock.left / 2.0
-        picked, near = chosen(problem, Clock(half))
-        if picked.ended == "interrupted":
+        # The choice must leave time for the fit itself.
+        chosen, near = choose(problem, Clock(clock.left / 2.0))
+        problem = problem.changed(regulariser=Ridge(chosen.strength))
+        if bundle.start is None:
+            begin = near
+        if chosen.ended == "interrupted":  # a single round makes the bracket
             ends = replace(ends, max_rounds=1)
-        problem = problem.of(regulariser=Ridge(picked.strength))
-        begin = near if bundle.start is None else begin
     bracket = _Bracket(tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
-        states = rounds(Master(problem), problem.at(begin), clock)
+        model = CuttingPlanes(problem, bundle.max_cuts)
+        states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
-    if picked and picked.ended == "interrupted" and status == "max_rounds":
-        status = picked.ended
+    if chosen and chosen.ended == "interrupted" and status == "max_rounds":
+        status = chosen.ended
     assert bracket.best is not None
-    proved, history = problem.at(bracket.best.w, prove=True), tuple(bracket.history)
+    # The values of the rounds come from plans in doubles; only this one is proved.
+    proved = problem.at(bracket.best.w, prove=True)
+    history = tuple(bracket.history)
     found = bracketed(problem, proved, bracket.lower, status, "bundle", history, clock)
-    found = replace(found, chosen=picked)
-    if said := _remedies(found, min(one.value for one in found.history), problem, clock):
+    found = replace(found, chosen=chosen)
+    # Costs of 0, or demonstrations that teach nothing, satisfy the optimality conditions too.
+    if said := _remedy(found, min(one.value for one in found.history), problem, clock):
         warnings.warn(said, UserWarning, stacklevel=2)
     return found
 
 
 def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None) -> Problem:
-    """Return a problem of tasks, or the one that was given, which has its own regulariser."""
+    """Return the problem of some tasks, or a given problem, which has its own regulariser."""
     if not isinstance(tasks, Problem):
         return Problem(tasks, regulariser)
     if regulariser is not None:
         raise InputError(
-            "the Problem has a regulariser of its own; give it to Problem, or a list of tasks"
+            "the Problem has its own regulariser; give the regulariser to Problem, or give a list "
+            "of tasks"
         )
     return tasks
 
@@ -183,19 +191,22 @@ class _Bracket:
     """The best bracket so far."""
 
     def __init__(self, tol: float, clock: Clock) -> None:
-        self.tol, self.clock = tol, clock
+        self.tol = tol
+        self.clock = clock
         self.best: FitPoint | None = None
         self.lower = 0.0
         self.history: list[FitRecord] = []
         self.show: Callable[[float, int], None] = lambda gap, round: None
 
     def keep(self, state: FitState) -> str:
-        """Keep what a round found; return "optimal" where that will do, else ""."""
+        """Keep the result of a round; return "optimal" if the gap is small enough, else ""."""
         point = state.point
         if self.best is None or point.value < self.best.value:
             self.best = point
+        # Every lower bound is valid on its own, so that the best one counts.
         self.lower = max(self.lower, state.lower)
-        done, upper = len(self.history) + 1, self.best.value
+        done = len(self.history) + 1
+        upper = self.best.value
         self.history.append(FitRecord(done, point.value, self.lower, upper, self.clock.seconds))
         self.show((upper - self.lower) / upper if upper > 0.0 else 0.0, done)
         return "optimal" if upper - self.lower <= self.tol * upper else ""
@@ -210,12 +221,12 @@ def bracketed(
     history: tuple[FitRecord, ...],
     clock: Clock,
 ) -> Fit:
-    """Return a `Fit` of a proved point, or raise where bounds cross: something is wrong then."""
+    """Return the `Fit` of a proved point, or raise if the bounds cross, which is an error."""
     upper = proved.bound
     if lower > upper:
         raise ArithmeticError(
             f"the lower bound {lower!r} is above the upper bound {upper!r}: a loss changes from "
-            "call to call, or there is an error in relaxboost; please report it"
+            "call to call, or relaxboost has an error; please report it"
         )
     return Fit(
         w=proved.w,
@@ -232,15 +243,16 @@ def bracketed(
     )
 
 
-def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
-    """Return what went wrong with costs whose least objective found is a value, and what helps.
+def _remedy(fit: LinearCosts, value: float, problem: Problem, clock: Clock) -> str:
+    """Return a warning about costs that do not help, with its remedy; value is the least found.
 
-    No demonstration is looked at when the time of the clock is over.
+    The demonstrations are not examined if the clock's time is over.
     """
-    at_zero = bool(np.abs(problem.scale * fit.w).max() <= _ZERO * fit.upper)
+    # Costs below this share of the loss are rounding errors of 0.
+    at_zero = bool(np.abs(problem.scale * fit.w).max() <= 1e-9 * fit.upper)
     if at_zero and value == 0.0:
         return (
-            "there is nothing to learn: no path has a loss even where all costs are 0, since each "
+            "there is nothing to learn: no path has a loss even if all costs are 0, because each "
             "demonstration is the only path to its target, or the loss of its task is always 0; "
             "give trips with alternatives, and a loss such as Missed()"
         )
@@ -254,10 +266,11 @@ def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) ->
         return (
             f"the learned costs are all 0, so that every path is shortest: {problem.regulariser!r} "
             "outweighs the losses, or no costs linear in these features explain the demonstrations "
-            "better than none; give less strength (a larger radius), other features, free signs "
+            "better; give less strength (a larger radius), other features, free signs "
             "(Problem(tasks, nonnegative=False)), or boost"
         )
-    if clock.left and all(_shortest(problem, j) for j in range(problem.d)):
+    # Checking all demonstrations takes as long as a round for each feature.
+    if clock.left and all(_is_shortest(problem, j) for j in range(problem.d)):
         return (
             "there is nothing to learn: every demonstration is a shortest path by each feature "
             f"({', '.join(problem.names[:5])}) alone, and so at all weights >= 0; give trips that "
@@ -266,14 +279,16 @@ def _remedies(fit: LinearCosts, value: float, problem: Problem, clock: Clock) ->
     return ""
 
 
-def _shortest(problem: Problem, j: int) -> bool:
-    """Whether every demonstration is a shortest path at one feature as the cost."""
+def _is_shortest(problem: Problem, j: int) -> bool:
+    """Return whether every demonstration is a shortest path if feature j is the cost."""
     costs = [features[:, j] for features in problem.arc_features]
     if min(float(c.min(initial=0.0)) for c in costs) < 0.0:
         return False
     for row in problem.oracle.rows:
-        graph, c = problem.oracle.graphs[row.graph], costs[row.graph]
+        graph = problem.oracle.graphs[row.graph]
+        c = costs[row.graph]
         taken, _ = shortest_arcs(graph, c[graph.forward.arcs], row.source, row.target)
+        # The factor allows for the rounding of the two sums.
         if c[row.path.arcs].sum() > c[taken].sum() * (1.0 + 1e-12):
             return False
     return True

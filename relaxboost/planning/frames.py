@@ -1,4 +1,4 @@
-"""Graphs from pandas: a table with a row an edge."""
+"""Graphs from pandas: a table with a row for each edge."""
 
 from __future__ import annotations
 
@@ -17,16 +17,12 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
-"""Different values of a column of text at most; where there are more they are names or numbers."""
-_HIGH = 1e6  # no length, count or capacity, but what OpenStreetMap calls things
-_ID = re.compile(r"(^|_|osm)id$", re.IGNORECASE)
+"""The most values of a column of text. Columns with more values hold names or numbers."""
 MANY = 10
-"""Values that a message shows at most, and rows at least that do not differ by chance."""
-_EARTH = 6_371_009.0  # metres, the mean radius
-_DEGREE = (2e4, 5e5)  # metres of road a degree: 111 km, less towards the poles, more with bends
+"""The most values that a message shows, and the rows from which different numbers are names."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""Features by the names of their columns, or those of a graph or of learned costs."""
+"""The names of columns, or a graph or learned costs, which stand for their own features."""
 
 
 def from_pandas(
@@ -41,29 +37,29 @@ def from_pandas(
 ) -> Graph:
     """Return the graph of a table with a row for each arc, from its source to its target.
 
-    A column of numbers is a feature of its name. One of text or categories becomes a feature for
-    each of its values, 1 where it has the value and else 0: ``highway=primary``. Columns joined by
-    ``*`` are multiplied: ``length*highway=primary`` are the metres that are primary roads. Though
-    ``*`` and ``=`` are reserved for this, a column that has them is found by its whole name.
+    A column of numbers is a feature with the same name. A column of text or categories becomes a
+    feature for each of its values, such as ``highway=primary``, which is 1 in the rows with the
+    value and else 0. Columns joined by ``*`` are multiplied: ``length*highway=primary`` is the
+    length of primary roads. A column whose name contains ``*`` or ``=`` is found by its whole name.
 
     Parameters
     ----------
     edges : pandas.DataFrame
         A street that is open both ways has two rows.
     source, target : str
-        The columns of what the nodes are called.
+        The columns with the labels of the nodes.
     features : sequence of str, str, Graph or LearnedCosts, optional
-        Columns, or one class of text by its name; by default all columns that have no other part,
-        with a warning of whole numbers that look like names of edges, as ``osmid``. A graph or
+        Names of columns, or of a class of text. By default all other columns are features, with a
+        warning about whole numbers that look like names of edges, such as ``osmid``. A graph or
         learned costs stand for their own features, with the values of text that they know.
     edge : str, optional
-        The column of what edges are called; the graph's `keys`.
+        The column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
-        Coordinates; its index is what nodes are called. Columns ``x`` and ``y`` are taken as they
-        are; ``lon`` and ``lat`` are degrees, and become metres from the middle.
+        Coordinates, with the labels of nodes as index. Columns ``x`` and ``y`` are used unchanged.
+        Columns ``lon`` and ``lat`` are degrees, and become metres from the middle of the map.
     unseen : {"refuse", "ignore"}
-        What to do with a value of text that a graph or costs given as `features` do not know. If
-        ignored, all its features are 0.
+        The treatment of a value of text that the graph or the costs given as `features` do not
+        know. If it is ignored, all its features are 0.
 
     Returns
     -------
@@ -73,67 +69,78 @@ def from_pandas(
     Raises
     ------
     InputError
-        For a table that is empty or lacks a column; with its row for what is missing or no finite
-        number, a self-loop, a node without coordinates, a value not known; for text of more than
-        100 values; for ``x`` and ``y`` in degrees beside lengths in metres.
+        For a table that is empty or lacks a column; for text of more than 100 values; for ``x`` and
+        ``y`` in degrees with lengths in metres. For missing values, numbers that are not finite,
+        self-loops, nodes without coordinates and unknown values of text the message names the row.
     """
-    check_table("edges", edges, [source, target] if edge is None else [source, target, edge])
+    # Nodes and keys are labels, and never features.
+    used = [source, target] if edge is None else [source, target, edge]
+    check_table("edges", edges, used)
     ends = [edges[source].tolist(), edges[target].tolist()]
-    for row, u, v in zip(edges.index, *ends, strict=True):
-        try:
-            hash((u, v))
-        except TypeError:
-            raise InputError(
-                f"{at('edges', edges, row)}: {u!r} -> {v!r}; a node is called by what does not "
-                "change: a tuple in place of a list"
-            ) from None
-        if u == v:
-            raise InputError(
-                f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "
-                "takes; leave such rows out"
-            )
+    _check_ends(edges, ends)
     others = []
     if features is None:
-        others = [name for name in edges.columns if name not in (source, target, edge)]
-        features = [str(name) for name in others]
+        others = [name for name in edges.columns if name not in used]
+        # Column names may be numbers, but features have names of text.
+        features = list(map(str, others))
     X, names = _encoded(edges, features, unseen)
     position = None if nodes is None else _positions(nodes)
+    # Without a table of nodes, nodes are numbered in the order in which they appear.
     labels = Labels(list(dict.fromkeys(ends[0] + ends[1])) if nodes is None else list(nodes.index))
     try:
-        tail, head = ([labels.number(end) for end in some] for some in ends)
+        tail, head = (list(map(labels.number, some)) for some in ends)
     except InputError as error:
         raise InputError(
             f"{called('nodes', nodes)}: {error}; add it to the index, or leave its edges out"
         ) from None
     keys = None if edge is None else edges[edge].tolist()
     graph = Graph(tail, head, X, nodes=labels, names=names, position=position, keys=keys)
-    if nodes is not None and "lon" not in nodes.columns:
-        _check_units(graph, called("nodes", nodes))
+    if nodes is not None:
+        _check_units(graph, nodes)
     for name in others:
         _warn_of_names(called("edges", edges), edges[name])
     return graph
 
 
+def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
+    """Raise for labels of nodes that cannot be hashed, and for self-loops."""
+    for row, u, v in zip(edges.index, *ends, strict=True):
+        try:
+            hash((u, v))
+        except TypeError:
+            raise InputError(
+                f"{at('edges', edges, row)}: {u!r} -> {v!r}; the label of a node must not change: "
+                "use a tuple in place of a list"
+            ) from None
+        if u == v:
+            raise InputError(
+                f"{at('edges', edges, row)}: {u!r} -> {v!r} is a self-loop, which no shortest path "
+                "takes; leave such rows out"
+            )
+
+
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn of whole numbers that are called an id, or of which each row has one of its own."""
+    """Warn if a column of whole numbers is called an id, or has a different number in each row."""
     if column.dtype.kind not in "iu":
         return
-    close = column.max() - column.min() < 2 * len(column) or column.min() >= _HIGH
-    if _ID.search(str(column.name)) or (len(column) >= MANY and column.is_unique and close):
+    # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.
+    close = column.max() - column.min() < 2 * len(column) or column.min() >= 1e6
+    is_id = re.search(r"(^|_|osm)id$", str(column.name), re.IGNORECASE)
+    if is_id or (len(column) >= MANY and column.is_unique and close):
         warnings.warn(
             f"{edges}: the whole numbers of column {column.name!r} look like names of edges, and "
-            "are taken for a feature; say which columns are features, with features=[...]",
+            "are used as a feature; say which columns are features, with features=[...]",
             stacklevel=3,
         )
 
 
 def columns_of(features: Wanted, known: Iterable[Hashable] = ()) -> list[str]:
-    """Return the columns that features are made of, each once, where these are known."""
+    """Return the columns from which features are made, each once."""
     return list(dict.fromkeys(c for name in _terms(features) for c in _parts(name, known)[0]))
 
 
 def _terms(features: Wanted) -> list[str]:
-    """Return the names of the features that are wanted."""
+    """Return the names of the requested features."""
     if isinstance(features, LearnedCosts):
         return list(features.features)
     if isinstance(features, Graph):
@@ -145,10 +152,11 @@ def _terms(features: Wanted) -> list[str]:
 
 
 def _parts(name: str, known: Iterable[Hashable]) -> tuple[list[str], str | None]:
-    """Return the columns that a feature multiplies, and the text that the last one has if any."""
+    """Return the columns that a feature multiplies, and the value of the last one if it is text."""
     if name in known:
         return [name], None
     left, equals, value = name.partition("=")
+    # A column called "a=b" wins over the class "b" of a column "a".
     whole = next((column for column in known if name.startswith(f"{column}=")), None)
     if whole is not None:
         return [str(whole)], name[len(str(whole)) + 1 :]
@@ -159,6 +167,7 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
     """Return the features of a table and their names."""
     if unseen not in ("refuse", "ignore"):
         raise InputError(f'unseen must be "refuse" or "ignore", got {unseen!r}')
+    # Features are found by text, whatever the names of columns are.
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     names = _terms(features)
     check_table("edges", table, columns_of(names, table.columns))
@@ -169,7 +178,7 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
         columns.check_known(names)
     if not names:
         raise InputError(
-            f"{called('edges', table)} has no features; add columns beside those of the nodes"
+            f"{called('edges', table)} has no features; add columns other than those of the nodes"
         )
     return np.stack([columns.feature(name) for name in names], axis=1), names
 
@@ -182,7 +191,7 @@ class _Columns:
         self._texts: dict[str, Any] = {}
 
     def names(self, term: str) -> list[str]:
-        """Return the features that come of a column, or of several joined by ``*``."""
+        """Return the features of a column, or of several columns joined by ``*``."""
         parts, value = _parts(term, self.table.columns)
         if value is not None:
             known = list(self._text(parts[-1]).categories)
@@ -192,6 +201,7 @@ class _Columns:
                     f"{few(known, MANY)}"
                 )
             return [term]
+        # Columns of Booleans and of numbers have kinds b, i, u and f.
         texts = [
             part for part in parts if self.table[part].infer_objects().dtype.kind not in "biuf"
         ]
@@ -204,6 +214,7 @@ class _Columns:
                 f"{texts[0]!r} has {len(values)}, such as {values[0]!r}: leave it out, or make "
                 "classes of it"
             )
+        # The column of text comes last, where `_parts` looks for its value.
         others = [part for part in parts if part not in texts]
         return ["*".join([*others, f"{texts[0]}={value}"]) for value in values]
 
@@ -218,7 +229,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise at the first text that none of the features stands for."""
+        """Raise at the first text that has no feature."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:
@@ -227,7 +238,8 @@ class _Columns:
             strange = ~self._text(column).isin(values)
             if strange.any():
                 first = int(strange.argmax())
-                row, value = self.table.index.tolist()[first], self._text(column)[first]
+                row = self.table.index.tolist()[first]
+                value = self._text(column)[first]
                 raise InputError(
                     f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the features "
                     f"do not know; they know {', '.join(sorted(values))}. Make it one of these, or "
@@ -251,22 +263,28 @@ def _positions(nodes: Any) -> Array:
         return xy
     if not (np.abs(xy[:, 1]) <= 90.0).all():
         raise InputError("nodes: lat must be from -90 to 90 degrees; are lon and lat swapped?")
+    # Differences are taken modulo 360, so that a map may cross the date line.
     off = xy - xy[0]
-    off[:, 0] = (off[:, 0] + 180.0) % 360.0 - 180.0  # also across the date line
+    off[:, 0] = (off[:, 0] + 180.0) % 360.0 - 180.0
+    # The origin is the middle, where the projection is exact.
     off -= 0.5 * (off.min(axis=0) + off.max(axis=0))
     off[:, 0] *= np.cos(np.radians(0.5 * (xy[:, 1].min() + xy[:, 1].max())))
-    return _EARTH * np.radians(off)
+    earth = 6_371_009.0  # metres, the mean radius
+    return earth * np.radians(off)
 
 
-def _check_units(graph: Graph, nodes: str) -> None:
-    """Raise where coordinates are degrees and lengths metres: angles and pictures would be bent."""
+def _check_units(graph: Graph, nodes: Any) -> None:
+    """Raise if coordinates are degrees and lengths metres, which would distort angles."""
     at = graph.position
-    if at is None or "length" not in graph.names or (np.abs(at) > [180.0, 90.0]).any():
+    if "lon" in nodes.columns or "length" not in graph.names or at is None:
+        return
+    if (np.abs(at) > [180.0, 90.0]).any():
         return
     far = np.maximum(np.linalg.norm(at[graph.head] - at[graph.tail], axis=1), 1e-12)
     ratio = np.median(graph.features[:, graph.names.index("length")] / far)
-    if _DEGREE[0] <= ratio <= _DEGREE[1]:
+    # A degree has 111 km, less towards the poles, and a road with bends has more.
+    if 2e4 <= ratio <= 5e5:
         raise InputError(
-            f"{nodes} has x and y that look like degrees beside lengths in metres ({ratio:.0f} a "
-            "unit); call the columns lon and lat, and they become metres"
+            f"{called('nodes', nodes)} has x and y that look like degrees, and lengths in metres "
+            f"({ratio:.0f} a unit); call the columns lon and lat, and they become metres"
         )

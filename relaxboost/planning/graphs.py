@@ -19,42 +19,36 @@ from relaxboost.planning.labels import Labels, Numbered
 
 
 class Adjacency(NamedTuple):
-    """Arcs sorted by the node they leave (or, backward, enter)."""
+    """The arcs sorted by the node that they leave or, in a backward adjacency, enter."""
 
     start: Whole
-    """Arcs of node v are start[v] to start[v + 1]."""
+    """The entries of node v are start[v] to start[v + 1]."""
     far: Whole
-    """The node at the other end of each."""
+    """The node at the other end of each arc."""
     arcs: Whole
     """The number of each arc in the graph."""
 
 
-class Counts(NamedTuple):
-    """How often a path takes the arcs it takes."""
-
-    arcs: Whole
-    """Ascending."""
-    times: Array
-
-
 class Path:
-    """A walk along arcs of a graph; it may visit nodes twice, as recorded trips do.
+    """A walk along arcs of a graph; it may visit a node twice, as recorded trips do.
 
     Parameters
     ----------
     graph : Graph
     arcs : array of int
-        At least one.
+        At least one arc.
 
     Raises
     ------
     InputError
-        For a number that is no arc, or at the first arc that does not start where the one before
-        it ends.
+        For a number that is not an arc, or at the first arc that does not start at the end of the
+        arc before it.
     """
 
     def __init__(self, graph: Graph, arcs: Whole) -> None:
-        self.graph, self.arcs = graph, np.array(arcs, dtype=np.int64)
+        self.graph = graph
+        self.arcs = np.array(arcs, dtype=np.int64)
+        # A path that changed would no longer be a path.
         self.arcs.flags.writeable = False
         if self.arcs.size == 0:
             raise InputError("a path needs at least one arc")
@@ -64,6 +58,7 @@ class Path:
                 f"step {bad[0] + 1} of the path is arc {self.arcs[bad[0]]}, and arcs are numbered "
                 f"0 to {graph.arcs - 1}"
             )
+        # Each arc must start where the arc before it ends.
         broken = np.flatnonzero(graph.head[self.arcs[:-1]] != graph.tail[self.arcs[1:]])
         if broken.size:
             step = int(broken[0]) + 1
@@ -93,11 +88,6 @@ class Path:
         """The labels of the nodes, in order."""
         return [self.graph.label(node) for node in self.numbers]
 
-    def counts(self) -> Counts:
-        """Return the arcs taken and how often."""
-        arcs, times = np.unique(self.arcs, return_counts=True)
-        return Counts(arcs, times.astype(np.float64))
-
     def features(self) -> Array:
         """Return the sum of the arc features along the path, shape (d,)."""
         return self.graph.arc_features[self.arcs].sum(axis=0)
@@ -117,6 +107,7 @@ class Path:
         )
 
     def __hash__(self) -> int:
+        # Equal paths belong to the same graph object.
         return hash((id(self.graph), self.arcs.tobytes()))
 
     def __repr__(self) -> str:
@@ -128,42 +119,42 @@ class Graph:
     """A directed graph whose arcs, or whose sites, have features.
 
     Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
-    belong to *sites*: to the arcs themselves by default, to the cells of a grid, to the edges of
-    an undirected graph. A cost C per site gives arc costs c = B C with the non-negative matrix B
-    of ``sites``, of shape (E, S); a linear cost C = X w gives c = B X w.
+    belong to *sites*: to the arcs themselves by default, to the cells of a grid, or to the edges of
+    an undirected graph. A cost C for each site gives arc costs c = B C with the non-negative matrix
+    B of ``sites``, of shape (E, S). A linear cost C = X w gives c = B X w.
 
-    `from_networkx`, `grid` and `turns` make graphs of what people have; this is what they end in.
+    `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` make graphs.
 
     Parameters
     ----------
     tail, head : arrays of shape (E,)
-        Node numbers, 0 <= tail, head < nodes; E >= 1, no self-loops.
+        Node numbers, 0 <= tail, head < nodes; E >= 1, without self-loops.
     features : array of shape (S, d), optional
         Finite. S = E unless `sites` says otherwise.
     nodes : int, sequence of hashables, or Labels, optional
-        How many there are, or what you call them; by default one more than the largest number in
-        use, and called by their numbers.
+        The number of nodes, or their labels. By default the number is the largest number in use
+        plus one, and the labels of nodes are their numbers.
     names : sequence of d str, optional
-        Of the features.
+        The names of the features.
     sites : sparse matrix of shape (E, S), optional
-        B; entries >= 0. By default the identity.
+        B, with entries >= 0. By default it is the identity.
     position : array of shape (nodes, 2), optional
         Coordinates, for pictures.
     keys : sequence of E hashables, optional
-        What tells parallel arcs apart, as the keys of a networkx multigraph do; see `arc`.
+        Labels that distinguish parallel arcs, like the keys of a networkx multigraph; see `arc`.
 
     Attributes
     ----------
     ignored : set of str
-        Features that costs did not use, as a warning has said.
+        Features that costs did not use, about which a warning was given.
     notes : tuple of str
-        What a reader imputed or left out, in words.
+        The values that a reader imputed or left out, in words.
 
     Raises
     ------
     InputError
-        For nodes out of range, self-loops, features that are not finite (the arc or site is
-        named), shapes that do not fit.
+        For nodes out of range, self-loops, features that are not finite (the message names the arc
+        or site), and shapes that do not fit.
     """
 
     def __init__(
@@ -178,25 +169,30 @@ class Graph:
         position: ArrayLike | None = None,
         keys: Sequence[Hashable] | None = None,
     ) -> None:
-        self.tail, self.head = _numbers("tail", tail), _numbers("head", head)
+        self.tail = _numbers("tail", tail)
+        self.head = _numbers("head", head)
         if self.tail.shape != self.head.shape:
             raise InputError(f"{self.tail.size} tails and {self.head.size} heads; one each per arc")
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
+            # Nodes without arcs can only be known from the caller.
             nodes = int(max(self.tail.max(), self.head.max())) + 1
         self.labels = _labels(nodes)
         self.nodes = len(self.labels)
         self._check_ends()
-        self.sites = self._checked_sites(sites)
+        self.sites = None if sites is None else self._checked_sites(sites)
         self.features = self._checked_features(features)
         self.names = self._checked_names(names)
-        self.position = self._checked_position(position)
+        self.position = None if position is None else np.array(position, dtype=np.float64)
+        if self.position is not None and self.position.shape != (self.nodes, 2):
+            raise InputError(f"position needs shape ({self.nodes}, 2), got {self.position.shape}")
         self.ignored: set[str] = set()
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
             raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
+        # Cached adjacencies and costs rely on these arrays.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
 
@@ -221,6 +217,7 @@ class Graph:
         """Return Bᵀ v, shape (S,), from a number per arc: the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
+    # Cached, because every fit and every prediction needs the product.
     @cached_property
     def arc_features(self) -> Array:
         """B X in doubles, the features that a linear cost sums along a path, shape (E, d)."""
@@ -228,12 +225,12 @@ class Graph:
 
     @cached_property
     def forward(self) -> Adjacency:
-        """Arcs by the node they leave, in the order of their numbers."""
+        """The arcs by the node that they leave, in the order of their numbers."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
     def place(self) -> Whole:
-        """Where each arc is in `forward`."""
+        """The place of each arc in `forward`."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
@@ -245,7 +242,7 @@ class Graph:
 
     @cached_property
     def backward(self) -> Adjacency:
-        """Arcs by the node they enter, in the order of their numbers."""
+        """The arcs by the node that they enter, in the order of their numbers."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
@@ -255,6 +252,7 @@ class Graph:
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
         signs = np.tile([1.0, -1.0], self.arcs)
+        # Each column has two entries, so that the arrays of the sparse format are known.
         starts = np.arange(0, 2 * self.arcs + 1, 2)
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
@@ -263,11 +261,11 @@ class Graph:
         return self.labels.number(label)
 
     def label(self, node: int) -> Hashable:
-        """Return what the user calls a node."""
+        """Return the label of a node."""
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return an arc in words, for messages."""
+        """Return the number and the ends of an arc, for messages."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
@@ -277,17 +275,19 @@ class Graph:
         ----------
         tail, head : labels of nodes
         key : hashable, optional
-            Of `keys`; needed where parallel arcs leave open which one is meant.
+            An entry of `keys`, which selects one of several parallel arcs.
 
         Raises
         ------
         InputError
-            If there is none, or several.
+            If there is no such arc, or several.
         """
-        u, v, what = self.node(tail), self.node(head), f"{tail!r} -> {head!r}"
+        u, v = self.node(tail), self.node(head)
+        what = f"{tail!r} -> {head!r}"
         if key is not None and self.keys is None:
             raise InputError(f"{what}: the arcs of this graph have no keys; leave the key out")
         start, far, arcs = self.forward
+        # Only the arcs that leave the node are compared.
         here = slice(start[u], start[u + 1])
         joining = arcs[here][far[here] == v].tolist()
         if key is not None and self.keys is not None:
@@ -295,6 +295,7 @@ class Graph:
             joining = [arc for arc in joining if self.keys[arc] == key]
         if not joining:
             raise InputError(f"{what}, is no arc of the graph; {self._leaving(u)}")
+        # The features of parallel arcs differ, so that a guess could be wrong.
         if len(joining) > 1:
             keys = "" if self.keys is None else "; graph.arc(tail, head, key) finds them"
             raise InputError(
@@ -313,13 +314,13 @@ class Graph:
         nodes : sequence of labels
             At least two.
         arcs : array of int
-            Arc numbers, each starting where the one before ends; needed where parallel arcs leave
-            open which one is meant. `arc` finds them.
+            Arc numbers, each starting at the end of the arc before. They are needed if parallel
+            arcs make the path through nodes ambiguous; `arc` finds them.
 
         Raises
         ------
         InputError
-            At the first two nodes that no arc joins, or that several join.
+            At the first two nodes that no arc joins, or that several arcs join.
         """
         if (nodes is None) == (arcs is None):
             raise InputError("a path needs either nodes or arcs")
@@ -330,12 +331,11 @@ class Graph:
             raise InputError(f"a path needs at least two nodes, got {list(nodes or ())!r}")
         found = []
         for place, step in enumerate(steps):
-            with told(f"step {place + 1} of the path, "):
+            with error_prefix(f"step {place + 1} of the path, "):
                 found.append(self.arc(*step))
         return Path(self, np.array(found, dtype=np.int64))
 
     def _leaving(self, node: int) -> str:
-        """Return in words where arcs from a node lead."""
         start, far, _ = self.forward
         there = [repr(self.label(v)) for v in np.unique(far[start[node] : start[node + 1]])]
         if not there:
@@ -350,6 +350,7 @@ class Graph:
                     f"arc {bad[0]} has {name} {ends[bad[0]]}, and nodes are numbered 0 to "
                     f"{self.nodes - 1}"
                 )
+        # A self-loop of negative cost would itself be a negative cycle.
         loops = np.flatnonzero(self.tail == self.head)
         if loops.size:
             raise InputError(
@@ -358,13 +359,12 @@ class Graph:
             )
 
     def _checked_sites(self, sites: Any) -> Any:
-        if sites is None:
-            return None
         from scipy.sparse import csr_array
 
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
             raise InputError(f"sites need one row an arc, {self.arcs}, got {B.shape[0]}")
+        # Costs of sites >= 0 must give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
             raise InputError("sites must have finite entries >= 0")
         return B
@@ -373,6 +373,7 @@ class Graph:
         if features is None:
             return np.ones((self.size, 1))
         X = np.array(doubles("features", features))
+        # A single feature may be given without its second axis.
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
@@ -393,31 +394,24 @@ class Graph:
         if names is None:
             return tuple(f"x{j}" for j in range(d))
         made = tuple(str(name) for name in names)
+        # Costs are learned and applied by names, which must be unique.
         if len(made) != d or len(set(made)) != d:
             raise InputError(f"names need {d} different entries, one a feature, got {made}")
         return made
-
-    def _checked_position(self, position: ArrayLike | None) -> Array | None:
-        if position is None:
-            return None
-        xy = np.array(position, dtype=np.float64)
-        if xy.shape != (self.nodes, 2):
-            raise InputError(f"position needs shape ({self.nodes}, 2), got {xy.shape}")
-        return xy
 
     def __repr__(self) -> str:
         return f"Graph({self.nodes} nodes, {self.arcs} arcs, features {', '.join(self.names)})"
 
 
 class ExtraFeatures(UserWarning):
-    """A graph has features beside those that costs were learned from, which are ignored."""
+    """A graph has features from which the costs were not learned; they are ignored."""
 
 
 def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -> Array:
-    """Return X, shape (S, d), or of arcs B X, in the order of the names that costs learned from.
+    """Return X, shape (S, d), or B X, shape (E, d), with the columns in the order of the names.
 
-    Other features are ignored, with one `ExtraFeatures` warning a graph; an InputError names those
-    that the graph lacks.
+    Other features are ignored, with one `ExtraFeatures` warning for a graph. An InputError names
+    the features that the graph lacks.
     """
     X = graph.arc_features if arcs else graph.features
     if graph.names == names:
@@ -430,21 +424,22 @@ def features_by_name(graph: Graph, names: tuple[str, ...], arcs: bool = False) -
             "from_pandas(edges, features=costs) does"
         )
     ignored = [name for name in graph.names if name not in names]
+    # The warning is given once for each graph and feature.
     if not graph.ignored.issuperset(ignored):
         graph.ignored.update(ignored)
         warnings.warn(
-            f"{graph} has {', '.join(ignored)} beside the features that the costs were learned "
-            "from; they are ignored",
+            f"{graph} has features from which the costs were not learned: {', '.join(ignored)}; "
+            "they are ignored",
             ExtraFeatures,
             stacklevel=3,
         )
     made = X[:, [graph.names.index(name) for name in names]]
-    # In the same layout, so that products round as they do for the graph that was learned from.
+    # The layout stays, so that products round as they do for the graph of the training tasks.
     return np.asfortranarray(made) if X.flags.f_contiguous else np.ascontiguousarray(made)
 
 
 def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
-    """Return the names of the features that graphs share, or raise where they differ."""
+    """Return the names of the features that graphs share, or raise if they differ."""
     names = graphs[0].names
     for graph in graphs[1:]:
         if graph.names != names:
@@ -456,8 +451,8 @@ def same_names(graphs: Sequence[Graph]) -> tuple[str, ...]:
 
 
 @contextmanager
-def told(where: str) -> Iterator[None]:
-    """Say where it was before what an `InputError` says."""
+def error_prefix(where: str) -> Iterator[None]:
+    """Put the place of an error before the message of an `InputError`."""
     try:
         yield
     except InputError as error:
@@ -467,6 +462,7 @@ def told(where: str) -> Iterator[None]:
 
 def _numbers(name: str, given: ArrayLike) -> Whole:
     array = np.asarray(given)
+    # An empty list has the type float, and is rejected later with a better message.
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"{name} must be a list of whole numbers, got {array.dtype} {array.shape}")
     return array.astype(np.int64)
@@ -479,6 +475,7 @@ def _labels(nodes: int | Sequence[Hashable] | Labels) -> Labels:
 
 
 def _adjacency(near: Whole, far: Whole, nodes: int) -> Adjacency:
+    # A stable sort keeps the order of numbers, which decides ties between paths.
     arcs = np.argsort(near, kind="stable")
     start = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(near, minlength=nodes), out=start[1:])

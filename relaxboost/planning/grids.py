@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +14,9 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""How many of the two cells beside a diagonal step must be passable: both, one, or none."""
+"""The number of passable cells next to a diagonal step that a step needs: both, one, or none."""
 
 COSTS = ("mean", "entering")
-
-# In the order of the numbers of the cells that they lead to.
-_STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
 def grid(
@@ -32,25 +30,27 @@ def grid(
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
-    Nodes are the cells, called (row, column); so are sites, so that a learned cost is a map, and
-    a step costs its length (1, or √2 along a diagonal) times the cost of the cells it joins.
+    Nodes are the cells, with labels (row, column). Sites are the cells too, so that a learned cost
+    is a map. The cost of a step is its length (1, or √2 along a diagonal) times the cost of the
+    cells that it joins.
 
     Parameters
     ----------
     layers : array of shape (L, H, W) or (H, W)
-        Features of cells, finite where passable; what blocked cells have is not looked at. A
-        layer of ones gives a linear cost a term for length alone.
+        Features of cells, finite for passable cells; those of blocked cells are ignored. A layer of
+        ones gives a linear cost a term for the length.
     passable : array of bool, shape (H, W), optional
         Blocked cells have no arcs. By default all cells are passable.
     names : sequence of L str, optional
-        Of the layers.
+        The names of the layers.
     neighbours : {8, 4}
     corners : {"both", "one", "free"}
-        How many of the two cells beside a diagonal step must be passable: ``"both"`` as in the
-        MovingAI benchmarks, where nothing cuts corners; ``"one"`` keeps from slipping between two
-        blocked cells; ``"free"`` asks for none.
+        How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
+        the MovingAI benchmarks, no step cuts a corner. With ``"one"`` no step passes between two
+        blocked cells. ``"free"`` needs none of the cells.
     cost : {"mean", "entering"}
-        A step costs its length times the mean cost of the two cells, or that of the cell entered.
+        A step costs its length times the mean cost of the two cells, or the cost of the cell that
+        it enters.
 
     Returns
     -------
@@ -74,6 +74,7 @@ def grid(
     ):
         if given not in allowed:
             raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
+    # Sites are the cells, so that their number is known without the arcs.
     H, W = free.shape
     tail, head, length = _arcs(free, neighbours, corners)
     if tail.size == 0:
@@ -83,17 +84,16 @@ def grid(
         )
     if names is not None and len(names) != len(X):
         raise InputError(f"{len(names)} names for {len(X)} layers; one each")
-    # The row of B of an arc has its length at its head, or half of it at each end.
-    at, share = (
-        (head[:, None], length) if cost == "entering" else (np.stack([tail, head], 1), 0.5 * length)
-    )
-    ends, each = np.arange(tail.size + 1), at.size // tail.size
-    sites = csr_array(
-        (np.repeat(share, each), np.sort(at).ravel(), each * ends), (tail.size, H * W)
-    )
+    # The row of B of an arc has its length at its head, or half of its length at each end.
+    at = head[:, None] if cost == "entering" else np.stack([tail, head], axis=1)
+    each = at.shape[1]
+    share = np.repeat(length / each, each)
+    starts = each * np.arange(tail.size + 1)
+    sites = csr_array((share, np.sort(at).ravel(), starts), (tail.size, H * W))
     return Graph(
         tail,
         head,
+        # Features of blocked cells may be nan, which must not reach products.
         np.where(free, X, 0.0).reshape(len(X), H * W).T,
         names=[f"layer {j}" for j in range(len(X))] if names is None else names,
         sites=sites,
@@ -103,11 +103,11 @@ def grid(
 
 
 def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flags]:
-    """Return layers of shape (L, H, W), and which cells are passable."""
+    """Return layers of shape (L, H, W), and a flag for each passable cell."""
     X = doubles("layers", layers)
     X = X[None] if X.ndim == 2 else X
     if X.ndim != 3 or 0 in X.shape:
-        raise InputError(f"layers need shape (L, H, W) or (H, W), none 0, got {X.shape}")
+        raise InputError(f"layers need shape (L, H, W) or (H, W), with L, H, W >= 1, got {X.shape}")
     free = np.ones(X.shape[1:], dtype=bool)
     if passable is not None:
         given = np.asarray(passable)
@@ -129,21 +129,20 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
     """Return tails, heads and lengths, by tail and then by head."""
     H, W = free.shape
-    steps = [step for step in _STEPS if neighbours == 8 or 0 in step]
-    framed = np.zeros((H + 2, W + 2), dtype=bool)
-    framed[1:-1, 1:-1] = free
+    around = list(product((-1, 0, 1), repeat=2))  # in the order of the cells' numbers
+    steps = np.array([step for step in around if any(step) and (neighbours == 8 or 0 in step)])
+    # A frame of blocked cells gives every cell eight neighbours.
+    framed = np.pad(free, 1)
 
-    def beside(row: int, column: int) -> Flags:
+    def shifted(row: int, column: int) -> Flags:
         return framed[1 + row : 1 + row + H, 1 + column : 1 + column + W]
 
-    open_ = np.empty((H, W, len(steps)), dtype=bool)
-    for k, (row, column) in enumerate(steps):
-        open_[:, :, k] = free & beside(row, column)
+    allowed = np.empty((H, W, len(steps)), dtype=bool)
+    for k, (row, column) in enumerate(steps.tolist()):
+        allowed[:, :, k] = free & shifted(row, column)
         if row and column and corners == "both":
-            open_[:, :, k] &= beside(row, 0) & beside(0, column)
+            allowed[:, :, k] &= shifted(row, 0) & shifted(0, column)
         elif row and column and corners == "one":
-            open_[:, :, k] &= beside(row, 0) | beside(0, column)
-    tail, which = np.divmod(np.flatnonzero(open_), len(steps))
-    ahead = np.array([row * W + column for row, column in steps])
-    long = np.array([np.hypot(row, column) for row, column in steps])
-    return tail, tail + ahead[which], long[which]
+            allowed[:, :, k] &= shifted(row, 0) | shifted(0, column)
+    tail, which = np.divmod(np.flatnonzero(allowed), len(steps))
+    return tail, tail + (steps @ [W, 1])[which], np.hypot(*steps.T)[which]

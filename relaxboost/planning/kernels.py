@@ -8,10 +8,10 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""No estimates of what lies ahead, for `search`."""
+"""The argument `ahead` of a `search` without estimates."""
 
 _ARITY = 4
-"""Children of a node of the heap; wider than 2 saves cache misses."""
+"""The children of a node of the heap; 4 instead of 2 has fewer cache misses."""
 
 
 @njit(nogil=True)
@@ -20,16 +20,17 @@ def search(
 ) -> tuple[Array, Whole]:
     """Return distances from `source`, and the entry of the adjacency that reached each node.
 
-    Dijkstra's algorithm on an indexed heap, for costs >= 0, one an entry of `far`. With `ahead` it
-    is A*: admissible estimates of the distance to the target, inf where there is no way. It ends
-    when the target is taken (never, for target −1), and takes a node again where a shorter
-    way to it turns up, so that estimates which are consistent only up to rounding lose nothing.
+    This is Dijkstra's algorithm on an indexed heap, for costs >= 0 of the entries of `far`. With
+    `ahead` it is A*: `ahead` has admissible estimates of the distance to the target, inf for nodes
+    without a way to it. The search ends when the target is taken from the heap; with target −1 it
+    covers the whole graph.
     """
     nodes = start.size - 1
+    # An empty array stands for no estimates, because compiled code needs a fixed type.
     guided = ahead.size > 0
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int64)
-    place = np.full(nodes, -1, dtype=np.int64)  # in the heap
+    place = np.full(nodes, -1, dtype=np.int64)  # of each node in the heap, -1 if it is not there
     heap = np.empty(nodes, dtype=np.int64)
     key = np.empty(nodes)
     size = 1
@@ -40,6 +41,7 @@ def search(
         u = heap[0]
         size -= 1
         place[u] = -1
+        # The distance of a node is final when the node leaves the heap.
         if u == target:
             break
         if size > 0:
@@ -51,11 +53,13 @@ def search(
             if through < distance[v]:
                 estimate = through
                 if guided:
+                    # From here no path leads to the target.
                     if ahead[v] == np.inf:
                         continue
                     estimate += ahead[v]
                 distance[v] = through
                 via[v] = entry
+                # A node may enter the heap again, because rounding can make estimates inconsistent.
                 where = place[v]
                 if where < 0:
                     where = size
@@ -66,7 +70,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top and let it down to where it belongs."""
+    """Put a node at the top of the heap and move it down to its place."""
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -87,7 +91,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at a place of the heap and let it up to where it belongs."""
+    """Put a node at a place of the heap and move it up to its place."""
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -102,7 +106,9 @@ def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: 
 @njit(nogil=True)
 def trace(via: Whole, arcs: Whole, tail: Whole, source: int, target: int) -> Whole:
     """Return the arcs of the path that a search found, in order."""
-    count, node = 0, target
+    count = 0
+    node = target
+    # A first pass counts the arcs, so that the array has the right size.
     while node != source:
         node = tail[arcs[via[node]]]
         count += 1
@@ -121,20 +127,24 @@ def relax(
 ) -> tuple[Array, Whole, int]:
     """Return distances from `source`, the entry that reached each node, and a node on a cycle.
 
-    Bellman and Ford's algorithm with a queue, among the nodes `inside`. The last is −1 where no
-    cycle is negative. Distances are kept in pairs of doubles, and an improvement counts only where
-    it exceeds what their rounding can add up to around a cycle: in plain doubles a cycle of cost
-    0 may go down for ever. A cycle is looked for as often as there were improvements for all nodes.
+    This is Bellman and Ford's algorithm with a queue, among the nodes `inside`. The last result is
+    −1 if no cycle is negative. Distances are pairs of doubles. An improvement counts only if it
+    exceeds the sum of their rounding errors around a cycle, because in plain doubles the distances
+    on a cycle of cost 0 may decrease without end.
     """
     nodes = start.size - 1
     high, low = np.full(nodes, np.inf), np.zeros(nodes)
     via = np.full(nodes, -1, dtype=np.int64)
-    queue, queued = np.empty(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.bool_)
-    first, count, moves = 0, 1, 0
+    queue = np.empty(nodes, dtype=np.int64)
+    queued = np.zeros(nodes, dtype=np.bool_)
+    first = 0
+    count = 1
+    moves = 0
     queue[0], high[source] = source, 0.0
     rate = nodes * 2.0**-102
     while count > 0:
         u = queue[first]
+        # The queue is a ring: each node is in it at most once.
         first, count = (first + 1) % nodes, count - 1
         queued[u] = False
         for entry in range(start[u], start[u + 1]):
@@ -142,6 +152,7 @@ def relax(
             if not inside[v]:
                 continue
             total, rest = _added(high[u], low[u], cost[entry])
+            # Differences of leading parts are exact enough, because the distances are close.
             gain = (high[v] - total) + (low[v] - rest)
             if high[v] != np.inf and not gain > rate * max(abs(total), abs(high[v])):
                 continue
@@ -150,6 +161,7 @@ def relax(
             if not queued[v]:
                 queue[(first + count) % nodes], queued[v] = v, True
                 count += 1
+        # The search for a cycle takes as long as `nodes` improvements, so that it is rare enough.
         if moves >= nodes:
             moves = 0
             found = _cycle(via, near)
@@ -160,7 +172,7 @@ def relax(
 
 @njit(nogil=True, inline="always")
 def _added(high: float, low: float, cost: float) -> tuple[float, float]:
-    """Return (high + low) + cost as a pair of doubles: the sum, and what its rounding left out."""
+    """Return (high + low) + cost as a pair of doubles, the sum and its rounding error (TwoSum)."""
     total = high + cost
     back = total - high
     rest = (high - (total - back)) + (cost - back) + low
@@ -170,9 +182,10 @@ def _added(high: float, low: float, cost: float) -> tuple[float, float]:
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of the entries that reached nodes, or −1."""
+    """Return a node on a cycle of the entries `via`, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
+        # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
         node = first
         while node >= 0 and seen[node] == 0:
             seen[node] = first + 1
@@ -184,15 +197,18 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return min over arcs of c + π_near − π_far, its arc, and the largest number that matters.
+    """Return min over arcs of c + π_near − π_far, its arc, and the size of the numbers involved.
 
-    Potentials are +inf at nodes that the source does not reach, −inf at nodes that do not reach the
-    target. Arcs that lead from there to others the wrong way have slack −inf.
+    Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
+    the target. An arc that contradicts this has slack −inf.
 
-    Numbers matter where rounding could hide a violation: an arc with a slack that is a millionth
-    of its own numbers has none, so that a huge cost far from the path does not widen the bracket.
+    The size is the largest number of all arcs on which rounding could hide a violation. An arc
+    whose slack is above a millionth of its numbers is not among them. A huge cost far from the path
+    therefore does not widen the bracket.
     """
-    worst, where, size = np.inf, -1, 0.0
+    worst = np.inf
+    where = -1
+    size = 0.0
     for e in range(near.size):
         here, there = potential[near[e]], potential[far[e]]
         if here == np.inf or there == -np.inf:

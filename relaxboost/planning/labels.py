@@ -1,4 +1,4 @@
-"""What the user calls the nodes, and their numbers."""
+"""The labels by which users call nodes, and the numbers of the nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relaxboost._core.errors import InputError
 
 
 class Labels:
-    """Any hashables, each once; their places are the numbers of the nodes."""
+    """Different hashables; the place of a label is the number of its node."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
@@ -36,7 +36,7 @@ class Labels:
 
 
 class Numbered(Labels):
-    """0, 1, ..., nodes − 1."""
+    """The labels 0, 1, ..., nodes − 1, which are the numbers themselves."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -63,15 +63,14 @@ class Cells(Labels):
         return self.shape[0] * self.shape[1]
 
     def number(self, label: Hashable) -> int:
-        if isinstance(label, tuple) and len(label) == 2:
-            row, column = label
-            if isinstance(row, Integral) and isinstance(column, Integral):
-                row, column = int(row), int(column)
-                if 0 <= row < self.shape[0] and 0 <= column < self.shape[1]:
-                    return row * self.shape[1] + column
+        height, width = self.shape
+        is_pair = isinstance(label, tuple) and len(label) == 2
+        if is_pair and all(isinstance(part, Integral) for part in label):  # type: ignore[attr-defined]
+            row, column = map(int, label)  # type: ignore[call-overload]
+            if 0 <= row < height and 0 <= column < width:
+                return int(row * width + column)
         raise InputError(
-            f"no cell {label!r}; cells are (row, column), in a grid of {self.shape[0]} x "
-            f"{self.shape[1]}"
+            f"no cell {label!r}; cells are (row, column), in a grid of {height} x {width}"
         )
 
     def label(self, number: int) -> Hashable:

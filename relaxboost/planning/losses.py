@@ -1,4 +1,4 @@
-"""Structured losses: how bad a path is where another was demonstrated."""
+"""Structured losses: how much a path differs from the demonstrated path."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from relaxboost.planning.graphs import Graph, Path
 class Gains(NamedTuple):
     """A loss that adds up over arcs: ℓ(path) = constant + Σ over its arcs of gain.
 
-    Planning with the loss is planning for c − gain.
+    Planning with the loss is planning for the costs c − gain.
     """
 
     constant: float
     arcs: Whole | None
-    """The arcs with a gain other than 0, each once; None for an entry an arc."""
+    """The arcs whose gain is not 0, each once; None if `values` has an entry for every arc."""
     values: Array
-    """One an entry of `arcs`, or one an arc of the graph."""
+    """The gain of each entry of `arcs`, or of each arc of the graph."""
 
     def at(self, arcs: Whole) -> Array:
         """Return the gain of each of some arcs."""
@@ -36,10 +36,11 @@ class Gains(NamedTuple):
         if not self.arcs.size:
             return np.zeros(arcs.size)
         at = np.searchsorted(self.arcs, arcs)
+        # An arc beyond the last entry is compared with the first one, and differs.
         at[at == self.arcs.size] = 0
         return np.where(self.arcs[at] == arcs, self.values[at], 0.0)
 
-    def of(self, path: Whole) -> float:
+    def total(self, path: Whole) -> float:
         """Return ℓ of a path, given as arcs."""
         return self.constant + float(self.at(path).sum())
 
@@ -47,8 +48,8 @@ class Gains(NamedTuple):
 class PathLoss(ABC):
     """ℓ(path; demonstration), which adds up over the arcs of the path, with ℓ(demonstration) = 0.
 
-    A loss of your own is a subclass with `gains`; it should be immutable. With a `name` it enters
-    `LOSSES`, and the command line takes it.
+    A user-defined loss is a subclass with `gains`, and should be immutable. A subclass with a
+    `name` enters `LOSSES`, and the command line accepts it.
     """
 
     name: ClassVar[str] = ""
@@ -58,11 +59,11 @@ class PathLoss(ABC):
 
     @abstractmethod
     def gains(self, demonstration: Path) -> Gains:
-        """Return the constant and the gain of each arc, for a demonstration."""
+        """Return the constant and the gains of arcs for a demonstration."""
 
     def value(self, path: Path, demonstration: Path) -> float:
         """Return ℓ of a path."""
-        return self.gains(demonstration).of(path.arcs)
+        return self.gains(demonstration).total(path.arcs)
 
 
 LOSSES: Registry[PathLoss] = Registry("path loss")
@@ -71,14 +72,15 @@ LOSSES: Registry[PathLoss] = Registry("path loss")
 
 @dataclass(frozen=True)
 class CountedArcs(PathLoss):
-    """Arcs of the demonstration that a path misses, and arcs that it strays to, by weight.
+    """The base class of losses that count arcs on and off the demonstration.
 
     Parameters
     ----------
     weight : callable, optional
-        Gives the weight > 0 of each arc of a graph, shape (E,), such as its length; by default 1.
+        A function that returns the weight > 0 of each arc of a graph, shape (E,), such as its
+        length; by default 1.
     scale : float
-        Multiplies the loss, > 0.
+        A factor of the loss, > 0.
     """
 
     weight: Callable[[Graph], Array] | None = None
@@ -91,8 +93,9 @@ class CountedArcs(PathLoss):
         positive("scale", self.scale)
 
     def gains(self, demonstration: Path) -> Gains:
-        """Return −weight on the demonstration for arcs missed, and weight off it for strays."""
-        graph, (arcs, times) = demonstration.graph, demonstration.counts()
+        """Return −weight for missed arcs of the demonstration, and weight for arcs off it."""
+        graph = demonstration.graph
+        arcs, times = np.unique(demonstration.arcs, return_counts=True)
         each = np.ones(graph.arcs)
         if self.weight is not None:
             each = np.array(self.weight(graph), dtype=np.float64)
@@ -100,7 +103,9 @@ class CountedArcs(PathLoss):
             raise InputError(f"weight must give a finite number > 0 for each of {graph.arcs} arcs")
         each *= self.scale
         on = -each[arcs] if self.missed else np.zeros(arcs.size)
+        # The constant is the loss of a path that misses every arc.
         constant = float(np.abs(on) @ times)
+        # A sparse representation keeps searches with few gains fast.
         if not self.strayed:
             return Gains(constant, arcs, on)
         each[arcs] = on
@@ -108,10 +113,10 @@ class CountedArcs(PathLoss):
 
 
 class Missed(CountedArcs):
-    """How many arcs of the demonstration the path does not take.
+    """The number of arcs of the demonstration that the path does not take.
 
-    Costs less the loss are c + 1 on the demonstration: Dijkstra's algorithm stays exact for
-    costs >= 0. An arc that the demonstration takes twice counts twice. `weight` and `scale` are
+    Costs minus the loss are c + 1 on the demonstration, so that Dijkstra's algorithm stays exact
+    for costs >= 0. An arc that the demonstration takes twice counts twice. `weight` and `scale` are
     those of `CountedArcs`.
     """
 
@@ -120,9 +125,9 @@ class Missed(CountedArcs):
 
 
 class Strayed(CountedArcs):
-    """How many arcs the path takes that the demonstration does not; see `CountedArcs`.
+    """The number of arcs of the path that the demonstration does not take; see `CountedArcs`.
 
-    Costs less the loss are c − 1 off the demonstration, which may be negative.
+    Costs minus the loss are c − 1 off the demonstration, which may be negative.
     """
 
     name = "strayed"
@@ -130,9 +135,9 @@ class Strayed(CountedArcs):
 
 
 class Hamming(CountedArcs):
-    """Arcs missed and arcs strayed to: the Hamming distance of the two paths; see `CountedArcs`.
+    """The Hamming distance of the two paths: missed arcs and strayed arcs; see `CountedArcs`.
 
-    Costs less the loss may be negative.
+    Costs minus the loss may be negative.
     """
 
     name = "hamming"
@@ -140,14 +145,14 @@ class Hamming(CountedArcs):
 
 @dataclass(frozen=True)
 class Distance(PathLoss):
-    """Σ over arcs of how far from the demonstration they end, min(1, distance/reach).
+    """Σ over arcs of min(1, distance/reach), for the distance of their ends to the demonstration.
 
     Parameters
     ----------
     reach : float
         Above 0, in the units of the graph's `position` (cells for a grid).
     scale : float
-        Multiplies the loss, > 0. Costs less the loss may be negative.
+        A factor of the loss, > 0. Costs minus the loss may be negative.
     """
 
     reach: float
@@ -165,6 +170,7 @@ class Distance(PathLoss):
         graph = demonstration.graph
         if graph.position is None:
             raise InputError("Distance needs a graph with position, an array of shape (nodes, 2)")
+        # Only the nodes of the demonstration are in the tree, however large the graph is.
         tree = cKDTree(graph.position[demonstration.numbers])
         away = tree.query(graph.position, distance_upper_bound=self.reach)[0]
         return Gains(0.0, None, self.scale * np.minimum(away / self.reach, 1.0)[graph.head])
@@ -172,7 +178,7 @@ class Distance(PathLoss):
 
 @dataclass(frozen=True)
 class NoLoss(PathLoss):
-    """ℓ = 0: the structured perceptron's; zero costs then have zero loss."""
+    """ℓ = 0, the loss of the structured perceptron; costs of 0 then have no loss."""
 
     name = "none"
 
@@ -181,23 +187,27 @@ class NoLoss(PathLoss):
 
 
 def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
-    """Return gains as they must be, or raise where a user's are not."""
+    """Return gains with sorted arcs, or raise if those of a user-defined loss are wrong."""
     graph = demonstration.graph
     if not isinstance(gains, Gains):
         raise InputError(f"{loss!r}: gains must return Gains(constant, arcs, values)")
     values = np.asarray(gains.values, dtype=np.float64)
     arcs = None if gains.arcs is None else np.asarray(gains.arcs, dtype=np.int64)
     if arcs is not None:
+        # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
             raise InputError(f"{loss!r}: gains need one value for each of its arcs, each once")
-        arcs, values = arcs[order], values[order]
+        arcs = arcs[order]
+        values = values[order]
     elif values.shape != (graph.arcs,):
         raise InputError(f"{loss!r}: gains need shape ({graph.arcs},), got {values.shape}")
     if not (math.isfinite(gains.constant) and np.isfinite(values).all()):
         raise InputError(f"{loss!r}: gains must be finite")
     made = Gains(float(gains.constant), arcs, values)
-    own, size = made.of(demonstration.arcs), abs(made.constant) + np.abs(values).max(initial=0.0)
+    own = made.total(demonstration.arcs)
+    size = abs(made.constant) + np.abs(values).max(initial=0.0)
+    # The sum of a user-defined loss may have rounding errors.
     if abs(own) > 1e-9 * size:
         raise InputError(
             f"{loss!r} gives the demonstration itself a loss of {own:g}; it must be 0, or the "

@@ -33,31 +33,32 @@ def paths(
     Parameters
     ----------
     where : Task, sequence of Task, or Graph
-        Tasks of one graph bring their demonstrations and ends.
+        The demonstrations and ends of tasks are drawn; all tasks have the same graph.
     planned, alternatives : Path, Plan, or sequence of these, optional
-        Demonstrations are thick and dark, plans dashed orange, alternatives dotted blue; where
-        they run together all are seen.
+        Demonstrations are thick and dark, plans dashed orange, alternatives dotted blue. All are
+        visible if they share arcs.
     costs : array of shape (S,) or (E,), or a fit, optional
-        Per site or per arc. On a grid, the colour of the cells (of costs per arc: of the mean cost
-        per length of the arcs that enter a cell). On a network, the colour of the lines (of arcs
-        between the same nodes, their mean).
+        Costs per site or per arc. On a grid they colour the cells. For costs per arc the colour of
+        a cell is the mean cost per length of the arcs that enter it. On a network they colour the
+        lines, by the mean of the arcs between the same nodes.
     label : str
-        Of the colour bar.
+        The label of the colour bar.
     scale : {"linear", "log"}
-        Of the colours; ``"log"`` for positive costs of different sizes, as boosting makes them.
+        The scale of the colours. ``"log"`` suits positive costs of different sizes, such as boosted
+        costs.
     axes : Axes, optional
-        Where to draw; by default in a figure of its own, in the proportions of the graph.
+        The axes to draw on; by default those of a new figure in the proportions of the graph.
 
     Raises
     ------
     InputError
-        For what is no task, path or costs of this graph; for a network of more than 300 nodes
-        without coordinates. Smaller ones are laid out by networkx.
+        For tasks, paths or costs that do not belong to the graph, and for a network of more than
+        300 nodes without coordinates. networkx lays out smaller networks.
 
     Returns
     -------
     Axes
-        For `zoom`, `plots.save`, or whatever else is to be drawn there.
+        For `zoom`, `plots.save`, and further drawing.
     """
     drawing = _Drawing(where, planned=planned, alternatives=alternatives)
     value = drawing.values(costs)
@@ -67,7 +68,8 @@ def paths(
     image = draw(panel, value, _colour_norm(value, scale))
     drawing.paths(panel)
     drawing.marks(panel)
-    if image is not None:  # with a tip where some costs are above the scale
+    if image is not None:
+        # The colour bar has a tip if some costs are above the scale.
         beyond = "max" if image.get_array().max() > image.norm.vmax else "neither"
         panel.figure.colorbar(image, ax=panel, label=label, shrink=0.75, pad=0.02, extend=beyond)
     _add_legend(panel, axes is None)
@@ -77,26 +79,29 @@ def paths(
 def zoom(axes: Any, margin: float = 0.3) -> Any:
     """Cut a picture of `paths` to the paths and a margin, a share of their extent; return it.
 
-    What is outside the picture stays so: paths that are all over a graph leave it whole.
+    The limits never grow: a picture with paths all over the graph stays whole.
     """
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:
         raise InputError("zoom needs a picture with a path; give paths a task or a plan")
     xy = np.concatenate(drawn)
     middle, half = 0.5 * (xy.max(axis=0) + xy.min(axis=0)), 0.5 * np.ptp(xy, axis=0)
-    half = np.maximum(half, 0.6 * half.max()) + margin * half.max()  # no strips
+    # A straight path would otherwise become a strip.
+    half = np.maximum(half, 0.6 * half.max()) + margin * half.max()
     seen = np.sort([axes.get_xlim(), axes.get_ylim()]).T
     low, high = np.maximum(middle - half, seen[0]), np.minimum(middle + half, seen[1])
+    # Rows of a grid run downwards.
     flipped = axes.yaxis_inverted()
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]) if flipped else (low[1], high[1]))
     if np.prod(high - low) > 0.3 * np.prod(seen[1] - seen[0]):
         return axes
-    for lines in axes.collections[:1]:  # the roads, fewer now; of a grid, the ends
+    # The first collection are the roads, of which fewer are visible now.
+    for lines in axes.collections[:1]:
         lines.set_linewidths(np.maximum(lines.get_linewidths(), 0.7))
     return axes
 
 
-# Told apart by width, dashes and lightness, not hue alone; drawn from the last to the first.
+# The kinds differ in width, dashes and lightness, so that readers need not distinguish hues.
 _STYLES: dict[str, dict[str, Any]] = {
     "demonstrated": {"color": "#111111", "linewidth": 4.6, "linestyle": "-", "zorder": 5.0},
     "planned": {"color": "#D55E00", "linewidth": 2.4, "linestyle": (0, (3, 1)), "zorder": 6.0},
@@ -105,18 +110,16 @@ _STYLES: dict[str, dict[str, Any]] = {
 _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
-_WIDTHS = ((40, 3.2), (1000, 2.0), (5000, 0.9), (np.inf, 0.4))
-"""Of the lines of networks of up to so many edges."""
-SMALL, FEW = 300, 40
-"""Nodes of networks that are laid out, and of those whose nodes are named, at most."""
+SMALL = 300
+"""The most nodes of a network that is laid out."""
+FEW = 40
+"""The most nodes of a network whose nodes are named."""
 MANY = 8
-"""Paths of one kind that are drawn with thick lines."""
-_DEAR = 98
-"""The percentile of costs where colours end."""
+"""The most paths of a kind that are drawn with thick lines."""
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
-    """Return the scale of colours; None without costs."""
+    """Return the scale of colours, or None without costs."""
     from matplotlib.colors import LogNorm, Normalize
 
     if scale not in ("linear", "log"):
@@ -124,8 +127,10 @@ def _colour_norm(values: Array | None, scale: str) -> Any:
     if values is None:
         return None
     known = values[np.isfinite(values)]
-    # A few costs far above all others would leave one colour for these.
-    low, high = float(known.min()), float(np.percentile(known, _DEAR, method="higher"))
+    low = float(known.min())
+    # Colours end at the 98th percentile, because otherwise a few very high costs would leave a
+    # single colour for all others.
+    high = float(np.percentile(known, 98, method="higher"))
     if scale == "log" and low <= 0.0:
         raise InputError(
             f'the least cost is {low:g}, and scale="log" needs costs > 0; leave it out'
@@ -133,16 +138,24 @@ def _colour_norm(values: Array | None, scale: str) -> Any:
     return (LogNorm if scale == "log" else Normalize)(low, high)
 
 
+def _tasks(where: Any) -> Sequence[Task]:
+    """Return the tasks of a picture, none for a Graph, or raise."""
+    if isinstance(where, Graph):
+        return []
+    tasks = [where] if isinstance(where, Task) else where
+    if not isinstance(tasks, Sequence) or not all(isinstance(one, Task) for one in tasks):
+        kind = type(where).__name__
+        raise InputError(f"a picture needs a Task, a list of tasks or a Graph, got {kind}")
+    if not tasks:
+        raise InputError("the list of tasks is empty; give a Graph to draw no paths")
+    return tasks
+
+
 class _Drawing:
     """A graph with coordinates of its nodes, and the paths to draw on it by kind."""
 
     def __init__(self, where: Any, **given: Any) -> None:
-        tasks = [] if isinstance(where, Graph) else [where] if isinstance(where, Task) else where
-        if not isinstance(tasks, Sequence) or not all(isinstance(one, Task) for one in tasks):
-            kind = type(where).__name__
-            raise InputError(f"a picture needs a Task, a list of tasks or a Graph, got {kind}")
-        if not tasks and not isinstance(where, Graph):
-            raise InputError("the list of tasks is empty; give a Graph to draw no paths")
+        tasks = _tasks(where)
         graph = self.graph = where if isinstance(where, Graph) else tasks[0].graph
         given = {"demonstrated": [path for one in tasks for path in one.demonstrations], **given}
         self.routes = {kind: self._paths(kind, some) for kind, some in given.items()}
@@ -152,10 +165,12 @@ class _Drawing:
         self.ends = list(dict.fromkeys(ends))
         self.grid = graph.labels.shape if isinstance(graph.labels, Cells) else None
         self.xy = _layout(graph) if graph.position is None else graph.position
-        self.used = np.zeros(graph.nodes, dtype=bool)  # cells without an arc are obstacles
+        # Cells without an arc are obstacles.
+        self.used = np.zeros(graph.nodes, dtype=bool)
         self.used[graph.tail] = self.used[graph.head] = True
-        # An edge is all arcs between two nodes, whatever their direction.
-        low, high = np.minimum(graph.tail, graph.head), np.maximum(graph.tail, graph.head)
+        # All arcs between two nodes are drawn as a single edge.
+        low = np.minimum(graph.tail, graph.head)
+        high = np.maximum(graph.tail, graph.head)
         pairs, self.edge = np.unique(low * graph.nodes + high, return_inverse=True)
         self.edges = np.column_stack(np.divmod(pairs, graph.nodes))
 
@@ -174,10 +189,11 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return what is coloured, a number a cell or an edge, or None without costs."""
+        """Return the number that colours each cell or edge, or None without costs."""
         if costs is None:
             return None
-        graph, learned = self.graph, isinstance(costs, LearnedCosts)
+        graph = self.graph
+        learned = isinstance(costs, LearnedCosts)
         C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
@@ -186,6 +202,7 @@ class _Drawing:
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells
             return np.where(self.used, C, np.nan)
+        # Costs per site become costs per arc before means over lines or cells are taken.
         c = C
         if learned or C.size != graph.arcs:
             c = costs.costs(graph) if learned else graph.costs(C)
@@ -207,7 +224,7 @@ class _Drawing:
         return Figure(figsize=(6.6, 5.6 * ratio + 0.9), layout="constrained").subplots()
 
     def cells(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw a grid; return what a colour bar is for, or None."""
+        """Draw a grid; return the image for the colour bar, or None."""
         from matplotlib.colors import ListedColormap
 
         free = self.used.reshape(self.grid)
@@ -219,13 +236,15 @@ class _Drawing:
         return axes.imshow(shown, cmap=_heat_colours(), norm=norm, zorder=2)
 
     def lines(self, axes: Any, values: Array | None, norm: Any) -> Any:
-        """Draw a network; return what a colour bar is for, or None."""
+        """Draw a network; return the lines for the colour bar, or None."""
         from matplotlib.collections import LineCollection
 
         count = len(self.edges)
         order = slice(None) if values is None else np.argsort(values, kind="stable")
-        width = next(width for most, width in _WIDTHS if count <= most)
-        if values is not None and self.routes.get("planned"):  # in grey, width tells it from roads
+        # Lines are thinner in networks of more edges, from 3.2 points to 0.4.
+        width = float(np.clip(6.0 * count**-0.25, 0.4, 3.2))
+        if values is not None and self.routes.get("planned"):
+            # A plan stays wider than the roads, also in a picture without colours.
             width = min(width, 0.5 * _STYLES["planned"]["linewidth"])
         lines = LineCollection(
             list(self.xy[self.edges[order]]), linewidths=width, zorder=1, rasterized=count > 1000
@@ -235,7 +254,7 @@ class _Drawing:
         else:
             lines.set(cmap=_heat_colours(), norm=norm, array=values[order])
         axes.add_collection(lines)
-        axes.update_datalim(self.xy)  # nodes without arcs count too
+        axes.update_datalim(self.xy)  # includes nodes without arcs
         axes.autoscale_view()
         axes.margins(0.06)
         axes.set_axis_off()
@@ -261,6 +280,7 @@ class _Drawing:
             style = dict(_STYLES[kind])
             style["linewidth"] *= 1.0 if len(some) <= MANY else 0.3
             wide = 1.2 * style["linewidth"] + 0.6
+            # A white rim separates paths that run over each other.
             halo = [patheffects.withStroke(linewidth=wide, foreground="white")]
             for place, path in enumerate(some):
                 name = kind.removesuffix("s") + (f", {len(some)} paths" if len(some) > 1 else "")
@@ -270,9 +290,12 @@ class _Drawing:
                 axes.plot(*line, path_effects=halo, label=label, **style, **rounded)
 
     def marks(self, axes: Any) -> None:
-        """Mark the ends of tasks: beside the labels of a small network, above lines elsewhere."""
-        named = self.grid is None and self.graph.nodes <= FEW
-        size, order = (330, 3.0) if named else (85 if len(self.ends) <= MANY else 12, 8.0)
+        """Mark the ends of tasks: around the labels of a small network, or above lines."""
+        size = 85 if len(self.ends) <= MANY else 12
+        order = 8.0
+        if self.grid is None and self.graph.nodes <= FEW:
+            size = 330
+            order = 3.0
         for column, (name, marker, colour) in enumerate(
             (("source", "o", "white"), ("target", "D", "#F0E442"))
         ):
@@ -285,7 +308,7 @@ class _Drawing:
 
 
 def _heat_colours() -> Any:
-    """Return light to middling, which dark lines with a white rim stay legible on."""
+    """Return light to medium colours, on which dark lines with a white rim stay legible."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -293,7 +316,7 @@ def _heat_colours() -> Any:
 
 
 def _add_legend(axes: Any, alone: bool) -> None:
-    """Name what was drawn, below it: of the figure, or of axes among others."""
+    """Add the legend below a figure, or below its axes if they are among others."""
     handles, names = axes.get_legend_handles_labels()
     if not handles:
         return
@@ -306,17 +329,17 @@ def _add_legend(axes: Any, alone: bool) -> None:
 
 
 def _layout(graph: Graph) -> Array:
-    """Return coordinates for a small network without any, shape (nodes, 2), the same every time."""
+    """Return reproducible coordinates for a small network without coordinates, (nodes, 2)."""
     import networkx as nx
 
     if graph.nodes > SMALL:
         raise InputError(
             f"a picture of {graph.nodes} nodes needs their coordinates: give the graph position=, "
-            f"from_pandas nodes=; only up to {SMALL} nodes are laid out without"
+            f"from_pandas nodes=; only networks of up to {SMALL} nodes are laid out without them"
         )
     plain = nx.Graph(zip(graph.tail.tolist(), graph.head.tolist(), strict=True))
     plain.add_nodes_from(range(graph.nodes))
-    # Parts without a road between them hang together by their first nodes.
+    # The layout needs a connected network, so that the first nodes of its parts are joined.
     first = [min(part) for part in nx.connected_components(plain)]
     plain.add_edges_from((first[0], other) for other in first[1:])
     found = nx.kamada_kawai_layout(plain)

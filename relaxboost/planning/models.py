@@ -1,11 +1,12 @@
-"""Learned costs as files: JSON that says all it needs, and is checked field by field when read."""
+"""Learned costs as JSON files, whose fields are checked when a file is read."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from inspect import signature
 from pathlib import Path
@@ -32,27 +33,29 @@ from relaxboost.planning.fitting import Fit
 from relaxboost.planning.oracle import NEGATIVE
 from relaxboost.planning.risk import Linear, PlanningLoss
 
-FORMAT, BOOSTED = "relaxboost.planning.linear", "relaxboost.planning.boosted"
+FORMAT = "relaxboost.planning.linear"
+BOOSTED = "relaxboost.planning.boosted"
 VERSION = 1
+"""The version of both formats."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearCosts):
-    """Linear costs c = B X w as they were saved: what a `Fit` is without its tasks.
+    """Linear costs c = B X w of a file, a `Fit` without its tasks.
 
-    The file does not prove the bracket. Problem and losses are in words.
+    The file does not prove the bracket. The problem and the losses are in words.
 
     Attributes
     ----------
     regulariser : str
         Such as ``"Ridge(strength=0.01), w times [2.5, 0.1]"``.
     losses : tuple of str
-        Of the tasks, each kind once, such as ``"Missed(weight=None, scale=1.0)"``.
+        The kinds of losses of the tasks, such as ``"Missed(weight=None, scale=1.0)"``.
     nonnegative : bool
     negative : str
         See `Problem`.
     power : int
-        1; of files of earlier versions that squared losses 2.
+        1, or 2 for files of earlier versions that squared losses.
     """
 
     regulariser: str
@@ -63,21 +66,21 @@ class LinearModel(LinearCosts):
 
 
 def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[str]) -> None:
-    """Write learned costs to a JSON file, whole or not at all.
+    """Write learned costs to a JSON file; an error leaves no partial file.
 
-    The same costs make the same bytes: numbers are written so that reading gives them back to the
-    bit. Boosted costs are written if they are of stumps or trees.
+    The same costs make the same bytes, and reading restores every number to the bit. Boosted costs
+    can be written if they are made of stumps or trees.
 
     Parameters
     ----------
     costs : Fit, LinearModel or BoostedCosts
     path : path
-        Ends in .json.
+        Its name ends in .json.
 
     Raises
     ------
     InputError
-        For other costs, those that `load_model` would refuse, and where the file cannot be
+        For other costs, for costs that `load_model` would reject, and if the file cannot be
         written.
     """
     target = check_output(path, (".json",))
@@ -85,26 +88,28 @@ def save_model(costs: Fit | LinearModel | BoostedCosts, path: str | os.PathLike[
         content = {"format": BOOSTED, "version": VERSION} | _boosted_content(costs)
     else:
         model = costs if isinstance(costs, LinearModel) else _without_tasks(costs)
+        # Lists and numbers of Python are what JSON can hold.
         held = vars(model) | {"weights": model.w.tolist()}
         content = {"format": FORMAT, "version": VERSION} | {name: held[name] for name in _LINEAR}
     try:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:  # NaN, infinity
         raise InputError(f"these costs cannot be saved: {error}") from None
+    # A file that could not be read back must not be written.
     _model(target, json.loads(text))
     write_atomically(target, (text + "\n").encode())
 
 
 def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
-    """Read learned costs from a file of `save_model`; nothing in it is run.
+    """Return the learned costs of a file that `save_model` wrote; no code in it is run.
 
-    Boosted costs have all that they had but what a warm start needs.
+    Boosted costs lack only the state that a warm start needs.
 
     Raises
     ------
     InputError
-        If the file is missing or no JSON, of another format or version, or a field is missing,
-        unknown or out of its range, with its name.
+        If the file is missing, no JSON, or of another format or version, or if a field is missing,
+        unknown or out of range; the message names the field.
     """
     file = Path(path)
     return _model(file, _read(file))
@@ -112,33 +117,38 @@ def load_model(path: str | os.PathLike[str]) -> LinearModel | BoostedCosts:
 
 def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     """Return the costs of the content of a file, checked."""
+    # The format decides which fields are expected.
     kind = content.pop("format", None)
     if kind not in (FORMAT, BOOSTED):
         raise InputError(
-            f"{file} is no model of learned costs, as its format is neither {FORMAT!r} nor "
-            f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes one"
+            f"{file} is no model of learned costs, because its format is neither {FORMAT!r} nor "
+            f"{BOOSTED!r}; relaxboost plan fit --out, or planning.save_model, makes a model"
         )
     version = content.pop("version", None)
+    # True equals 1 in Python, but not in a file.
     if version != VERSION or isinstance(version, bool):
         raise InputError(
             f"{file} has version {version!r} of the format; this relaxboost reads version {VERSION}"
         )
     rules = _LINEAR if kind == FORMAT else _BOOSTED
-    if kind == BOOSTED and content.get("power") == 1:  # of earlier versions, which had squares too
+    if kind == BOOSTED and content.get("power") == 1:  # files of earlier versions
         del content["power"]
     for name, (rule, holds) in rules.items():
         if name not in content:
             raise InputError(f"{file} lacks the field {name!r}; write the model again")
         _check(file, content, name, rule, holds)
+    # An unknown field may change the meaning of costs, and must not be ignored.
     if more := sorted(set(content) - set(rules)):
         raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
+    # Weights belong to names, which must be unique.
     d = len(content["names"])
     _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
     return _linear(file, content) if kind == FORMAT else _boosted(file, content)
 
 
 def _linear(file: Path, content: dict[str, Any]) -> LinearModel:
-    d, lower = len(content["names"]), content["lower"]
+    d = len(content["names"])
+    lower = content["lower"]
     _check(file, content, "weights", f"as many as names, {d}", lambda x: len(x) == d)
     _check(file, content, "upper", f"a finite number >= lower, {lower}", lambda x: x >= lower)
     if content["nonnegative"]:
@@ -156,6 +166,7 @@ def _without_tasks(fit: Any) -> LinearModel:
         )
     problem = fit.problem
     common = {field.name: getattr(fit, field.name) for field in fields(LinearCosts)}
+    # A dict keeps the order of the tasks, and each loss once.
     losses = dict.fromkeys(repr(task.loss) for task in problem.tasks)
     return LinearModel(
         **common,
@@ -169,7 +180,8 @@ def _without_tasks(fit: Any) -> LinearModel:
 
 def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
     """Return boosted costs as the fields of a file."""
-    boosted, loss = costs.boosted, costs.loss
+    boosted = costs.boosted
+    loss = costs.loss
     base: Any = loss.base
     if isinstance(base, Linear):
         base = {"weights": list(base.w), "names": list(base.names)}
@@ -183,6 +195,7 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
         {"round": term.round, "coefficient": float(term.coefficient)} | term.hypothesis.described()
         for term in boosted.terms
     ]
+    # A subclass of a learner may have other hypotheses.
     if _LEARNERS.get(type(learner).__name__, (None,))[0] is not type(learner):
         raise InputError(
             f"costs of {learner!r} cannot be saved; boost with RegressionStumps() or Trees()"
@@ -200,60 +213,88 @@ def _boosted_content(costs: BoostedCosts) -> dict[str, Any]:
 
 def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
     """Return the boosted costs of the fields of a file."""
-    base, learner, names = content["base"], dict(content["learner"]), tuple(content["names"])
-    rounds, width, terms, where = content["rounds"], len(names), list[Term](), "loss"
+    names = tuple(content["names"])
+    rounds = content["rounds"]
     _check(file, content, "chosen", f"at most rounds, {rounds}", lambda x: x <= rounds)
-    try:
-        if isinstance(base, dict):
-            if not set(base["names"]) <= set(names):
-                raise ValueError(f"base names must be among {', '.join(names)}")
-            weights = numbers("base weights", base["weights"], len(base["names"]))
-            base = Linear(tuple(weights.tolist()), tuple(base["names"]))
-        parts = {name: content[name] for name in ("link", "negative", "strength")}
-        loss = PlanningLoss(base=base, **parts)
-        where = "history"
-        filled = [[-1 if x is None else x for x in row] for row in content[where]]
-        given = numbers(where, filled, rounds + 1, len(BoostRecord._fields))
-        if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
-            raise ValueError(f"records must be of rounds from 0 to {rounds}")
-        history = [[math.nan if x is None else x for x in row] for row in content[where]]
-        where = "learner"
-        made, kind = _LEARNERS[learner.pop("name")]
-        if "monotone" in learner:
-            learner["monotone"] = {int(k): sign for k, sign in learner["monotone"].items()}
-        columns = [*learner.get("categorical", ()), *learner.get("monotone", ())]
-        learner = made(**learner)
-        if max(columns, default=0) >= width:
-            raise ValueError(f"columns must be from 0 to {width - 1}, got {columns}")
-        for place, one in enumerate(content["terms"]):
-            where, t = f"terms[{place}]", one["round"]
+    with _damage(file, "loss"):
+        loss = _loss(content, names)
+    with _damage(file, "history"):
+        history = _history(content["history"], rounds)
+    with _damage(file, "learner"):
+        learner, kind = _learner(content["learner"], len(names))
+    terms: list[Term] = []
+    for place, one in enumerate(content["terms"]):
+        with _damage(file, f"terms[{place}]"):
+            t = one["round"]
             if type(t) is not int or not (terms[-1].round if terms else 1) <= t <= rounds:
                 raise ValueError(f"round must be from 1 to {rounds}, in order, got {t!r}")
             coefficient = numbers("coefficient", one["coefficient"]).item()
-            terms.append(Term(t, coefficient, kind.restored(one, width)))
+            terms.append(Term(t, coefficient, kind.restored(one, len(names))))
+    kept = {name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")}
+    kept |= {"outputs": None, "classes": None, "state": None}
+    boosted = Boosted(loss, learner, tuple(terms), history, **kept)
+    kept = {name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")}
+    costs = BoostedCosts(boosted, loss, names, negative=content["below_zero"], **kept)
+    _check_costs(file, content, costs)
+    return costs
+
+
+@contextmanager
+def _damage(file: Path, where: str) -> Iterator[None]:
+    """Turn the errors of a damaged part of a file into an InputError that names the part."""
+    try:
+        yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InputError(
             f"{file}: {where} is damaged ({type(error).__name__}: {error}); write the model again"
         ) from None
-    kept = {name: content[name] for name in ("rounds", "chosen", "iterate", "status", "seconds")}
-    kept |= {"outputs": None, "classes": None, "state": None}
-    boosted = Boosted(loss, learner, tuple(terms), tuple(map(BoostRecord._make, history)), **kept)
-    kept = {name: content[name] for name in ("status", "scale", "inexact", "sites", "floor")}
-    costs = BoostedCosts(boosted, loss, names, negative=content["below_zero"], **kept)
-    _try(file, content, costs)
-    return costs
 
 
-def _try(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise where the costs are no numbers, or the file has what they have not."""
+def _loss(content: dict[str, Any], names: tuple[str, ...]) -> PlanningLoss:
+    base = content["base"]
+    if isinstance(base, dict):
+        if not set(base["names"]) <= set(names):
+            raise ValueError(f"base names must be among {', '.join(names)}")
+        weights = numbers("base weights", base["weights"], len(base["names"]))
+        base = Linear(tuple(weights.tolist()), tuple(base["names"]))
+    return PlanningLoss(
+        base=base, **{name: content[name] for name in ("link", "negative", "strength")}
+    )
+
+
+def _history(rows: Any, rounds: int) -> tuple[BoostRecord, ...]:
+    # JSON has no nan, so that missing losses are null.
+    filled = [[-1 if x is None else x for x in row] for row in rows]
+    given = numbers("history", filled, rounds + 1, len(BoostRecord._fields))
+    if not np.array_equal(given[:, 0], np.arange(rounds + 1)):
+        raise ValueError(f"records must be of rounds from 0 to {rounds}")
+    return tuple(BoostRecord._make(math.nan if x is None else x for x in row) for row in rows)
+
+
+def _learner(given: Any, width: int) -> tuple[Any, Any]:
+    """Return the learner, and the class of its hypotheses."""
+    options = dict(given)
+    made, kind = _LEARNERS[options.pop("name")]
+    if "monotone" in options:
+        options["monotone"] = {int(k): sign for k, sign in options["monotone"].items()}
+    columns = [*options.get("categorical", ()), *options.get("monotone", ())]
+    learner = made(**options)
+    if max(columns, default=0) >= width:
+        raise ValueError(f"columns must be from 0 to {width - 1}, got {columns}")
+    return learner, kind
+
+
+def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
+    """Raise if costs are no doubles, or if the file has values that the costs do not have."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
-    # One round multiplies no cost by exp(600); sums and squares of 1e100 are doubles.
+    # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
     sound = sum(sizes) < 1e100 if costs.loss.link == "additive" else max(sizes, default=0.0) < 600.0
     _check(file, content, "terms", "of costs that doubles hold", lambda _: sound)
+    # Writing the costs again shows fields that the constructors changed or ignored.
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
-        raise InputError(f"{file}: {odd[0]} has what costs have not; write the model again")
+        raise InputError(f"{file}: {odd[0]} has values that no costs have; write the model again")
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -261,6 +302,7 @@ def _read(file: Path) -> dict[str, Any]:
         what = "is no file" if file.exists() else "does not exist"
         raise InputError(f"{file} {what}; name a model written by relaxboost plan fit --out")
     try:
+        # RecursionError is raised for files with thousands of brackets.
         content = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_constant)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is no JSON file of costs: {error}") from None
@@ -276,9 +318,10 @@ def _no_constant(text: str) -> None:
 def _check(
     file: Path, content: dict[str, Any], name: str, rule: str, holds: Callable[[Any], bool]
 ) -> None:
-    """Raise for a field that breaks a rule."""
+    """Raise if a field breaks its rule."""
     if not holds(content[name]):
         shown = json.dumps(content[name])
+        # A message must not repeat a whole table of terms.
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         raise InputError(f"{file}: {name} must be {rule}, got {shown}")
 
@@ -286,7 +329,7 @@ def _check(
 def _is_number(x: Any) -> bool:
     try:
         return type(x) in (int, float) and math.isfinite(float(x))
-    except OverflowError:  # a whole number beyond doubles
+    except OverflowError:  # a whole number may be too large for a double
         return False
 
 
@@ -323,7 +366,7 @@ _LINEAR: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "negative": _NEGATIVE,
     "power": _POWER,
 }
-"""The fields of a file in their order, and what each must be."""
+"""The fields of a file in their order, each with its rule in words and its check."""
 _BOOSTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": _NAMES,
     "base": (
@@ -343,4 +386,4 @@ _LEARNERS: dict[str, tuple[type, Any]] = {
     "ClassificationStumps": (ClassificationStumps, StumpHypothesis),
     "Trees": (Trees, Tree),
 }
-"""Learners whose hypotheses files hold, with the class of these."""
+"""The learners whose hypotheses files can hold, with the classes of the hypotheses."""

@@ -1,4 +1,4 @@
-"""Planners: each returns a path and, but for `Simple`, what proves it shortest."""
+"""Planners: each returns a path and, except for `Simple`, potentials that prove it shortest."""
 
 from __future__ import annotations
 
@@ -16,19 +16,15 @@ from relaxboost._core.compiled import thread_pool
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost._core.rounding import sum_bounds
-from relaxboost.planning.graphs import Adjacency, Graph, Path, told
+from relaxboost.planning.graphs import Adjacency, Graph, Path, error_prefix
 from relaxboost.planning.kernels import NOTHING, relax, search, trace
 from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
-
-_SIZE = 13
-"""Integer programs have costs up to 2^13: HiGHS closes gaps to 1e-6, then 1e-10 of the largest."""
-_GAP = 1e-6
-"""What its bounds are lowered by: they are above the least cost by as much as 1e-9."""
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
     """Return the numbers of two different nodes."""
-    s, t = graph.node(source), graph.node(target)
+    s = graph.node(source)
+    t = graph.node(target)
     if s == t:
         raise InputError(
             f"source and target are the same node, {source!r}, and a path has at least one arc; "
@@ -42,17 +38,18 @@ def shortest_arcs(
 ) -> tuple[Whole, Array]:
     """Return the arcs of a shortest path, and the distances that the search found until then.
 
-    For costs >= 0 in the order of `graph.forward`; with estimates of what lies ahead, A*.
+    The costs are >= 0, in the order of `graph.forward`. `ahead` are the estimates of A*.
     """
     start, far, arcs = graph.forward
     distance, via = search(start, far, ordered, source, target, ahead)
+    # The search ends without the target if no path leads to it.
     if np.isinf(distance[target]):
         raise no_path(graph, source, target)
     return trace(via, arcs, graph.tail, source, target), distance
 
 
 def between(graph: Graph, source: int, target: int) -> tuple[Flags, Flags]:
-    """Return which nodes the source reaches, and which reach the target, or raise `NoPath`."""
+    """Return the nodes that the source reaches, and those that reach the target, or raise."""
     after = _reached(graph.forward, source)
     if not after[target]:
         raise no_path(graph, source, target)
@@ -66,7 +63,7 @@ def _reached(along: Adjacency, root: int) -> Flags:
 
 
 def no_path(graph: Graph, source: int, target: int) -> NoPath:
-    """Return the error for a target that is out of reach."""
+    """Return the error for a target to which no path leads."""
     why = ""
     if not (graph.tail == source).any():
         why = "; no arc leaves the source"
@@ -76,36 +73,39 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""Plans at costs that were checked, from one node to another, given by their numbers."""
+"""A planner takes a graph, checked costs, and the numbers of source and target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
     """Return a shortest path by Dijkstra's algorithm, or Bellman and Ford's for costs below 0.
 
-    A cycle that is negative on the way from source to target is raised as a `NegativeCycle`;
-    others do no harm. The sign is that of the exact sum of the costs in doubles. A cycle may be
-    overlooked around which costs fall by less than nodes² · 2⁻¹⁰¹ of the largest distance on it.
+    A negative cycle on the way from source to target raises a `NegativeCycle`; other cycles do no
+    harm. The sign is that of the exact sum of the costs in doubles. A cycle may be overlooked if
+    its cost is between 0 and −nodes² · 2⁻¹⁰¹ times the largest distance on it.
     """
     start, far, arcs = graph.forward
     if costs.min() >= 0.0:
         taken, distance = shortest_arcs(graph, costs[arcs], source, target)
-        # Nodes not taken from the heap are at least as far as the target, and constants feasible.
+        # Nodes that were not taken from the heap are at least as far as the target. Among them the
+        # target's distance satisfies all inequalities.
         potential = np.minimum(distance, distance[target])
         return Plan(Path(graph, taken), costs, potential, "dijkstra")
     reached, reaching = between(graph, source, target)
+    # Cycles off all ways from source to target do no harm.
     inside = reached & reaching
     distance, via, on = relax(start, far, graph.near, costs[arcs], source, inside)
     if on >= 0:
         raise _around(graph, costs, via, on)
+    # The infinite values separate the parts that no path passes.
     potential = np.where(reached, np.where(reaching, distance, -np.inf), np.inf)
     path = Path(graph, trace(via, arcs, graph.tail, source, target))
     return Plan(path, costs, potential, "bellman-ford")
 
 
 def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negative: str) -> Plan:
-    """Return a shortest path for costs of any sign, as tasks need it.
+    """Return a shortest path for costs of any sign.
 
-    With negative="simple", a negative cycle makes it a path that visits no node twice.
+    If a cycle is negative and negative="simple", it is a shortest path that visits no node twice.
     """
     c = arc_costs(graph, costs)
     try:
@@ -120,18 +120,18 @@ def simple_if_needed(graph: Graph, costs: Array, source: int, target: int, negat
 class Simple:
     """A planner of paths that visit no node twice, for costs of any sign.
 
-    A unit flow in integers that passes each node at most once, and ranks of nodes that rise along
-    it, so that there is no cycle beside it (Miller, Tucker & Zemlin, 1960), solved with HiGHS. The
-    problem is NP-hard: where half of the costs are negative, 36 nodes can take minutes.
+    HiGHS solves an integer program: a unit flow passes each node at most once, and ranks of nodes
+    rise along it, so that it has no separate cycle (Miller, Tucker & Zemlin, 1960). The problem is
+    NP-hard: if half of the costs are negative, 36 nodes can take minutes.
 
-    Plans have no potentials. Their `Plan.claimed` is not above the least cost as far as the solver
-    can be trusted to a tolerance of 1e-10 of the largest cost, which it is lowered by.
+    Plans have no potentials. Their `Plan.claimed` is a lower bound of the least cost if the solver
+    is accurate to 1e-10 of the largest cost, which is subtracted from its bound.
 
     Parameters
     ----------
     time_limit : float, optional
-        Seconds for a pair, > 0. When they are over, the best path found so far is returned, at
-        worst one with the fewest arcs, with ``complete=False``.
+        Seconds for a pair, > 0. After that the best path so far is returned with
+        ``complete=False``; in the worst case it is a path with the fewest arcs.
     """
 
     time_limit: float | None = None
@@ -144,23 +144,29 @@ class Simple:
         """Return a path of least cost, for costs and numbers of nodes that were checked."""
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
-        # No simple path enters its source, leaves its target, or goes where it cannot come back.
+        # No simple path enters its source, leaves its target, or passes a node off all ways.
         usable = inside[graph.tail] & inside[graph.head]
         usable &= (graph.head != source) & (graph.tail != target)
         kept = np.flatnonzero(usable)
+        # A path with the fewest arcs is a start for the case that time runs out.
         hops = np.where(usable, 1.0, np.inf)[graph.forward.arcs]
         best = shortest_arcs(graph, hops, source, target)[0]
-        exponent = np.frexp(np.abs(costs[kept]).max())[1] - _SIZE
+        # HiGHS closes gaps to 1e-6. With costs up to 2^13 this is 1e-10 of the largest cost.
+        exponent = np.frexp(np.abs(costs[kept]).max())[1] - 13
+        tolerance = 1e-6
         scaled = np.ldexp(costs[kept], -exponent)
-        least, proved = sum_bounds(np.minimum(scaled, 0.0))[0], False
+        least = sum_bounds(np.minimum(scaled, 0.0))[0]
+        proved = False
         found = _solved(graph, kept, scaled, (source, target), self.time_limit)
         if found.status not in (0, 1):
-            raise InputError(f"HiGHS fails: {found.message} Round the costs, or drop small ones")
+            raise InputError(f"HiGHS failed: {found.message} Round the costs, or drop small ones")
         if found.mip_dual_bound is not None:
-            least = max(least, float(found.mip_dual_bound) - _GAP)
+            least = max(least, float(found.mip_dual_bound) - tolerance)
+        # HiGHS may stop before it has a feasible point.
         if found.x is not None:
             used = kept[found.x[: kept.size] > 0.5]
-            after, path = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True)), [source]
+            after = dict(zip(graph.tail[used].tolist(), used.tolist(), strict=True))
+            path = [source]
             while path[-1] in after:
                 path.append(int(graph.head[after[path[-1]]]))
             arcs = np.array([after[node] for node in path[:-1]])
@@ -174,19 +180,21 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Return scipy's result: the flow on the arcs kept, and the ranks of nodes."""
+    """Return SciPy's result: the flow on the arcs kept, and the ranks of nodes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
-    flow, nodes, most = graph.incidence[:, kept].tocsr(), graph.nodes, graph.nodes - 1.0
+    flow = graph.incidence[:, kept].tocsr()
+    nodes = graph.nodes
+    most = graph.nodes - 1.0
     balance = np.zeros(nodes)
     balance[list(ends)] = 1.0, -1.0
-    # With flow on an arc its head has a rank at least one more than its tail.
+    # The rank of the head of an arc with flow is at least 1 above that of its tail.
     rising = [-most * eye_array(kept.size), -flow.T]
     rows = block_array([[flow, None], [flow.maximum(0.0), None], rising], format="csc")
     low = np.concatenate([balance, np.zeros(nodes), np.full(kept.size, 1.0 - most)])
     high = np.concatenate([balance, np.ones(nodes), np.full(kept.size, np.inf)])
-    # The default gap is 1e-4, within which HiGHS calls a path optimal that is not.
+    # With the default gap of 1e-4 HiGHS reports paths as optimal that are not.
     options = {"mip_rel_gap": 0.0} | ({} if seconds is None else {"time_limit": seconds})
     return milp(
         np.append(costs, np.zeros(nodes)),
@@ -208,31 +216,32 @@ def shortest_path(
     target: Hashable,
     planner: str | Planner = "auto",
 ) -> Plan:
-    """Return a shortest path, with what proves it.
+    """Return a shortest path, with potentials that prove it.
 
     Parameters
     ----------
     graph : Graph
     costs : array of shape (E,)
-        One an arc, finite; `graph.costs` makes them of costs per site.
+        A finite number for each arc; `graph.costs` makes arc costs of costs per site.
     source, target : labels of nodes
         Different.
     planner : {"auto", "simple"} or callable
-        ``"auto"`` is Dijkstra's algorithm where no cost is negative, else Bellman and Ford's.
+        ``"auto"`` is Dijkstra's algorithm if no cost is negative, and else Bellman and Ford's.
         ``"simple"``, or `Simple` with a time limit, is exact over paths that visit no node twice,
-        even where cycles are negative. It is NP-hard, and its plan has no potentials. A function
-        takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
+        even if cycles are negative. Its problem is NP-hard, and its plan has no potentials. A
+        function takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
 
     Raises
     ------
     NoPath
-        If the target is out of reach.
+        If no path leads to the target.
     NegativeCycle
-        If costs are negative around a cycle between source and target; it has the cycle.
+        If costs are negative around a cycle between source and target; the error has the cycle.
     InputError
         For costs that do not fit the graph.
     """
-    how, c = _planner(planner), arc_costs(graph, costs)
+    how = _planner(planner)
+    c = arc_costs(graph, costs)
     return how(graph, c, *ends(graph, source, target))
 
 
@@ -244,9 +253,9 @@ def shortest_paths(
 ) -> list[Plan]:
     """Return a shortest path for each pair of nodes, in the order of the pairs.
 
-    For costs >= 0, pairs that share a source (or a target, if these are fewer) share one search of
-    the whole graph, and searches run in parallel threads. Plans do not depend on how many. Where
-    paths tie, which one is taken may depend on the other pairs.
+    For costs >= 0, pairs that share a source (or a target, if there are fewer targets) share a
+    search of the whole graph. Searches run in parallel threads, whose number does not change plans.
+    If paths have the same cost, the other pairs may decide which path is taken.
 
     Parameters
     ----------
@@ -258,37 +267,42 @@ def shortest_paths(
     Raises
     ------
     NoPath, NegativeCycle, InputError
-        As `shortest_path`, for the first pair that has one, which is named.
+        As `shortest_path`; the message names the first pair that causes an error.
     """
-    how, c = _planner(planner), arc_costs(graph, costs)
+    how = _planner(planner)
+    c = arc_costs(graph, costs)
     asked = []
     for place, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
             raise InputError(f"pairs[{place}] must be (source, target), got {pair!r}")
-        with told(f"pairs[{place}]: "):
+        with error_prefix(f"pairs[{place}]: "):
             asked.append(ends(graph, *pair))
     if not asked:
         raise InputError("the list of pairs is empty; give at least one (source, target)")
+    # Negative costs and user-defined planners are handled pair by pair.
     found = _sharing(graph, c, asked) if how is by_sign and c.min() >= 0.0 else {}
     for i, (s, t) in enumerate(asked):
         if i not in found:
-            with told(f"pairs[{i}], {graph.label(s)!r} -> {graph.label(t)!r}: "):
+            with error_prefix(f"pairs[{i}], {graph.label(s)!r} -> {graph.label(t)!r}: "):
                 found[i] = how(graph, c, s, t)
     return [found[i] for i in range(len(asked))]
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return plans by place, for pairs that have one, from a search for each source or target."""
-    backward = len({t for _, t in pairs}) < len({s for s, _ in pairs})
+    """Return the plans of pairs that a path joins, by place, from a search per source or target."""
+    sources, targets = zip(*pairs, strict=True)
+    backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
     for place, pair in enumerate(pairs):
         groups[pair[backward]].append(place)
     start, far, arcs = graph.backward if backward else graph.forward
-    near, ordered = graph.head if backward else graph.tail, costs[arcs]
+    near = graph.head if backward else graph.tail
+    ordered = costs[arcs]
     made: dict[int, Plan] = {}
 
     def work(root: int) -> None:
         leaves = [pairs[i][not backward] for i in groups[root]]
+        # A search for a single pair ends at the other node.
         last = leaves[0] if len(leaves) == 1 else -1
         distance, via = search(start, far, ordered, root, last, NOTHING)
         potential = -distance if backward else distance
@@ -305,15 +319,15 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return the error for the cycle that goes through a node."""
+    """Return the error for the cycle through a node."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)
     if found.cost < 0.0:
         return found
     return InputError(
-        f"costs from {np.abs(c).min():g} to {np.abs(c).max():g} in size differ too widely for sums "
-        "in doubles to tell the sign of a cycle; round the small ones"
+        f"costs of sizes from {np.abs(c).min():g} to {np.abs(c).max():g} differ too widely for "
+        "doubles to show the sign of a cycle; round the small costs"
     )
 
 

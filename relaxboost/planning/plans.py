@@ -17,10 +17,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""Sums of so many costs as there is memory for stay finite up to here."""
-
-_LEAST = 2.0**-1074
-"""The smallest double: rounding outwards leaves as much of a bracket of zeros, for each node."""
+"""The largest cost. Sums of as many such costs as fit in memory stay finite."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -29,7 +26,7 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     if c.shape != (graph.arcs,):
         raise InputError(
             f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
-            "them of costs per site"
+            "arc costs of costs per site"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
@@ -45,19 +42,20 @@ class NoPath(InputError):
 
 
 class NegativeCycle(InputError):
-    """Costs fall for ever around a cycle, so that no walk is shortest.
+    """The cost around a cycle is negative, so that no walk is shortest.
 
     Attributes
     ----------
     cycle : Path
-        Its arcs, from a node back to it.
+        The arcs of the cycle.
     cost : float
-        Of one round, < 0.
+        The cost of a round, < 0.
     """
 
     def __init__(self, cycle: Path, costs: Array) -> None:
-        # Summed exactly and rounded once: the sign is right for cycles of almost no cost.
-        self.cycle, self.cost = cycle, math.fsum(costs[cycle.arcs].tolist())
+        self.cycle = cycle
+        # An exact sum has the right sign, also for cycles of almost no cost.
+        self.cost = math.fsum(costs[cycle.arcs].tolist())
         shown = " -> ".join(repr(label) for label in cycle.nodes[:6])
         if len(cycle.nodes) > 6:
             shown += " -> ..."
@@ -70,23 +68,23 @@ class NegativeCycle(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A path, its cost, and why none is shorter.
+    """A path, its cost, and potentials that prove that no path is shorter.
 
     Attributes
     ----------
     path : Path
     costs : array of shape (E,)
-        What was planned for.
+        The costs for which the path was planned.
     potential : array of shape (nodes,)
         π with π_head <= π_tail + c on every arc: no path costs less than π_target − π_source. It is
-        +inf at nodes that the source does not reach, −inf at nodes that do not reach the target.
-        None from ``"simple"``.
+        +inf at nodes that the source does not reach, and −inf at nodes that do not reach the
+        target. A plan of ``"simple"`` has None.
     planner : str
     claimed : float
-        Without potentials, what the solver says: a lower bound of the cost of a path that visits
-        no node twice. `check_plan` does not use it.
+        Without potentials, a lower bound of the cost of a path that visits no node twice, which
+        rests on the solver. `check_plan` does not use it.
     complete : bool
-        False where a time limit ended the planner, so that the path may not be the best one.
+        False if a time limit ended the planner, so that the path may not be the best one.
     """
 
     path: Path
@@ -103,7 +101,7 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """What the potentials of a plan prove."""
+    """The bracket of the least cost that the potentials of a plan prove."""
 
     ok: bool
     """Whether the bracket is as narrow as rounding allows."""
@@ -111,30 +109,31 @@ class PlanCheck(NamedTuple):
     """lower <= least cost of a path from source to target that visits no node twice <= upper."""
     upper: float
     reason: str
-    """What is wrong; empty if ok."""
+    """Why the check failed; empty if ok."""
 
 
 def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
-    """Return what a plan's path and potentials prove about the least cost.
+    """Return the bracket of the least cost that a plan's path and potentials prove.
 
-    Nothing of the planner is trusted: the path is walked, and the inequality of each arc is looked
-    at. Where rounding breaks one by a little, a path gains at most that much on each of its arcs,
-    nodes − 1 at most, and the bound is lowered by as much. Without lowering it holds for walks that
-    visit nodes twice, too.
+    The planner is not trusted: this function sums the costs of the path, and checks the inequality
+    of each arc. If rounding violates an inequality by a little, a path gains at most that much on
+    each of its at most nodes − 1 arcs, and the bound is lowered accordingly. A bound that is not
+    lowered holds also for walks that visit nodes twice.
 
     Parameters
     ----------
     plan : Plan
     costs : array of shape (E,), optional
-        To check against; by default the plan's own.
+        The costs of the check; by default those of the plan.
 
     Returns
     -------
     PlanCheck
-        `ok` where upper − lower is no more than rounding explains.
+        `ok` if rounding explains upper − lower.
     """
     graph = plan.path.graph
     c = arc_costs(graph, plan.costs if costs is None else costs)
+    # The exact sum, rounded upwards, bounds the least cost from above.
     upper = sum_bounds(c[plan.path.arcs])[1]
     nothing = partial(PlanCheck, False, -math.inf, upper)
     if plan.potential is None:
@@ -152,10 +151,13 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
     worst, arc, size = worst_slack(graph.tail, graph.head, c, π)
+    # An arc leads out of the part that the potentials declare closed.
     if worst == -math.inf:
         return nothing(f"infinite potentials do not separate: {graph.arc_name(arc)}")
     lower = _below(π[target] - π[source], worst, size, graph.nodes)
-    allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * _LEAST)
+    # The smallest double stays of a bracket of zeros that is rounded outwards, for each node.
+    least = math.ulp(0.0)
+    allowed = graph.nodes * (32.0 * UNIT * max(size, abs(upper)) + 16.0 * least)
     if upper - lower <= allowed < math.inf:
         return PlanCheck(True, lower, upper, "")
     reason = f"the path costs {upper:.17g}, and the potentials prove {lower:.17g} only"
@@ -167,9 +169,10 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
 def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     """Return a bound below the cost of every path of at most nodes − 1 arcs.
 
-    From π_target − π_source, rounded once, and `worst_slack`: each slack is wrong by at most three
-    roundings of numbers up to 3 size.
+    The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
+    each slack is wrong by at most three roundings of numbers up to 3 size.
     """
+    # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0
     if worst > 8.0 * UNIT * size:
         each = 0.0

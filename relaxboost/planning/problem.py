@@ -15,51 +15,52 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
-from relaxboost.planning.cuts import Cut, Cuts, Plans
+from relaxboost.planning.cuts import Cut, Cuts, PlanFunctions
 from relaxboost.planning.graphs import Graph, same_names
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 
 GROUPS = 16
-"""Parts of R that have cuts of their own: more make better models, and larger master problems."""
+"""R is cut in this many parts: more parts make better models, and larger master problems."""
 
 
 class FitPoint(NamedTuple):
-    """What is known of the objective at some w."""
+    """The objective at some w."""
 
     w: Array
     value: float
     """Ω(w) + R(w)."""
     bound: float
-    """Not below the exact value, proved by potentials; nan unless asked for."""
+    """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
     cuts: Cuts
     """Affine functions, each below the part of R of a group of demonstrations, and equal at w."""
     plans: AugmentedPlans
-    """What was planned for each demonstration."""
+    """The plan for each demonstration."""
 
 
 class Problem:
-    """What `fit` minimises: Ω(s w) + Σ weight R_i(B X w), over the weights w of d features.
+    """The problem that `fit` minimises: Ω(s w) + Σ weight R_i(B X w), over the weights w.
 
-    R_i is the margin loss of demonstration i, and s w is taken entry by entry.
+    w has a weight for each of d features, R_i is the margin loss of demonstration i, and the
+    product s w is taken entry by entry.
 
     Parameters
     ----------
     tasks : sequence of Task
         Their graphs have the same features.
     regulariser : Regulariser
-        Ω; by default a `Ridge`, whose strength `fit` chooses. Without `nonnegative`, and where the
-        problem is not given to `fit`, it is `Ridge()`.
+        Ω. By default it is a `Ridge` whose strength `fit` chooses if `nonnegative`, and else
+        `Ridge()`.
     nonnegative : bool
-        Whether w >= 0. Features then have to be >= 0 too, so that costs are.
+        Whether w >= 0. Features must then be >= 0 too, so that costs are.
     negative : {"exact", "simple", "relaxed"}
-        What to do where a cost less its loss is negative; see `Oracle`.
+        The treatment of costs that are negative when the loss is subtracted; see `Oracle`.
     scale : {"rms", "none"}
-        With ``"rms"`` s_j is the root mean square of feature j over the arcs of all graphs, 1 where
-        that is 0: metres, miles and seconds then have the same best costs. Features are
-        not centred, since paths have different numbers of arcs, so that a constant on every arc
-        changes which is shortest. With ``"none"`` s is 1.
+        With ``"rms"`` s_j is the root mean square of feature j over the arcs of all graphs, or 1 if
+        that is 0. The best costs then do not depend on the units of features. Features are not
+        centred: paths have different numbers of arcs, so that a constant on every arc may change
+        which path is shortest. With ``"none"`` s is 1.
 
     Attributes
     ----------
@@ -71,8 +72,8 @@ class Problem:
     Raises
     ------
     InputError
-        For an empty list of tasks, graphs with different features, and with `nonnegative` for
-        features below 0, with the arc.
+        For an empty list of tasks, for graphs with different features, and with `nonnegative` for
+        features below 0; the message names the arc.
     """
 
     def __init__(
@@ -86,34 +87,38 @@ class Problem:
     ) -> None:
         if scale not in ("rms", "none"):
             raise InputError(f'scale must be "rms" or "none", got {scale!r}')
-        self.oracle = Oracle(tasks, negative)
+        self._use(Oracle(tasks, negative))
         self.regulariser = Ridge() if regulariser is None else regulariser
         if not isinstance(self.regulariser, Regulariser):
-            raise InputError(f"regulariser must be one such as Ridge(1e-2), got {regulariser!r}")
+            raise InputError(
+                f"regulariser must be an object such as Ridge(1e-2), got {regulariser!r}"
+            )
         self.nonnegative = bool(nonnegative)
         self.chooses = regulariser is None and self.nonnegative
         self.names = same_names(self.oracle.graphs)
         if self.nonnegative:
             for graph in self.oracle.graphs:
                 _check_sign(graph)
-        self._features()
+        # Master problems use this scale even if the regulariser does not.
         self.rms = root_mean_squares(self.arc_features)
         self.scale: Array = self.rms if scale == "rms" else np.ones(self.d)
 
-    def _features(self) -> None:
-        self.groups = np.arange(len(self.oracle.rows)) % GROUPS
-        self.arc_features = [graph.arc_features for graph in self.oracle.graphs]
+    def _use(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        # Neighbouring demonstrations go to different groups, which balances the groups.
+        self.groups = np.arange(len(oracle.rows)) % GROUPS
+        self.arc_features = [graph.arc_features for graph in oracle.graphs]
 
-    def of(
+    def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return the problem of some of the tasks, or of another regulariser, at this scale."""
+        """Return the problem with some of the tasks, or another regulariser, at the same scale."""
         made = copy(self)
         if regulariser is not None:
-            made.regulariser, made.chooses = regulariser, False
+            made.regulariser = regulariser
+            made.chooses = False
         if tasks is not None:
-            made.oracle = Oracle(tasks, self.oracle.negative)
-            made._features()
+            made._use(Oracle(tasks, self.oracle.negative))
         return made
 
     @property
@@ -123,7 +128,7 @@ class Problem:
 
     @property
     def described(self) -> str:
-        """The regulariser and its scale in words, all that its value at w depends on."""
+        """The regulariser and the scale in words."""
         by = "" if (self.scale == 1.0).all() else f", w times {self.scale.tolist()}"
         return f"{self.regulariser!r}{by}"
 
@@ -134,16 +139,16 @@ class Problem:
 
     @property
     def tight(self) -> bool:
-        """Whether R is the loss itself for all w; if not, for negative="relaxed", a bound above."""
+        """Whether R is the loss for all w; with negative="relaxed" it may be an upper bound."""
         return self.oracle.negative != "relaxed" or self.never_negative
 
     @property
     def never_negative(self) -> bool:
-        """Whether no cost less its gain is below 0, for any w."""
+        """Whether costs minus gains are >= 0 for every w."""
         return self.nonnegative and all((x.gains.values <= 0.0).all() for x in self.oracle.rows)
 
     def weights(self, w: ArrayLike) -> Array:
-        """Return w as an array, or raise where it is not one of the domain."""
+        """Return w as an array, or raise if it is outside the domain."""
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
             raise InputError(f"w needs {self.d} finite entries, one a feature, got {w!r}")
@@ -156,7 +161,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return a point of the domain near w, the nearest at the scale of Ω."""
+        """Return a point of the domain near w; distances are those of s w."""
         return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
@@ -170,50 +175,55 @@ class Problem:
         return [features @ weights for features in self.arc_features]
 
     def at(self, w: ArrayLike, prove: bool = False, *, clock: Clock | None = None) -> FitPoint:
-        """Return value, cut and plans at w; with `prove` also a bound by potentials.
+        """Return the value, the cuts and the plans at w.
 
         Parameters
         ----------
         w : array of shape (d,)
             At least 0 if `nonnegative`.
         prove : bool
+            Whether the potentials of the plans have to prove an upper bound.
         clock : Clock, optional
             See `Oracle.evaluate`.
         """
         weights = self.weights(w)
+        # A single pass over the demonstrations gives value, cuts and plans.
         found = self.oracle.evaluate(self.costs(weights), prove, clock=clock)
         size = self.regulariser.value(self.scale * weights)
         bound = math.nan
         if prove:
+            # Ω is rounded upwards before the losses are added.
             above = size + 2.0 * roundoff(self.d + 8) * abs(size)
             bound = up(up(above) + self._above(found, weights))
         return FitPoint(weights, size + found.value, bound, self._cuts(found), found)
 
-    def again(self, point: FitPoint) -> FitPoint:
-        """Return a point of a problem that differs in the regulariser alone."""
+    def revalued(self, point: FitPoint) -> FitPoint:
+        """Return a point of a problem that differs from this one in the regulariser only."""
         size = self.regulariser.value(self.scale * point.w)
         return point._replace(value=size + point.plans.value)
 
     def _cuts(self, found: AugmentedPlans) -> Cuts:
         """Return Σ weight · (ℓ_i + <f_demonstrated − f_taken, w>) for each group.
 
-        R_i >= ℓ_i + <., w> whichever path was taken.
+        R_i >= ℓ_i + <., w> holds for every path that is taken.
         """
-        plans, p = Plans(self.arc_features), self.oracle.weights
+        functions = PlanFunctions(self.arc_features)
+        p = self.oracle.weights
         for row, answer in zip(self.oracle.rows, found.each, strict=True):
+            # The plan of a demonstration without loss is the demonstration itself.
             if answer.value > 0.0:
-                plans.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
+                functions.add(row.graph, row.gains, answer.taken, None, row.path.arcs)
             else:
-                plans.nothing()
+                functions.add_zero()
         own = np.zeros((int(self.groups.max()) + 1, p.size))
         own[self.groups, np.arange(p.size)] = p
-        return plans.combined(own)
+        return functions.combined(own)
 
     def _above(self, found: AugmentedPlans, w: Array) -> float:
-        """Return a bound above R at exact costs, for plans at rounded ones.
+        """Return an upper bound of R at exact costs, from plans for costs that were rounded.
 
-        A demonstration and the best plan for exact costs each pass arcs whose costs are wrong by a
-        little; a best plan passes no arc twice.
+        The costs of the arcs of a demonstration and of a best plan are wrong by a little each, and
+        a best plan takes no arc twice.
         """
         γ = 2.0 * roundoff(self.d + 2)
         wrong = [γ * (np.abs(x) @ np.abs(w)) for x in self.arc_features]
@@ -228,28 +238,32 @@ class Problem:
         return float(self.oracle.weights @ bounds) * (1.0 + 2.0 * roundoff(bounds.size + 6))
 
     def lower(self, cut: Cut) -> float:
-        """Return a − Ω*(−G/s): not above the least value, whatever cut or mean of cuts it is of.
+        """Return the lower bound a − Ω*(−G/s) of the least value, for a cut a + <G, w>.
 
-        Where Ω* is infinite the cut is mixed with 0 <= R until it is not. Roundings, of the slope
-        and here, are charged.
+        If Ω* is infinite there, the cut is mixed with 0 <= R until it is finite. The rounding
+        errors of the cut and of this function are subtracted.
         """
         v = -cut.slope
+        # The slope moves in the direction that lowers the bound.
         wide = np.abs(cut.error) * (1.0 + 4.0 * UNIT) + 4.0 * UNIT * np.abs(v)
         v = (v + (wide if self.nonnegative else np.copysign(wide, v))) / self.scale
+        # A convex combination of two valid cuts is a valid cut.
         s = self.regulariser.reach(v, self.nonnegative)
         conjugate = self.regulariser.conjugate(s * v, self.nonnegative)
         conjugate += 2.0 * roundoff(self.d + 8) * abs(conjugate)
         won = s * cut.offset
         bound = won - conjugate - 4.0 * UNIT * (abs(won) + abs(conjugate))
+        # Ω and R are >= 0, so that 0 is always a lower bound.
         return max(down(bound), 0.0) if math.isfinite(bound) else 0.0
 
 
 def root_mean_squares(features: Sequence[Array]) -> Array:
-    """Return that of each column, over the rows of all arrays; 1 for a column of zeros."""
-    rows, made = sum(map(len, features)), np.ones(features[0].shape[1])
+    """Return the root mean square of each column over all rows, or 1 for a column of zeros."""
+    rows = sum(map(len, features))
+    made = np.ones(features[0].shape[1])
     for j in range(made.size):
         largest = max(float(np.abs(x[:, j]).max(initial=0.0)) for x in features)
-        if largest > 0.0:  # divided by it, no square leaves the range of doubles
+        if largest > 0.0:  # after the division no square leaves the range of doubles
             squares = sum(float(np.square(x[:, j] / largest).sum()) for x in features)
             made[j] = largest * math.sqrt(squares / rows)
     return made

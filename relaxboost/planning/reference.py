@@ -1,4 +1,4 @@
-"""The whole learning problem as one convex program for a general solver, and its bracket."""
+"""The whole learning problem as a single convex program for a general solver, and its bracket."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import roundoff
-from relaxboost.planning.cuts import Cut, Plans
+from relaxboost.planning.cuts import Cut, PlanFunctions
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Demonstration
@@ -27,10 +27,7 @@ from relaxboost.planning.tasks import Task
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""Arc inequalities of all demonstrations together that `reference` takes on."""
-
-_INSIDE = (0.0, 1e-7, 1e-5, 1e-3)
-"""How far, in size of costs, to stay from negative cycles, in tries."""
+"""The most arc inequalities of all demonstrations together that `reference` accepts."""
 
 
 def reference(
@@ -39,35 +36,35 @@ def reference(
     *,
     solver: str | None = None,
 ) -> Fit:
-    """Solve a small learning problem as one convex program, and bracket its least value.
+    """Solve a small learning problem as a single convex program, and bracket its least value.
 
-    A shortest path is a linear program; its dual, node potentials π with π_head <= π_tail + c −
-    gain on each arc, makes R_i <= ξ_i a set of linear inequalities. The solver's w is
-    evaluated by planning, for the upper bound. The multipliers of the arc inequalities are a flow
-    for each demonstration; taken apart into paths, they are a cut, for the lower bound. Nothing
-    else of the solver is believed.
+    A shortest path is a linear program. Its dual has node potentials π with
+    π_head <= π_tail + c − gain on each arc, which turns R_i <= ξ_i into linear inequalities. The
+    solver's w is evaluated by planning, for the upper bound. The multipliers of the arc
+    inequalities are a flow for each demonstration, which is decomposed into paths. The paths make a
+    cut, for the lower bound. Nothing else of the solver's answer is trusted.
 
     Parameters
     ----------
     tasks, regulariser
-        See `fit`; by default `Ridge()`. For ``negative="exact"`` the least value is over the w
-        without negative cycles, a convex set; `fit` stops with `NegativeCycle` where it queries
-        another w. For ``negative="relaxed"`` each arc has one more variable: what is won by taking
-        it for free. ``negative="simple"`` has no such program where a cost less its gain can be
-        negative.
+        See `fit`; the default regulariser is `Ridge()`. For ``negative="exact"`` the least value is
+        over the w without negative cycles, a convex set. `fit` raises `NegativeCycle` if it
+        evaluates another w. For ``negative="relaxed"`` each arc has a variable more: the gain of
+        taking the arc for free. ``negative="simple"`` has no such program if a cost minus its gain
+        can be negative.
     solver : str, optional
-        One that cvxpy knows; by default CLARABEL.
+        A solver that cvxpy knows; by default CLARABEL.
 
     Returns
     -------
     Fit
-        With one round; its status is the solver's.
+        With a single round; its status is the solver's.
 
     Raises
     ------
     InputError
-        For more than `LARGEST` arcs times demonstrations, negative="simple" where costs may be
-        negative, and solvers that are not there or find nothing.
+        For more than `LARGEST` arcs times demonstrations, for negative="simple" if costs may be
+        negative, and for solvers that are not installed or find nothing.
 
     References
     ----------
@@ -76,21 +73,25 @@ def reference(
     problem = as_problem(tasks, regulariser)
     _check(problem)
     clock = Clock()
+    # Solvers of linear programs cannot take a ridge.
     about = repr(problem.regulariser) if problem.regulariser.form.square > 0.0 else None
     name = "CLARABEL" if solver is None else check_solver(solver, about)
     best: FitPoint | None = None
-    lower, status = 0.0, ""
-    for inside in _INSIDE:
-        model = _Model(problem, inside)
-        said = _solve(model, name)
+    lower = 0.0
+    status = ""
+    # The optimum may lie where a cycle costs 0, and rounding may make it negative. Later tries
+    # therefore stay away from negative cycles by these shares of the size of costs.
+    for inside in (0.0, 1e-7, 1e-5, 1e-3):
+        program = _Program(problem, inside)
+        said = _solve(program, name)
         status = status or said
-        if model.w.value is None or not np.isfinite(model.w.value).all():
+        if program.w.value is None or not np.isfinite(program.w.value).all():
             continue
-        lower = max(lower, *(problem.lower(model.cut(cycles)) for cycles in (False, True)))
-        w = problem.project(np.asarray(model.w.value))
+        # Cycles may help or harm, so that both cuts are evaluated.
+        lower = max(lower, *(problem.lower(program.cut(cycles)) for cycles in (False, True)))
         try:
-            best = problem.at(w, prove=True)
-        except NegativeCycle:  # by a rounding of the solver's; stay further inside
+            best = problem.at(problem.project(np.array(program.w.value)), prove=True)
+        except NegativeCycle:
             continue
         break
     if best is None:
@@ -105,9 +106,10 @@ def reference(
 def program(problem: Problem) -> Any:
     """Return the convex program of a problem as an unsolved `cvxpy.Problem`.
 
-    Its variables are named w (d,), potentials, slack (one R_i a demonstration) and, for
-    negative="relaxed", free (what is won on each arc). Each demonstration has potentials for the
-    nodes on the way from source to target but the source, where it is 0.
+    Its variables are named w (d,), potentials, slack (an R_i for each demonstration) and, for
+    negative="relaxed", free (the gain of each arc that is taken for free). Each demonstration has
+    potentials for the nodes on the way from source to target, without the source, where the
+    potential is 0.
 
     Raises
     ------
@@ -117,7 +119,7 @@ def program(problem: Problem) -> Any:
     if not isinstance(problem, Problem):
         raise InputError(f"program needs a planning.Problem, got {type(problem).__name__}")
     _check(problem)
-    return _Model(problem, 0.0).program
+    return _Program(problem, 0.0).program
 
 
 def _check(problem: Problem) -> None:
@@ -130,8 +132,8 @@ def _check(problem: Problem) -> None:
         )
     if oracle.negative == "simple" and not problem.never_negative:
         raise InputError(
-            'paths that visit no node twice (negative="simple") are no linear program where '
-            'costs may be negative; use negative="relaxed", or fit'
+            'paths that visit no node twice (negative="simple") are no linear program if costs may '
+            'be negative; use negative="relaxed", or fit'
         )
 
 
@@ -140,17 +142,16 @@ class _Part(NamedTuple):
 
     row: Demonstration
     arcs: Whole
-    """Those on a way from source to target; all of them where some may be free."""
+    """The arcs on a way from source to target, or all arcs if some may be free."""
     at: slice
-    """Where its inequalities are."""
+    """The places of its inequalities."""
 
 
-class _Model:
-    """The program, and its multipliers as a cut."""
+class _Program:
+    """The program, and the cut that its multipliers make."""
 
     def __init__(self, problem: Problem, inside: float) -> None:
         self.problem = problem
-        self.relaxed = problem.oracle.negative == "relaxed"
         D, targets, self.parts = _incidence(problem)
         p = problem.oracle.weights
         F = np.vstack([problem.arc_features[x.row.graph][x.arcs] for x in self.parts])
@@ -166,54 +167,59 @@ class _Model:
         loss = constant + shown @ self.w - potentials[targets]
         self.below = D @ potentials <= costs - inside * max(1.0, float(np.abs(gains).max()))
         self.won = None
-        if self.relaxed:
+        if problem.oracle.negative == "relaxed":
             free = cp.Variable(gains.size, name="free", nonneg=True)
             self.below = D @ potentials <= costs + free
             self.won = -free <= costs
             own = block_diag([np.ones((1, x.arcs.size)) for x in self.parts], format="csr")
             loss = loss + own @ free
             rules.append(self.won)
+        # The demonstration may be the best plan, and then has loss 0.
         rules += [self.below, loss <= slack]
         self.program = cp.Problem(cp.Minimize(penalty + p @ slack), rules)
 
     def cut(self, around: bool) -> Cut:
-        """Return the cut that the multipliers of the arc inequalities make, of real paths.
+        """Return the cut that the multipliers of the arc inequalities make, from real paths.
 
         A demonstration's flow of amount ρ gives ρ R_i >= Σ θ (ℓ + <., w>) over its paths of
-        amounts θ, for ρ <= weight. Where planning is exact, cycles may count too, since no cost
-        falls around them where R is finite; that helps where they keep w in its domain, and not
-        where they are dirt. Where it is relaxed, arcs that are free count, at most what is left of
-        ρ on each.
+        amounts θ, if ρ <= weight. If planning is exact, cycles may count too (`around`), because no
+        cost around them is negative where R is finite. They help if they keep w in its domain, and
+        do harm if they are rounding errors. If planning is relaxed, arcs that are free count, each
+        with the amount of ρ that paths leave.
         """
-        plans, rates = Plans(self.problem.arc_features), []
+        functions = PlanFunctions(self.problem.arc_features)
+        rates = []
         p = self.problem.oracle.weights
         flow = _multipliers(self.below)
         free = None if self.won is None else _multipliers(self.won)
         γ = roundoff(flow.size + 16)
         for k, part in enumerate(self.parts):
-            row, at, graph = part.row, part.at, self.problem.oracle.graphs[part.row.graph]
+            row = part.row
+            at = part.at
+            graph = self.problem.oracle.graphs[part.row.graph]
             paths, cycles = paths_and_cycles(graph, part.arcs, flow[at], row.source, row.target)
             total = sum(amount for _, amount in paths)
+            # A solver may make a flow exceed the weight of its demonstration.
             shrink = min(1.0, p[k] / total if total > 0.0 else 1.0) * (1.0 - 4.0 * γ)
-            y = np.zeros(graph.arcs)
+            taken = np.zeros(graph.arcs)
             for arcs, amount in paths:
-                plans.add(row.graph, row.gains, arcs, None, row.path.arcs)
+                functions.add(row.graph, row.gains, arcs, None, row.path.arcs)
                 rates.append(amount * shrink)
-                y[arcs] += amount * shrink
+                taken[arcs] += amount * shrink
             if free is not None:
-                room = np.maximum(total * shrink * (1.0 - 4.0 * γ) - y[part.arcs], 0.0)
-                # What flows around cycles costs nothing, and is as good as taken for free.
-                besides = np.maximum(flow[at] - y[part.arcs], 0.0)
+                room = np.maximum(total * shrink * (1.0 - 4.0 * γ) - taken[part.arcs], 0.0)
+                # A flow around a cycle costs nothing, and counts as if its arcs were free.
+                besides = np.maximum(flow[at] - taken[part.arcs], 0.0)
                 times = np.minimum(free[at] + besides, room)
-                plans.add(row.graph, row.gains, part.arcs, times, None)
+                functions.add(row.graph, row.gains, part.arcs, times, None)
                 rates.append(1.0)
             elif around and self.problem.oracle.negative == "exact":
                 for arcs, amount in cycles:
-                    plans.add(row.graph, row.gains, arcs, None, None)
+                    functions.add(row.graph, row.gains, arcs, None, None)
                     rates.append(amount)
         if not rates:
             return Cut(0.0, np.zeros(self.problem.d))
-        return Cut(*(x[0] for x in plans.combined(np.array([rates]))))
+        return Cut(*(x[0] for x in functions.combined(np.array([rates]))))
 
 
 def _multipliers(constraint: Any) -> Array:
@@ -225,13 +231,15 @@ def _multipliers(constraint: Any) -> Array:
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
     """Return π_head − π_tail for each inequality, the place of each π_target, and rows' parts."""
-    blocks, parts, targets = [], [], []
+    blocks = []
+    parts = []
+    targets = []
     first = potentials = 0
     for row in problem.oracle.rows:
         graph = problem.oracle.graphs[row.graph]
         reached, reaching = between(graph, row.source, row.target)
         inner = reached & reaching
-        if problem.oracle.negative == "relaxed":  # all arcs may be free
+        if problem.oracle.negative == "relaxed":  # any arc of the graph may be free
             inner[:] = True
         arcs = np.flatnonzero(inner[graph.tail] & inner[graph.head])
         inner[row.source] = False
@@ -244,23 +252,20 @@ def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
     return block_diag(blocks, format="csr"), targets, parts
 
 
-def _solve(model: _Model, name: str) -> str:
-    """Run the solver; return what it says."""
+def _solve(program: _Program, name: str) -> str:
+    """Run the solver; return its status."""
     with warnings.catch_warnings():
-        # "Solution may be inaccurate": the bracket measures how inaccurate.
+        # The warning "Solution may be inaccurate" says less than the bracket.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            model.program.solve(solver=name, **SOLVERS.get(name, {}))
+            program.program.solve(solver=name, **SOLVERS.get(name, {}))
         except (cp.SolverError, ValueError, ArithmeticError) as error:
             return f"failed ({(str(error).strip() or type(error).__name__).splitlines()[0]})"
-    return str(model.program.status)
+    return str(program.program.status)
 
-
-_DIRT = 1e-11
-"""Shares of the largest flow that are left out."""
 
 Amounts = list[tuple[Whole, float]]
-"""Arcs in order, and how much flows along them."""
+"""Arcs in order, and the amount that flows along them."""
 
 
 def paths_and_cycles(
@@ -268,20 +273,22 @@ def paths_and_cycles(
 ) -> tuple[Amounts, Amounts]:
     """Return paths from source to target that visit no node twice, cycles, and their amounts.
 
-    Their sum is at most the flow on every arc, up to rounding. The flow may be that of a solver,
-    balanced only about: what leads nowhere is dropped. `arcs` are those where something flows.
+    Their sum is at most the flow on every arc, up to rounding. The flow may come from a solver and
+    be balanced only approximately; parts that lead nowhere are dropped. `arcs` are the arcs with a
+    flow.
     """
-    left, tail, head = np.zeros(graph.arcs), graph.tail, graph.head
+    tail, head = graph.tail, graph.head
+    left = np.zeros(graph.arcs)
     left[arcs] = flow
-    least = _DIRT * left.max()
+    least = 1e-11 * left.max()  # smaller flows are rounding errors of a solver
     paths: Amounts = []
     cycles: Amounts = []
     while True:
         on = np.flatnonzero(left > least)
         flowing = csr_array((left[on], (tail[on], head[on])), shape=(graph.nodes,) * 2)
         part = connected_components(flowing, connection="strong")[1]
+        # Cycles come first. Some pass source and target, and would be mistaken for paths.
         round_ = on[part[tail[on]] == part[head[on]]]
-        # Cycles first, since some pass source and target and would be taken for paths.
         last = round_[left[round_].argmax(keepdims=True)] if round_.size else round_
         ends = (head[last[0]], tail[last[0]]) if round_.size else (source, target)
         narrow = np.divide(1.0, left, out=np.full(graph.arcs, np.inf), where=left > least)

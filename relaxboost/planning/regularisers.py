@@ -1,4 +1,4 @@
-"""What keeps linear costs small: penalties and sets for the weights w, with their conjugates."""
+"""Regularisers keep linear costs small: penalties and sets for the weights w, with conjugates."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Form(NamedTuple):
 class Regulariser(ABC):
     """Ω(w) = (square/2)‖w‖₂² + absolute · ‖w‖₁ for ‖w‖₁ <= radius, over all w or over w >= 0.
 
-    Its conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
-    bound a − Ω*(−G) of min Ω + R; rounding is charged by moving v away from 0.
+    The conjugate Ω*(v) = sup over w of <v, w> − Ω(w) turns a cut a + <G, w> <= R(w) into the lower
+    bound a − Ω*(−G) of min Ω + R.
 
-    One of your own is a subclass with a `form`; fields of a dataclass have to be numbers > 0. With
-    a `name` it enters `REGULARISERS`, and the command line takes it.
+    A user-defined regulariser is a subclass with a `form`. The fields of a dataclass must be
+    numbers > 0. A subclass with a `name` enters `REGULARISERS`, and the command line accepts it.
     """
 
     name: ClassVar[str] = ""
@@ -38,7 +38,7 @@ class Regulariser(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """Its three numbers."""
+        """The three numbers of the regulariser."""
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -48,21 +48,24 @@ class Regulariser(ABC):
             positive(name, size)
 
     def value(self, w: Array) -> float:
-        """Return Ω(w), inf outside the ball; `project` returns points within it."""
+        """Return Ω(w), which is inf outside the ball; `project` returns points inside."""
         square, absolute, radius = self.form
         if radius < math.inf and math.fsum(np.abs(w).tolist()) > radius:
             return math.inf
+        # Without an l1 part the sum is left out, because 0 times an overflow is nan.
         return _half_square(w, square, 1.0) + (absolute and absolute * float(np.abs(w).sum()))
 
     def conjugate(self, v: Array, nonnegative: bool) -> float:
-        """Return Ω*(v), inf outside its domain.
+        """Return Ω*(v), which is inf outside its domain.
 
-        With a ball it is the least over μ >= 0 of radius · μ + the conjugate of the rest with
-        absolute + μ, and not above that for whichever μ rounding makes.
+        With a ball, Ω* is the least value over μ >= 0 of radius · μ plus the conjugate of the rest
+        with absolute + μ. Every μ gives an upper bound of Ω*, also one that rounding moved.
         """
         square, absolute, radius = self.form
-        over, μ = np.maximum(_size(v, nonnegative) - absolute, 0.0), 0.0
+        over = np.maximum(_size(v, nonnegative) - absolute, 0.0)
+        μ = 0.0
         if radius < math.inf:
+            # The optimal μ makes the l1 norm of the maximiser equal to the radius.
             μ = max(float(over.max()) - _height(over, square * radius), 0.0)
             over = np.maximum(over - μ, 0.0)
         if square == 0.0 and over.any():
@@ -70,29 +73,31 @@ class Regulariser(ABC):
         return (radius * μ if μ else 0.0) + (_half_square(over, 1.0, square) if square else 0.0)
 
     def reach(self, v: Array, nonnegative: bool) -> float:
-        """Return the largest s in [0, 1] with Ω*(s v) < inf; 1 where that is finite everywhere."""
+        """Return the largest s in [0, 1] with Ω*(s v) < inf."""
         square, absolute, radius = self.form
         largest = float(_size(v, nonnegative).max())
         if square > 0.0 or radius < math.inf or largest <= absolute:
             return 1.0
-        # A little less, so that rounding cannot put it outside.
+        # The factor keeps s v inside the domain in spite of rounding.
         return absolute / largest * (1.0 - 1e-15)
 
     def expression(self, w: Any) -> tuple[Any, list[Any]]:
         """Return Ω as a cvxpy expression of w, and constraints."""
         square, absolute, radius = self.form
         size = square / 2.0 * cp.sum_squares(w) if square > 0.0 else cp.Constant(0.0)
+        # A radius of inf is no constraint.
         rules = [cp.norm1(w) <= radius] if radius < math.inf else []
         return size + absolute * cp.norm1(w), rules
 
     def project(self, w: Array, nonnegative: bool) -> Array:
-        """Return the nearest point of the ball, pulled inside by a few roundings; else w or w₊."""
-        w, radius = np.maximum(w, 0.0) if nonnegative else w, self.form.radius
+        """Return a point of the domain near w: the nearest point, up to a few roundings."""
+        w = np.maximum(w, 0.0) if nonnegative else w
+        radius = self.form.radius
         size = np.abs(w)
         if radius == math.inf or math.fsum(size.tolist()) <= radius * (1.0 - 1e-15):
             return w
         made: Array = np.sign(w) * np.maximum(_height(size, radius) - (size.max() - size), 0.0)
-        # Down to the ball in spite of rounding; the height may be wrong by more than a rounding.
+        # Rounding may leave the point outside the ball, so that it has to be scaled.
         over = math.fsum(np.abs(made).tolist()) / radius
         return made / (over * (1.0 + 1e-15)) if over >= 1.0 else made
 
@@ -141,7 +146,7 @@ class Lasso(Regulariser):
 
 @dataclass(frozen=True)
 class L1Radius(Regulariser):
-    """Ω = 0 for ‖w‖₁ <= radius, infinite elsewhere.
+    """Ω = 0 for ‖w‖₁ <= radius, and infinite elsewhere.
 
     Parameters
     ----------
@@ -159,10 +164,9 @@ class L1Radius(Regulariser):
 
 
 def _half_square(v: Array, times: float, over: float) -> float:
-    """Return times · ‖v‖²/(2 over).
+    """Return times · ‖v‖²/(2 over), where squares may leave the range of doubles.
 
-    Scaled by powers of two, so that squares which leave the range of doubles do not take away what
-    a large or a small strength makes of them.
+    Powers of two are factored out first, because the product may be a double even if ‖v‖² is not.
     """
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
@@ -175,9 +179,9 @@ def _size(v: Array, nonnegative: bool) -> Array:
 
 
 def _height(size: Array, radius: float) -> float:
-    """Return by how much the largest size is above what all must lose for their sum to be radius.
+    """Return the largest size minus the threshold θ for which Σ (size − θ)₊ is the radius.
 
-    In terms of how much less a size is than the largest, which may dwarf the radius.
+    Only differences from the largest size enter, because the sizes may be far above the radius.
     """
     less = np.sort(size.max() - size)
     kept = (radius + np.cumsum(less)) / np.arange(1, less.size + 1)

@@ -20,13 +20,10 @@ from relaxboost.planning.tasks import Task
 
 LINKS = ("additive", "exponential")
 
-UNVISITED = 0.1
-"""The weight that all sites share, however little they are visited."""
-
 
 @dataclass(frozen=True)
 class Linear:
-    """Site costs X w of weights for named features: a base to boost from, without its tasks."""
+    """Site costs X w of weights for named features, the base of a boosted model without tasks."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
@@ -41,24 +38,25 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
-    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i; F is what is boosted.
-    `planning.boost` does the rest: targets are tasks, and `PlanningRisk.features` are the rows of
-    X. Sites with the same features share a row and an entry of F.
+    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i, where F is the function that
+    is boosted. The targets are tasks, and `PlanningRisk.features` are the rows of X. Sites with the
+    same features share a row and an entry of F. `planning.boost` does all of this.
 
     Parameters
     ----------
     link : {"additive", "exponential"}
-        C = base + F: the loss is convex in F and the theorems hold, but costs may come out
-        negative. C = base · exp(F): costs are positive, and the loss is not convex in F; the
-        gradient handed to the weak learner is that of R at C, as in LEARCH.
+        With ``"additive"`` C = base + F: the loss is convex in F and the theorems hold, but costs
+        may be negative. With ``"exponential"`` C = base · exp(F): costs are positive, and the loss
+        is not convex in F. The weak learner gets the gradient of R at C, as in LEARCH.
     base : float, linear costs or callable
-        The costs per site at F = 0, by default 1; finite, and > 0 for the exponential link. Linear
-        costs are a `Fit` or a `LinearModel`; a function makes costs of shape (S,) from a graph.
+        The costs per site at F = 0, by default 1. They are finite, and > 0 for the exponential
+        link. Linear costs are a `Fit` or a `LinearModel`. A function makes costs of shape (S,) from
+        a graph.
     negative : {"relaxed", "exact", "simple"}
-        See `Oracle`. With ``"relaxed"`` R is a convex bound above the loss, equal to it where no
+        See `Oracle`. With ``"relaxed"`` R is a convex upper bound of the loss, equal to it if no
         loss-augmented cost is negative.
     strength : float
-        At least 0, additive only; makes R strongly convex.
+        At least 0, for the additive link only; it makes R strongly convex.
 
     References
     ----------
@@ -79,6 +77,7 @@ class PlanningLoss(Loss):
         if self.negative not in NEGATIVE:
             raise InputError(f"negative must be one of {', '.join(NEGATIVE)}")
         if isinstance(self.base, LinearCosts):
+            # The tasks of a fit are not needed, and would make copies of the loss large.
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
         elif np.ndim(self.base):  # type: ignore[arg-type]
             raise InputError(
@@ -124,20 +123,20 @@ class PlanningLoss(Loss):
         ----------
         y : sequence of Task
         weights : array of shape (S,), optional
-            Of the sites in the L² geometry of the descent, > 0, also where these share entries of
-            F; by default all alike. The loss is the same; tasks have their own weights. With
-            weights alike a weak learner answers first of all for the many sites where no path
-            leads, so that `planning.boost` takes `PlanningRisk.visited`.
+            The weights > 0 of the sites in the L² geometry of the descent, by default equal. They
+            do not change the loss; tasks have their own weights. With equal weights a weak learner
+            fits mostly the many sites off all paths, so that `planning.boost` takes
+            `PlanningRisk.visited`.
         groups, classes
-            Not for planning.
+            Not used in planning.
         """
         if groups is not None:
-            raise InputError("groups are for ranking; the tasks are the targets here")
+            raise InputError("groups are for ranking; here the targets are tasks")
         return PlanningRisk(self, y, weights)
 
 
 class PlanningRisk(Risk):
-    """R on some tasks; see `PlanningLoss`."""
+    """The risk R on some tasks; see `PlanningLoss`."""
 
     closed_form = False
 
@@ -153,17 +152,18 @@ class PlanningRisk(Risk):
         p = Empirical(self.sites, weights).p
         if not (p > 0.0).all():
             raise InputError("weights of sites must be > 0; the gradient is divided by them")
+        # A weak learner cannot distinguish sites with equal features.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
         """The different rows of features, one for each entry of F."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
-        # Demonstrations add the same to the gradient each time but for the rate.
+        # The demonstrations' part of the gradient stays the same, so that it is prepared once.
         self._shown = [row.path.arcs for row in self.oracle.rows]
 
     @property
     def sites(self) -> int:
-        """How many there are on all graphs; entries of F are fewer where they are shared."""
+        """The number of sites of all graphs; F may have fewer entries, which sites share."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
@@ -178,10 +178,13 @@ class PlanningRisk(Risk):
     def evaluate(self, F: Array) -> tuple[float, Array]:
         """Return R and its gradient in L²(P̂); for the exponential link that in C, at C(F)."""
         found = self.oracle.evaluate(self.arc_costs(F))
-        rates, value = self.oracle.weights, found.value
+        rates = self.oracle.weights
+        value = found.value
         plans = [answer.taken for answer in found.each]
+        # The gradient of a margin loss is the demonstration minus the plan.
         away = self._passed(self._shown, rates) - self._passed(plans, rates)
         gradient = self._shared(self._gathered(away)) / self.measure.p
+        # The regulariser is measured in the same geometry as the gradient.
         if self.loss.strength:
             value += 0.5 * self.loss.strength * self.measure.inner(F, F)
             gradient += self.loss.strength * F
@@ -190,14 +193,16 @@ class PlanningRisk(Risk):
     def visited(self) -> Array:
         """Return weights by how often demonstrations, and plans at F = 0, pass sites, shape (S,).
 
-        The sum is 1; a tenth of it is shared evenly. Of a site shared by several arcs (B of
-        `Graph`) each counts as much as it puts on the site.
+        The sum is 1. If several arcs share a site, each counts by its entry of the matrix B of
+        `Graph`.
         """
+        # All sites share a tenth of the weight, because the gradient is divided by weights.
+        unvisited = 0.1
         found = self.oracle.evaluate(self.arc_costs(self.zero())).each
         both = self._shown, [answer.taken for answer in found]
         passed = [self._gathered(self._passed(x, self.oracle.weights)) for x in both]
-        each: Array = 0.5 * (1.0 - UNVISITED) * sum(v / v.sum() for v in passed)
-        return each + UNVISITED / self.sites
+        each: Array = 0.5 * (1.0 - unvisited) * sum(v / v.sum() for v in passed)
+        return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
         """Return Σ rate · path over arcs of all graphs, for a path of each demonstration."""
@@ -216,10 +221,10 @@ class PlanningRisk(Risk):
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
-        """Refuse: R* is finite on the divergences of flows alone, a set without interior.
+        """Raise, because `functional.optimum` could not use the conjugate.
 
-        So `functional.optimum`, which wants both and moves about in the domain of R*, would have no
-        bound but 0.
+        R* is finite only on the divergences of flows, a set without interior, so that the method
+        would have no bound except 0.
         """
         raise InputError(
             "PlanningLoss has no conjugate that functional.optimum could bound R with; for linear "
@@ -227,5 +232,5 @@ class PlanningRisk(Risk):
         )
 
     def expression(self, F: Any) -> Any:
-        """Refuse, as there is no use for it without the conjugate."""
+        """Raise, because the expression is of no use without the conjugate."""
         return self.conjugate(F)

@@ -1,4 +1,4 @@
-"""Tables of pandas: checked, and named in errors by their rows, or lines of the file."""
+"""Checks of pandas tables, with errors that name the row, or the line of the file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from relaxboost._core.tables import FILE
 
 
 def called(what: str, table: Any) -> str:
-    """Return what errors call a table: its file, or else `what`."""
+    """Return the name of a table in errors: its file, or else `what`."""
     return str(getattr(table, "attrs", {}).get(FILE, what))
 
 
 def at(what: str, table: Any, row: Any) -> str:
-    """Return where a row is: "edges, row 3", or "roads.csv, line 3"."""
+    """Return the place of a row, such as "edges, row 3" or "roads.csv, line 3"."""
     return f"{called(what, table)}, {'line' if FILE in table.attrs else 'row'} {row!r}"
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise for what is no table, an empty one, and columns that are not there or have holes."""
+    """Raise if a table is no DataFrame or empty, or if a column is missing or has gaps."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -33,6 +33,7 @@ def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
                 f"{called(what, table)} has no column {name!r}, only "
                 f"{', '.join(map(str, table.columns))}; add it, or rename another"
             )
+        # A column with a repeated name would be a frame.
         if list(table.columns).count(name) > 1:
             raise InputError(
                 f"{called(what, table)} has two columns that are called {name!r}; rename one"
@@ -52,8 +53,9 @@ def _check_whole(what: str, table: Any, name: str, missing: Flags) -> None:
 
 
 def numbers(what: str, table: Any, name: str) -> Array:
-    """Return a column as finite doubles."""
+    """Return a column as finite doubles, or raise."""
     try:
+        # Columns of pandas may hold its own missing value.
         made: Array = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise InputError(

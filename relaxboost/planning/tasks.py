@@ -1,4 +1,4 @@
-"""A planning task: from where to where, and what an expert did."""
+"""A planning task: a source, a target, and the paths that an expert took between them."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ import numpy as np
 
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
-from relaxboost.planning.graphs import Graph, Path, told
+from relaxboost.planning.graphs import Graph, Path, error_prefix
 from relaxboost.planning.losses import Missed, PathLoss
 
 
 class Task:
-    """From a source to a target on a graph, with one demonstrated path or several.
+    """A source and a target on a graph, with one or several demonstrated paths.
 
     Parameters
     ----------
     graph : Graph
-        Many tasks may share it.
+        Many tasks may share a graph.
     source, target : labels of nodes
         Different.
     demonstration : Path, sequence of node labels, or list of these
-        Elements that are paths, lists or arrays make it several demonstrations, which count as
-        one: their mean.
+        If the elements are paths, lists or arrays, they are several demonstrations. The loss of the
+        task is then the mean of their losses.
     loss : PathLoss
         By default `Missed()`.
     weight : float
-        Of the task in the mean over tasks, > 0.
+        The weight of the task in the mean over tasks, > 0.
     name : str, optional
-        For messages.
+        A name for messages.
 
     Raises
     ------
     InputError
-        For a node that is not in the graph, source = target, a demonstration that is no path of
-        the graph (its first broken arc) or leads from or to elsewhere.
+        For a node that is not in the graph, for equal source and target, and for a demonstration
+        that is no path of the graph or does not lead from source to target. The message names the
+        first broken arc.
     """
 
     def __init__(
@@ -53,13 +54,15 @@ class Task:
         if not isinstance(graph, Graph):
             raise InputError(
                 f"a task needs a planning.Graph, got {type(graph).__name__}; from_networkx makes "
-                "one of a networkx graph"
+                "a Graph of a networkx graph"
             )
         self.graph = graph
         self.name = name if name is not None else f"{source!r} -> {target!r}"
         self.loss = Missed() if loss is None else loss
-        with told(f"task {self.name}: "):
-            self.source, self.target = graph.node(source), graph.node(target)
+        # Errors of one of many tasks must name the task.
+        with error_prefix(f"task {self.name}: "):
+            self.source = graph.node(source)
+            self.target = graph.node(target)
             if self.source == self.target:
                 raise InputError("source and target are the same node")
             self.demonstrations = tuple(self._path(one) for one in _several(demonstration))
@@ -75,13 +78,14 @@ class Task:
 
     @property
     def demonstration(self) -> Path:
-        """The first demonstration, or the only one."""
+        """The first demonstration."""
         return self.demonstrations[0]
 
     def _path(self, given: Any) -> Path:
         path = given
         if not isinstance(given, Path):
             path = self.graph.path(cast("Sequence[Hashable]", given))
+        # Arc numbers mean nothing on another graph.
         elif given.graph is not self.graph:
             raise InputError("the demonstration is a path of another graph")
         for what, found, wanted in (
@@ -102,22 +106,24 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the demonstrations, one or more, as they were given."""
+    """Return the list of demonstrations, which may have been given without a list."""
     if isinstance(given, Path):
         return [given]
+    # A text is iterable, but a sequence of letters is hardly meant.
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise InputError(f"a demonstration is a Path or a sequence of nodes, got {given!r}")
-    # Numpy's own numbers are labels, as lists are not: they cannot be hashed.
     made = given.tolist() if isinstance(given, np.ndarray) and given.ndim == 1 else list(given)
     if not made:
         raise InputError("the demonstration is empty")
+    # Lists and arrays cannot be labels of nodes, because they cannot be hashed.
     if all(isinstance(one, Path | list | np.ndarray) for one in made):
         return made
     return [made]
 
 
 def checked_tasks(tasks: Any) -> tuple[Task, ...]:
-    """Return tasks as a tuple, or raise where there are none, or others than tasks."""
+    """Return tasks as a tuple, or raise if there are none or some are not tasks."""
+    # A single task is the likeliest mistake.
     if isinstance(tasks, Task) or not np.iterable(tasks):
         raise InputError(f"give a list of tasks, [task], got {tasks!r:.60}")
     made = tuple(tasks)
@@ -125,5 +131,5 @@ def checked_tasks(tasks: Any) -> tuple[Task, ...]:
         raise InputError("the list of tasks is empty; give at least one")
     for place, task in enumerate(made):
         if not isinstance(task, Task):
-            raise InputError(f"tasks[{place}] is {task!r}, no Task")
+            raise InputError(f"tasks[{place}] is {task!r}, not a Task")
     return made

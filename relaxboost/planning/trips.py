@@ -1,4 +1,4 @@
-"""Tasks from pandas: a table with a row a step of a trip."""
+"""Tasks from pandas: a table with a row for each step of a trip."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from relaxboost.planning.turns import TurnGraph
 
 
 class Join(NamedTuple):
-    """A gap of a trip, and what joined it."""
+    """A gap of a trip, and the path that joined it."""
 
     trip: Hashable
     row: Hashable
-    """Of the table of trips, by its index: the first after the gap."""
+    """The index of the first row after the gap, in the table of trips."""
     nodes: tuple[Hashable, ...]
-    """From before the gap to after it; one node where it came twice in a row."""
+    """The nodes from before the gap to after it; a single node if it came twice in a row."""
 
 
 class Trips(tuple[Task, ...]):
@@ -32,9 +32,9 @@ class Trips(tuple[Task, ...]):
     Attributes
     ----------
     joined : tuple of Join
-        What was joined, in the same order.
+        The gaps that were joined, in the same order.
     dropped : dict
-        Trips that were left out, and why.
+        The trips that were left out, and the reasons.
     """
 
     joined: tuple[Join, ...]
@@ -50,83 +50,93 @@ def paths_from_pandas(
     loss: PathLoss | None = None,
     bad: str = "refuse",
 ) -> Trips:
-    """Return the trips of a table as tasks: a row is a node, or an edge, that a trip comes by.
+    """Return the trips of a table as tasks; a row is a node, or an edge, of a trip.
 
     Parameters
     ----------
     trips : pandas.DataFrame
-        With columns ``trip``, what trips are called; ``node`` or ``edge``; and, where rows are not
-        in order within trips, ``order``, numbers or times of pandas. An edge is one of the
-        graph's `keys`, or (source, target, key). Where both are there edges count.
+        With a column ``trip``, the labels of trips, and a column ``node`` or ``edge``. If rows are
+        not in order within trips, a column ``order`` has numbers or times of pandas. An edge is one
+        of the graph's `keys`, or (source, target, key). If both columns exist, edges count.
     graph : Graph
-        A `TurnGraph` takes trips along its original.
+        For a `TurnGraph` the trips are along its original.
     parallel : str, optional
-        Where several arcs join two nodes in a row the trip takes the one with the least of this
-        feature, such as ``"length"``. By default that is refused: what was done is not known.
+        A feature, such as ``"length"``. If several arcs join two nodes in a row, the trip takes the
+        arc with the least value of it. By default such a trip is rejected, because its arc is
+        unknown.
     gaps : str, optional
-        Where no arc joins two rows the path with the least sum of this feature, which must
-        be >= 0, joins them; and a node that comes twice in a row counts once. `Trips.joined` says
-        what was joined. By default that is refused.
+        A feature >= 0. If no arc joins two rows, the path with the least sum of it joins them, and
+        a node that comes twice in a row counts once. `Trips.joined` has the gaps that were joined.
+        By default a trip with a gap is rejected.
     loss : PathLoss, optional
-        Of the tasks; by default `Missed()`.
+        The loss of the tasks; by default `Missed()`.
     bad : {"refuse", "drop"}
-        Whether to raise for trips that cannot be read, or to leave them out; see `Trips.dropped`.
+        Whether trips that cannot be read raise an error, or are left out; see `Trips.dropped`.
 
     Returns
     -------
     Trips
-        A tuple of `Task`, called ``trip`` and what the table calls them.
+        A tuple of `Task`, whose names are ``trip`` and the labels of the table.
 
     Raises
     ------
     InputError
-        For a table that is empty or lacks a column; with trip and row for a node or an edge that
-        is not in the graph, a gap, a one-way street in the wrong direction, one of several
-        parallel arcs, an order that is text, two rows of the same order; for a trip of one node,
-        or one that ends where it starts; and where no trip is left.
+        For a table that is empty or lacks a column, for an order that is text or has ties, and if
+        no trip is left. For a trip with an unknown node or edge, a gap, a one-way street in the
+        wrong direction or one of several parallel arcs, with a single node, or from a node back to
+        it, the message names trip and row.
     """
     if bad not in ("refuse", "drop"):
         raise InputError(f'bad must be "refuse" or "drop", got {bad!r}')
     if not isinstance(graph, Graph):
         kind = type(graph).__name__
-        raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes one")
-    columns = [name for name in ("edge", "order") if name in getattr(trips, "columns", ())]
-    if "edge" not in columns:
-        columns.insert(0, "node")
-    check_table("trips", trips, ["trip", *columns])
-    if "order" in columns:
+        raise InputError(f"trips need a planning.Graph, got {kind}; from_networkx makes a Graph")
+    known = getattr(trips, "columns", ())
+    # Edges say more than nodes, because arcs may be parallel.
+    step = "edge" if "edge" in known else "node"
+    check_table("trips", trips, ["trip", step])
+    if "order" in known:
+        check_table("trips", trips, ["order"])
         trips = _ordered(trips)
-    reader = _Reader(graph, columns[0] == "edge", parallel, gaps)
-    tasks, joined, dropped = [], [], {}
-    for trip, rows in trips.groupby("trip", sort=False, observed=True)[columns[0]]:
+    reader = _Reader(graph, step == "edge", parallel, gaps)
+    tasks: list[Task] = []
+    joined: list[Join] = []
+    dropped: dict[Hashable, str] = {}
+    # Trips keep the order in which they appear in the table.
+    for trip, rows in trips.groupby("trip", sort=False, observed=True)[step]:
         try:
             tasks.append(reader.task(trip, rows.items(), loss))
             joined += reader.joined
         except InputError as error:
-            row, file = reader.row, trips.attrs.get(FILE)
-            where = f"trip {trip!r}, row {row!r}"
-            where = where if file is None else f"{file}, line {row}, trip {trip!r}"
+            file = trips.attrs.get(FILE)
+            where = f"trip {trip!r}, row {reader.row!r}"
+            if file is not None:
+                where = f"{file}, line {reader.row}, trip {trip!r}"
             dropped[trip] = f"{where}: {error}"
+    # Without any trip left there is nothing to learn.
     if dropped and (bad == "refuse" or not tasks):
         remedy = '; bad="drop" leaves them out' if tasks else ""
         count = f"{len(dropped)} of {len(dropped) + len(tasks)} trips are refused{remedy}"
         raise InputError(f"{next(iter(dropped.values()))} ({count})")
     made = Trips(tasks)
-    made.joined, made.dropped = tuple(joined), dropped
+    made.joined = tuple(joined)
+    made.dropped = dropped
     return made
 
 
 def _ordered(trips: Any) -> Any:
-    """Return trips in order, or raise at what is neither a number nor a time: 10 is after 9."""
+    """Return trips in order, or raise at an order that is text, in which 10 is before 9."""
     import pandas as pd
 
-    order, rows = trips["order"], trips.index.tolist()
+    order = trips["order"]
+    rows = trips.index.tolist()
     if order.infer_objects().dtype.kind not in "iufmM":
         first = int(pd.to_numeric(order.astype(object), errors="coerce").isna().argmax())
         raise InputError(
             f"{at('trips', trips, rows[first])}: order is not a number, but {order.iloc[first]!r}; "
             "make numbers of the column, with astype(float), or times, with pandas.to_datetime"
         )
+    # A stable sort would hide that the order of these rows is unknown.
     twice = trips.duplicated(["trip", "order"]).to_numpy()
     if twice.any():
         raise InputError(
@@ -137,51 +147,62 @@ def _ordered(trips: Any) -> Any:
 
 
 class _Reader:
-    """Makes tasks of trips, one after the other."""
+    """Makes the tasks of trips, one after the other."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
-        self.asked, self.by_edge, self.parallel, self.gaps = graph, by_edge, parallel, gaps
+        self.asked = graph
+        self.by_edge = by_edge
+        self.parallel = parallel
+        self.gaps = gaps
         self.graph = graph = graph.original if isinstance(graph, TurnGraph) else graph
         self._lengths = {name: self._feature(name) for name in (parallel, gaps) if name is not None}
+        # Trips have many steps, so that the arcs between two nodes are looked up.
         self._between: dict[tuple[int, int], list[int]] = {}
         for arc, pair in enumerate(zip(graph.tail.tolist(), graph.head.tolist(), strict=True)):
             self._between.setdefault(pair, []).append(arc)
         self._known = self._edges() if by_edge else {}
         for node in range(0 if by_edge else graph.nodes):
             self._known[graph.label(node)] = node
+        # The same gap often occurs in many trips.
         self._found: dict[tuple[int, int], Any] = {}
         self.joined: list[Join] = []
         self.row: Hashable = None
-        """The one that is looked at."""
+        """The row that is read, for messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip from its (row, name of a node or an edge)."""
-        self.joined, arcs, here = [], [], None
+        """Return the task of a trip from its rows, pairs of index and node or edge."""
+        self.joined = []
+        arcs: list[int] = []
+        here = None
         for self.row, name in rows:
             first = last = self._number(name)
             own = [first] if self.by_edge else []
             if self.by_edge:
                 first, last = int(self.graph.tail[first]), int(self.graph.head[last])
+            # A row that repeats a node is a gap, unless rows are edges.
             if here is not None and (here != first or not own):
                 arcs += self._step(trip, here, first)
             arcs += own
             here = last
         if not arcs:
-            raise InputError("it has one node, and needs two; leave it out")
+            raise InputError("the trip has one node, and needs two; leave it out")
         path = self.graph.path(arcs=arcs)
+        # Turns may be forbidden, which only the turn graph knows.
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
+        # A task needs two different ends.
         if path.source == path.target:
             raise InputError(
-                f"from {path.nodes[0]!r} back to it: no shortest path does so; cut it in two, or "
-                "leave it out"
+                f"from {path.nodes[0]!r} back to it: no shortest path does so; cut the trip in "
+                "two, or leave it out"
             )
         return Task.along(path, loss, name=f"trip {trip}")
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
-        """Return the arc that joins two nodes, or the arcs where there is a gap, or raise."""
+        """Return the arc that joins two nodes, or the arcs that join a gap, or raise."""
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
-            keys, first = self.graph.keys, self.graph.names[0]
+            keys = self.graph.keys
+            first = self.graph.names[0]
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
                 f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
@@ -206,10 +227,12 @@ class _Reader:
         return arcs
 
     def _apart(self, u: int, v: int) -> str:
-        """Return what is wrong where no arc joins two nodes."""
-        names, first = (self.graph.label(u), self.graph.label(v)), self.graph.names[0]
+        """Return why no arc joins two nodes, and the remedy."""
+        names = self.graph.label(u), self.graph.label(v)
+        first = self.graph.names[0]
         if u == v:
             what = f"{names[0]!r} comes twice in a row; leave one out"
+        # Trips against a one-way street are frequent in recorded data.
         elif (v, u) in self._between and (u, v) not in self._between:
             back = self.graph.arc_name(self._between[v, u][0])
             what = f"{names[0]!r} -> {names[1]!r} is the wrong way of {back}, which is one-way; "
@@ -226,6 +249,7 @@ class _Reader:
         what = f"{'edge' if self.by_edge else 'node'} {name!r}"
         if number == -2:
             raise InputError(f"{what} may be several; give (source, target, {name!r})")
+        # Files often turn numbers into text, or text into numbers.
         for other in (str(name), int(name) if str(name).isdecimal() else None):
             if other in self._known:
                 raise InputError(f"{what} is {other!r} in the graph; make both of one type, astype")
@@ -234,7 +258,7 @@ class _Reader:
         )
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return arcs by what they are called; −2 for what several are called."""
+        """Return arcs by their keys, and −2 for a key of several arcs."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(

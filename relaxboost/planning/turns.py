@@ -1,4 +1,4 @@
-"""Costs of turns: the graph whose nodes are the arcs of another."""
+"""Costs of turns: the graph whose nodes are the arcs of another graph."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relaxboost._core.arrays import Array, Whole, doubles
+from relaxboost._core.arrays import Array, Flags, Whole, doubles
 from relaxboost._core.errors import InputError
 from relaxboost.planning.graphs import Graph, Path
 
@@ -15,36 +15,44 @@ PairFeatures = ArrayLike | Callable[[Whole, Whole], ArrayLike]
 
 
 class TurnGraph(Graph):
-    """The line graph of a graph; made by `turns`.
+    """The line graph of a graph, which `turns` makes.
 
-    Node e is arc e of the original, called ``("arc", e)``; each of its nodes v has two more,
-    ``("start", v)`` and ``("end", v)``, where paths start and end. Arcs are the turns first, from
-    an arc to one that follows it; then one from a start to each arc, and one from each arc to an
-    end.
-
-    `original` is the graph, `before` and `after` the arcs of it that each turn joins.
+    The node ``("arc", e)`` is arc e of the original graph. Each node v of the original graph has
+    the two nodes ``("start", v)`` and ``("end", v)``, where paths start and end. The first arcs are
+    the turns, from an arc to an arc that follows it. Then there is an arc from a start to each arc,
+    and from each arc to an end.
     """
 
     original: Graph
     before: Whole
+    """The arc of the original graph before each turn."""
     after: Whole
+    """The arc of the original graph after each turn."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return the label of where paths from a node of the original start."""
+        """Return the label of the node where paths from a node of the original start."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return the label of where paths to a node of the original end."""
+        """Return the label of the node where paths to a node of the original end."""
         self.original.node(label)
         return ("end", label)
 
     def lift(self, path: Path) -> Path:
-        """Return the path of this graph that follows one of the original, or raise at a turn."""
+        """Return the path of this graph along a path of the original graph.
+
+        Raises
+        ------
+        InputError
+            At the first turn that is not allowed.
+        """
         if path.graph is not self.original:
             raise InputError("lift needs a path of the graph that the turns were made of")
+        # A pair of arcs is a single number, which bisection finds.
         wanted = path.arcs[:-1] * self.original.arcs + path.arcs[1:]
-        there = self.before * self.original.arcs + self.after  # ascending
+        # Turns are sorted by the arc before and then by the arc after, so that these are ascending.
+        there = self.before * self.original.arcs + self.after
         forbidden = np.flatnonzero(~np.isin(wanted, there))
         if forbidden.size:
             step = int(forbidden[0])
@@ -53,12 +61,12 @@ class TurnGraph(Graph):
                 f"step {step + 2} of the path turns from {one} to {other}, which is not allowed "
                 "in this graph; allow it with u_turns or allowed"
             )
-        turns, arcs = self.before.size, self.original.arcs
-        ends = [turns + path.arcs[0]], [turns + arcs + path.arcs[-1]]
-        return Path(self, np.concatenate([ends[0], np.searchsorted(there, wanted), ends[1]]))
+        starting = self.before.size + path.arcs[0]
+        ending = self.before.size + self.original.arcs + path.arcs[-1]
+        return Path(self, np.r_[starting, np.searchsorted(there, wanted), ending])
 
     def lower(self, path: Path) -> Path:
-        """Return the path of the original that a path from a start to an end follows."""
+        """Return the path of the original graph along a path from a start to an end."""
         nodes = path.numbers
         if path.graph is not self or nodes[0] < self.original.arcs or nodes[-1] < nodes[0]:
             raise InputError("lower needs a path of this graph, from a start to an end")
@@ -68,6 +76,7 @@ class TurnGraph(Graph):
 def turn_pairs(graph: Graph) -> tuple[Whole, Whole]:
     """Return the arcs that each turn of a graph joins: arc before and arc after, ascending."""
     start, _, arcs = graph.forward
+    # Every arc is followed by all arcs that leave its head.
     count = np.diff(start)[graph.head]
     before = np.repeat(np.arange(graph.arcs), count)
     place = np.arange(before.size) - np.repeat(np.cumsum(count) - count, count)
@@ -82,29 +91,29 @@ def turns(
     u_turns: bool = True,
     allowed: PairFeatures | None = None,
 ) -> TurnGraph:
-    """Return the graph in which going from one arc to the next has features, and a cost.
+    """Return the graph in which every turn from an arc to the next has features, and a cost.
 
-    A path costs what its arcs cost in the original and what its turns cost. A shortest one may
-    visit a node of the original twice, to turn round in a side street.
+    The cost of a path is the cost of its arcs in the original graph plus the cost of its turns. A
+    shortest path may visit a node of the original graph twice, to turn round in a side street.
 
     Parameters
     ----------
     graph : Graph
     features : callable or array, optional
-        Features of turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or
-        ``features(before, after)`` that returns them. `turn_angles` makes such
-        a function. They come after those of the graph, and are sites of their own.
+        Features of turns, of shape (P,) or (P, k), in the order of `turn_pairs`, or a function
+        ``features(before, after)`` that returns them, such as the result of `turn_angles`. They
+        come after the features of the graph, and every turn is a separate site.
     names : sequence of k str, optional
-        Of the turn features.
+        The names of the turn features.
     u_turns : bool
-        Whether a path may go straight back to the node that an arc came from.
+        Whether a path may go straight back to the node where an arc starts.
     allowed : callable or array of bool, optional
-        As `features`, False for a turn that is forbidden.
+        Like `features`, with False for a turn that is forbidden.
 
     Returns
     -------
     TurnGraph
-        Plan from ``made.start(v)`` to ``made.end(w)``; `TurnGraph.lift` and `TurnGraph.lower`
+        Plan from ``made.start(v)`` to ``made.end(w)``. `TurnGraph.lift` and `TurnGraph.lower`
         translate paths. The first arc of a path has its own features and no turn.
 
     Raises
@@ -116,66 +125,58 @@ def turns(
     from scipy.sparse import block_array, csr_array, eye_array
 
     before, after = turn_pairs(graph)
-    keep = np.ones(before.size, dtype=bool)
-    if allowed is not None:
-        keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
-        if keep.shape != before.shape or keep.dtype != bool:
-            raise InputError(
-                f"allowed needs bools of shape ({before.size},), one a turn in the order of "
-                f"turn_pairs, got {keep.dtype} {keep.shape}"
-            )
-    if not u_turns:
-        keep = keep & (graph.head[after] != graph.tail[before])
-    T = _turn_features(features, before, after)[keep]
-    before, after = before[keep], after[keep]
-    bad = np.argwhere(~np.isfinite(T))
-    if bad.size:
-        row, column = bad[0]
-        raise InputError(
-            f"turn feature {column} from arc {before[row]} to arc {after[row]} is "
-            f"{T[row, column]}; turn features must be finite"
-        )
-    many, named = T.shape[1], [f"turn {j}" for j in range(T.shape[1])] if names is None else names
+    keep = _kept(graph, before, after, u_turns, allowed)
+    T = _turn_features(features, before, after, keep)
+    before = before[keep]
+    after = after[keep]
+    many = T.shape[1]
+    named = [f"turn {j}" for j in range(many)] if names is None else names
     if len(named) != many or set(named) & set(graph.names):
         raise InputError(
             f"names need {many} entries, one a turn feature and none of the graph's, got {names}"
         )
-    # Sites are those of the graph, then the turns; an arc has those of its second arc and its turn.
+    # The sites are those of the graph, then the turns. A turn has the sites of the arc after it,
+    # and its own.
     own = eye_array(graph.arcs, format="csr") if graph.sites is None else graph.sites
     turning = eye_array(after.size)
     nothing = csr_array((graph.arcs, graph.size))
     sites = block_array([[own[after], turning], [own, None], [nothing, None]], format="csr")
     labels: list[Hashable] = [("arc", e) for e in range(graph.arcs)]
     labels += [(end, graph.label(v)) for end in ("start", "end") for v in range(graph.nodes)]
-    arcs, nodes, at = np.arange(graph.arcs), graph.nodes, graph.position
+    arcs = np.arange(graph.arcs)
+    position = None
+    if graph.position is not None:
+        ends = graph.position[graph.tail] + graph.position[graph.head]
+        position = np.concatenate([0.5 * ends, graph.position, graph.position])
     made = TurnGraph(
         np.concatenate([before, graph.arcs + graph.tail, arcs]),
-        np.concatenate([after, arcs, graph.arcs + nodes + graph.head]),
+        np.concatenate([after, arcs, graph.arcs + graph.nodes + graph.head]),
         block_diag(graph.features, T) if many else graph.features,
         names=[*graph.names, *named],
         sites=sites if many else sites[:, : graph.size],
         nodes=labels,
-        position=None
-        if at is None
-        else np.concatenate([0.5 * (at[graph.tail] + at[graph.head]), at, at]),
+        position=position,
     )
-    made.original, made.before, made.after = graph, before, after
+    made.original = graph
+    made.before = before
+    made.after = after
     return made
 
 
 def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
-    """Return turn features: the angle by which the direction changes, 0 to π.
+    """Return a function for turn features: the angle by which the direction changes, 0 to π.
 
     Parameters
     ----------
     graph : Graph
-        With `position`; arcs of no length have no direction, and angle 0 with every other.
+        With `position`. An arc without length has no direction, and angle 0 with every other arc.
     """
     if graph.position is None:
         raise InputError("turn_angles needs a graph with position, an array of shape (nodes, 2)")
     step = graph.position[graph.head] - graph.position[graph.tail]
 
     def angles(before: Whole, after: Whole) -> Array:
+        # The arctangent of cross and dot product needs no division by lengths.
         (x, y), (a, b) = step[before].T, step[after].T
         made: Array = np.abs(np.arctan2(x * b - y * a, x * a + y * b))
         return made
@@ -183,10 +184,27 @@ def turn_angles(graph: Graph) -> Callable[[Whole, Whole], Array]:
     return angles
 
 
-def _turn_features(features: PairFeatures | None, before: Whole, after: Whole) -> Array:
-    """Return the features of all turns, of shape (P, k)."""
+def _kept(
+    graph: Graph, before: Whole, after: Whole, u_turns: bool, allowed: PairFeatures | None
+) -> Flags:
+    """Return a flag for each turn that is allowed."""
+    keep: Flags = np.ones(before.size, dtype=bool)
+    if allowed is not None:
+        keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
+        if keep.shape != before.shape or keep.dtype != bool:
+            raise InputError(
+                f"allowed needs bools of shape ({before.size},), one a turn in the order of "
+                f"turn_pairs, got {keep.dtype} {keep.shape}"
+            )
+    return keep if u_turns else keep & (graph.head[after] != graph.tail[before])
+
+
+def _turn_features(
+    features: PairFeatures | None, before: Whole, after: Whole, keep: Flags
+) -> Array:
+    """Return the features of the turns that are kept, of shape (P, k)."""
     if features is None:
-        return np.empty((before.size, 0))
+        return np.empty((int(keep.sum()), 0))
     T = doubles("turn features", features(before, after) if callable(features) else features)
     T = T[:, None] if T.ndim == 1 else T
     if T.ndim != 2 or len(T) != before.size:
@@ -194,4 +212,11 @@ def _turn_features(features: PairFeatures | None, before: Whole, after: Whole) -
             f"turn features need shape (P,) or (P, k) with P = {before.size}, one a turn in the "
             f"order of turn_pairs, got {T.shape}"
         )
-    return T
+    bad = np.argwhere(~np.isfinite(T) & keep[:, None])
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"turn feature {column} from arc {before[row]} to arc {after[row]} is "
+            f"{T[row, column]}; turn features must be finite"
+        )
+    return T[keep]

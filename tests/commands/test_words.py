@@ -43,7 +43,7 @@ OPTIONS = [
     (f"{ONLINE} --targets 1e-9 --loss squared", "beyond --targets 1e-09"),
     (f"{ONLINE} --time-limit 0", "--time-limit must be a positive number"),
     (f"{ONLINE} --loss nope", "--loss 'nope' is unknown; choose one of logistic"),
-    (f"{ONLINE} --method gradient-descent --proxy tilted", "give --method mirror-steps"),
+    (f"{ONLINE} --method gradient-descent --proxy tilted", "use --method mirror-steps"),
     (f"{ONLINE.replace('run', 'regret')} --tol 0", "--tol must be a positive number"),
     (f"{FIT} --strength 0", "--strength must be a positive number, got 0.0"),
     (f"{FIT} --strength nan --regulariser lasso", "--strength must be a positive number"),

@@ -89,7 +89,7 @@ def test_noise_may_ask_for_strength():
     found = []
     for count, noise in ((24, 0.0), (24, 0.3), (24, 0.5), (14, 0.3)):
         chosen = pl.fit(trips(rng, wide, costs, count, noise), tol=1e-2).chosen
-        assert (chosen.folds, len(chosen.scores)) == (3, len(choosing.RATIOS))
+        assert (chosen.folds, len(chosen.scores)) == (3, len(choosing.StrengthSearch().ratios))
         found.append(chosen.strengths.index(chosen.strength))
         alike = [k for k, x in enumerate(chosen.scores) if x >= max(chosen.scores) - 0.005]
         assert found[-1] == alike[-1]
@@ -97,20 +97,19 @@ def test_noise_may_ask_for_strength():
 
 
 @pytest.mark.parametrize("seed", [1, 3])
-def test_scores_are_those_of_separate_fits(seed, monkeypatch):
+def test_scores_are_those_of_separate_fits(seed):
     """Cuts are kept from strength to strength; where fits are accurate that changes no plan."""
-    for name, value in {"_TOL": 1e-6, "_ROUNDS": 1000, "_LEFT": 0.0}.items():
-        monkeypatch.setattr(choosing, name, value)
+    accurate = choosing.StrengthSearch(tol=1e-6, rounds=1000, least=0.0)
     rng = np.random.default_rng(seed)
     graph, costs = roads(rng, 60)
     tasks = trips(rng, graph, costs, 24, 0.5)
     problem = pl.Problem(tasks)
-    picked, near = choosing.chosen(problem, Clock())
+    picked, near = choosing.choose(problem, Clock(), accurate)
     assert near.shape == (3,)
     for strength, score in zip(picked.strengths, picked.scores, strict=True):
         f1 = []
         for fold in pl.split(tasks, 3):
-            part = problem.of([tasks[i] for i in fold.train], pl.Ridge(strength))
+            part = problem.changed([tasks[i] for i in fold.train], pl.Ridge(strength))
             fit = pl.fit(part, tol=1e-6)
             each = pl.evaluate([tasks[i] for i in fold.test], fit).each
             f1 += (2.0 * each.shared_arcs / (each.shown_arcs + each.planned_arcs)).tolist()
@@ -120,12 +119,12 @@ def test_scores_are_those_of_separate_fits(seed, monkeypatch):
 def test_too_few_trips_and_too_little_time():
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
-    few = pl.fit(trips(rng, graph, costs, choosing.CLUSTERS - 1)).chosen
+    few = pl.fit(trips(rng, graph, costs, choosing.StrengthSearch().clusters - 1)).chosen
     assert (few.folds, len(few.strengths)) == (0, 1)
     assert np.isnan(few.scores).all()
     start = pl.Problem(trips(rng, graph, costs, 20))
     late = Clock(1e-9)
-    picked, _ = choosing.chosen(start, late)
+    picked, _ = choosing.choose(start, late)
     assert (picked.folds, picked.ended) == (0, "time_limit")
 
 
@@ -147,7 +146,7 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls):
     rng = np.random.default_rng(2)
     graph, costs = roads(rng, 60)
     tasks = trips(rng, graph, costs, 14, 0.3)
-    whole, done, step = pl.fit(tasks), [], choosing._Fold.next
+    whole, done, step = pl.fit(tasks), [], choosing._Fold.fit
 
     def pressed(fold, *given):
         done.append(fold)
@@ -155,7 +154,7 @@ def test_ctrl_c_while_a_strength_is_chosen(monkeypatch, calls):
             raise KeyboardInterrupt
         return step(fold, *given)
 
-    monkeypatch.setattr(choosing._Fold, "next", pressed)
+    monkeypatch.setattr(choosing._Fold, "fit", pressed)
     found = pl.fit(tasks)
     assert (found.status, found.chosen.ended, found.rounds) == ("interrupted", "interrupted", 1)
     assert 0.0 <= found.lower < found.upper < np.inf

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -112,17 +111,6 @@ def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
         pl.from_pandas(table.assign(**{"5": 1.0}))
 
 
-def test_features_of_a_recursive_logit():
-    nothing = np.zeros((1, 1))
-    made = partial(pl.LogitFit, np.ones(1), log_likelihood=0.0, covariance=nothing, robust=nothing)
-    sized = made(("length", "link size"), status="optimal", rounds=1, link_size=np.ones(1))
-    scaled = made(("scale",), status="optimal", rounds=1, scaled=sized)
-    for like in (sized, scaled):
-        assert pl.from_pandas(roads(), features=like).names == ("length",)
-    with pytest.raises(InputError, match="names no features"):
-        pl.from_pandas(roads(), features=made(("scale",), status="", rounds=1, scaled=len))
-
-
 BAD_EDGES = [
     (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
     ([("a", "b")], {}, "edges must be a pandas.DataFrame with rows, got list"),
@@ -135,7 +123,11 @@ BAD_EDGES = [
     (roads(), {"features": "highway*v"}, "may have one column of text"),
     (roads()[["u", "v"]], {}, "edges has no features"),
     (roads(u=["a", "b", "c", "d", "a"]), {}, "row 3: 'd' -> 'd' is a self-loop"),
-    (roads(u=["a", "b", [0, 1], "d", "a"]), {}, r"row 2: \[0, 1\] -> .*: a tuple in place of a"),
+    (
+        roads(u=["a", "b", [0, 1], "d", "a"]),
+        {},
+        r"row 2: \[0, 1\] -> .*: use a tuple in place of a",
+    ),
     (roads(u=["a", None, "c", "a", "a"]), {}, "row 1: 'u' is (None|nan)"),
     (roads(length=[1.0, 2.0, np.nan, 1.0, np.nan]), {}, r"row 2: 'length' is nan \(2 in all"),
     (roads(length=[1.0, 2.0, np.inf, 1.0, 1.0]), {}, "row 2: 'length' is .*inf"),
@@ -171,30 +163,10 @@ def test_rows_are_called_as_in_the_index():
         pl.paths_from_pandas(moved.drop(columns="order"), model)
 
 
-def test_names_of_streets_are_no_classes():
-    many = pd.DataFrame(
-        {"u": range(200), "v": range(1, 201), "name": [f"street {i}" for i in range(200)]}
-    )
-    with pytest.raises(InputError, match="at most 100 values; 'name' has 200, such as 'street 0'"):
-        pl.from_pandas(many)
-    model = pl.from_pandas(many.iloc[:3])
-    with pytest.raises(InputError, match="row 3: 'name' is 'street 3'"):
-        pl.from_pandas(many, features=model)
-
-
 def test_a_number_learned_and_a_text_given_is_refused():
     model = pl.from_pandas(roads(), features=["length"])
     with pytest.raises(InputError, match="column 'length' must hold numbers"):
         pl.from_pandas(roads(length=["1 km"] * 5), features=model)
-
-
-def test_one_class_may_be_a_feature_and_one_that_is_not_there_is_named():
-    graph = pl.from_pandas(roads(), features=["length*highway=primary", "highway=tertiary"])
-    assert graph.names == ("length*highway=primary", "highway=tertiary")
-    assert graph.features.T.tolist() == [[1.0, 0, 3, 0, 1.5], [0.0, 0, 0, 1, 0]]
-    message = "the feature 'highway=prim': no row of edges has 'highway' 'prim'; there are primary"
-    with pytest.raises(InputError, match=message):
-        pl.from_pandas(roads(), features=["length", "highway=prim"])
 
 
 def test_numbers_that_are_names_are_no_features_without_a_word():
@@ -228,7 +200,7 @@ def test_degrees_become_metres_also_across_the_date_line():
         assert pl.from_pandas(metres, nodes=at).position is not None
         plain = at.rename(columns={"lon": "x", "lat": "y"})
         if middle == 30.0:
-            with pytest.raises(InputError, match="look like degrees beside lengths in metres"):
+            with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
                 pl.from_pandas(metres, nodes=plain)
         assert pl.from_pandas(roads(), nodes=plain).position is not None
 
@@ -298,8 +270,8 @@ BAD_TRIPS = [
     ("cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
     ("bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
     ("bbc", {}, "row 1: 'b' comes twice in a row; leave one out"),
-    ("b", {}, "row 0: it has one node, and needs two"),
-    ("bb", {"gaps": "length"}, "row 1: it has one node, and needs two"),
+    ("b", {}, "row 0: the trip has one node, and needs two"),
+    ("bb", {"gaps": "length"}, "row 1: the trip has one node, and needs two"),
     ("abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
     ("abc", {"bad": "skip"}, "bad must be"),
     ("", {}, "trips must be a pandas.DataFrame with rows"),

@@ -54,9 +54,6 @@ def test_paths_by_nodes_and_arcs_are_the_same(square):
     assert square.arc("a", "b", "slow") == 0
     assert square.arc("a", "c") == 5
     assert fast.features() == pytest.approx(square.features[[1, 2]].sum(axis=0))
-    arcs, times = square.path(list("bcdacda")).counts()
-    assert arcs.tolist() == [2, 3, 4, 5]
-    assert times.tolist() == [1.0, 2.0, 2.0, 1.0]
 
 
 def test_graphs_keep_arrays_of_their_own():

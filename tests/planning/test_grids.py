@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning import Graph, check_plan, grid, shortest_path
-
-
-def read(rows):
-    """Return which cells of a map are passable; @ is blocked, as in MovingAI's maps."""
-    return np.array([[character != "@" for character in row] for row in rows.split()])
+from relaxboost.planning import Graph, grid, shortest_path
 
 
 def steps(free, neighbours, corners):
@@ -77,40 +72,6 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
         assert graph.labels.shape == (H, W)
         row, column = graph.label(graph.nodes - 1)
         assert graph.position[-1].tolist() == [column, row]
-
-
-ROOT = math.sqrt(2.0)
-
-# Each: a map, and the length of the way from its upper left to its lower right corner by "both",
-# "one" and "free"; None where there is none.
-MAPS = {
-    "open": ("... ... ...", 2 * ROOT, 2 * ROOT, 2 * ROOT),
-    "one corner": (".. @.", 2.0, ROOT, ROOT),
-    "two corners": (".@ @.", None, None, ROOT),
-    "block": ("... .@. ...", 4.0, 2.0 + ROOT, 2.0 + ROOT),
-    "gap": ("..@ .@. @..", None, None, 2.0 + ROOT),
-    "stair": (".@@ ..@ @..", 4.0, 2.0 * ROOT, 2.0 * ROOT),
-}
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_corners_are_cut_only_where_allowed(name):
-    text, *lengths = MAPS[name]
-    free = read(text)
-    source, target = (0, 0), (free.shape[0] - 1, free.shape[1] - 1)
-    for corners, length in zip(("both", "one", "free"), lengths, strict=True):
-        try:
-            graph = grid(np.ones(free.shape), free, corners=corners)
-            plan = shortest_path(graph, graph.costs(np.ones(graph.size)), source, target)
-        except InputError:
-            assert length is None
-            continue
-        assert plan.cost == pytest.approx(length, rel=1e-15)
-        assert check_plan(plan).ok
-        for u, v in zip(plan.path.nodes, plan.path.nodes[1:], strict=False):
-            if corners == "both":
-                assert free[u[0], v[1]]
-                assert free[v[0], u[1]]
 
 
 def test_corners_both_is_the_default():

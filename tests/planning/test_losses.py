@@ -48,16 +48,6 @@ def test_a_demonstration_has_loss_zero_and_no_path_less(name, repeat):
             assert loss.value(g.path(arcs=arcs), shown) >= -1e-12
 
 
-def test_gains_say_the_same_sparse_and_dense():
-    rng = np.random.default_rng(0)
-    g = small.graph(rng)
-    shown = small.walk(rng, g, 0, 5)
-    gains = pl.Missed().gains(shown)
-    every = np.arange(g.arcs)
-    np.testing.assert_array_equal(gains.at(every), gains.at(np.arange(g.arcs)))
-    np.testing.assert_array_equal(pl.NoLoss().gains(shown).at(every), 0.0)
-
-
 def test_refused():
     rng = np.random.default_rng(0)
     g = small.graph(rng)

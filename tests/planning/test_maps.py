@@ -151,17 +151,6 @@ def planar():
     return pl.Graph(tail, head, length, nodes=1500, position=xy), xy
 
 
-def test_parts_without_a_road_between_them_are_drawn():
-    for half in (5, 30):
-        ring = np.arange(half)
-        tail = np.concatenate([ring, ring + half])
-        head = np.concatenate([np.roll(ring, 1), np.roll(ring, 1) + half])
-        at = maps._layout(pl.Graph(tail, head))
-        assert np.isfinite(at).all()
-        assert np.ptp(at[:half]) > 0.1
-        assert np.ptp(at[half:]) > 0.1
-
-
 def test_logarithmic_colours_need_costs_above_zero(land):
     axes = maps.paths(land, costs=np.arange(1.0, 13.0), scale="log")
     assert type(axes.images[1].norm).__name__ == "LogNorm"
@@ -198,22 +187,6 @@ def test_what_cannot_be_drawn(land, town):
         maps.paths(land, planned=town.path(["a", "b"]))
     with pytest.raises(InputError, match=r"costs need shape \(12,\), one a site"):
         maps.paths(land, costs=np.ones(3))
-
-
-def test_pictures_go_where_they_are_wanted(land):
-    one = pl.Task(land, (0, 0), (0, 2), [(0, 0), (0, 1), (0, 2)])
-    two = pl.Task(land, (2, 0), (2, 2), [(2, 0), (2, 1), (2, 2)])
-    figure = Figure(layout="constrained")
-    axes = figure.subplots(2, 2)
-    assert maps.paths([one, two], axes=axes[0, 0]) is axes[0, 0]
-    assert len(axes[0, 0].get_lines()) == 2
-    assert markers(axes[0, 0])["target"] == [[2.0, 0.0], [2.0, 2.0]]
-    names = [text.get_text() for text in axes[0, 0].get_legend().get_texts()]
-    assert names == ["demonstrated, 2 paths", "source", "target"]
-    assert not figure.legends
-    figure.draw_without_rendering()
-    below = axes[0, 0].get_legend().get_window_extent()
-    assert below.y1 <= axes[0, 0].get_window_extent().y0
 
 
 def test_a_few_dear_arcs_leave_colours_to_the_others(planar):

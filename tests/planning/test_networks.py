@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning import LinearCosts, Task, from_networkx, grid, shortest_path, to_networkx
+from relaxboost.planning import LinearCosts, Task, from_networkx, shortest_path, to_networkx
 
 
 def roads(kind=nx.DiGraph):
@@ -135,18 +135,6 @@ def test_there_and_back_again(rng):
         assert again.keys == made.keys
 
 
-def test_parallel_arcs_without_keys_are_numbered():
-    graph = from_networkx(nx.MultiDiGraph([(0, 1), (0, 1), (1, 2)]))
-    graph.keys = None
-    assert list(to_networkx(graph).edges) == [(0, 1, 0), (0, 1, 1), (1, 2, 0)]
-
-
-def test_a_grid_becomes_a_network():
-    G = to_networkx(grid(np.ones((3, 3)), neighbours=4))
-    assert nx.shortest_path_length(G, (0, 0), (2, 2)) == 4
-    assert G.nodes[0, 2]["pos"] == (2.0, 0.0)
-
-
 def changed(where, name, value, *, remove=False):
     """Return the roads with one attribute of an edge or a node changed."""
     G = roads()
@@ -215,7 +203,7 @@ def test_what_is_wrong_with_a_network_is_named(G, options, match):
 
 def test_what_cannot_become_a_network_is_named():
     graph = from_networkx(nx.DiGraph([(0, 1, {"cost": 1.0})]), ["cost"])
-    with pytest.raises(InputError, match="a feature is called 'cost'"):
+    with pytest.raises(InputError, match="a feature has the name 'cost'"):
         to_networkx(graph)
     with pytest.raises(InputError, match=r"costs need shape \(3,\)"):
         to_networkx(from_networkx(roads()), [1.0])

@@ -114,28 +114,6 @@ def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
     assert min(seen.values()) > 10
 
 
-def test_weights_are_copies_and_losses_scale():
-    rng = np.random.default_rng(7)
-    one, two = small.tasks(rng, 2)
-    double = pl.Task(
-        one.graph, 0, one.graph.label(one.target), list(one.demonstrations), weight=2.0
-    )
-    plain = pl.Task(one.graph, 0, one.graph.label(one.target), list(one.demonstrations))
-    other = pl.Task(two.graph, 0, two.graph.label(two.target), list(two.demonstrations))
-    c = rng.uniform(size=one.graph.arcs)
-    a = pl.Oracle([double, other]).evaluate([c]).value
-    b = pl.Oracle([plain, other, plain]).evaluate([c]).value
-    assert a == pytest.approx(b, rel=1e-12)
-    # The loss at k times the costs with k times the loss is k times the loss.
-    big = [
-        pl.Task(t.graph, 0, t.graph.label(t.target), list(t.demonstrations), pl.Missed(scale=3.0))
-        for t in (plain, other)
-    ]
-    assert pl.Oracle(big).evaluate([3.0 * c]).value == pytest.approx(
-        3.0 * pl.Oracle([plain, other]).evaluate([c]).value
-    )
-
-
 def test_refused():
     made = small.tasks(np.random.default_rng(0))
     with pytest.raises(InputError, match="negative"):

@@ -165,16 +165,6 @@ def test_other_tags():
     assert column(made, "length*highway=service")[100, 102, 0] == 800.0
 
 
-def test_the_order_of_lists_does_not_matter(graph):
-    G = streets()
-    merged = G.edges[100, 101, 1]
-    merged.update({name: merged[name][::-1] for name in ("highway", "maxspeed", "lanes")})
-    with pytest.warns(pl.Imputed):
-        made = pl.from_osmnx(G)
-    assert made.names == graph.names
-    assert np.array_equal(made.features, graph.features)
-
-
 @pytest.mark.parametrize("tag", ["2;3", [], None, "inf", pd.NA, 10**400, np.array([1, 2])])
 def test_one_odd_tag_makes_no_text_of_numbers(tag):
     G = streets()
@@ -220,7 +210,7 @@ def test_degrees_become_metres_and_projected_coordinates_stay(graph):
         assert made.position == pytest.approx(graph.position + np.array([5e5, 6.7e6]))
     wrong = streets()
     wrong.graph["crs"] = "epsg:32633"
-    with pytest.raises(InputError, match="look like degrees beside lengths in metres"):
+    with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
         pl.from_osmnx(wrong, "length")
 
 
@@ -271,7 +261,7 @@ BAD = [
     (
         without(lambda G: G.edges[100, 102, 0].update(length=-800.0)),
         {},
-        r"\(100, 102, 0\) has the length -800.0; mend it",
+        r"\(100, 102, 0\) has the length -800; correct it",
     ),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),

@@ -125,9 +125,7 @@ def test_places_of_nodes(folder, capsys):
     refused(command, "nodes.csv has no column 'node', only name, x, y", capsys)
     degrees = "node,x,y\nhome,15,60\nbridge,15.00001,60\nford,15,60.00001\nwork,15.00002,60\n"
     (folder / "nodes.csv").write_text(degrees)
-    refused(
-        command, "nodes.csv has x and y that look like degrees beside lengths in metres", capsys
-    )
+    refused(command, "nodes.csv has x and y that look like degrees, and lengths in metres", capsys)
     (folder / "nodes.csv").write_text(degrees.replace("x,y", "lon,lat"))
     assert run(command, capsys)[0] == 0
 
@@ -192,7 +190,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("path\nwork ford\nhome ford\n", "trip '1': 'work' -> 'ford' is the wrong way of arc 3"),
         ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
         ("path\nhome ford work home\n", "trip '1': from 'home' back to it: no shortest path does"),
-        ("path\nhome\n", "bad.csv, line 2, trip '1': it has one node, and needs two"),
+        ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has one node, and needs two"),
         (
             "path,weight\nhome ford,-1\n",
             "bad.csv, trip 1: weight must be a positive number, got -1",

@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from relaxboost import planning
 from relaxboost._core.errors import InputError
 from relaxboost.planning import (
     Graph,
@@ -67,9 +66,7 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         exact = slow.exact_length(graph, costs, s, t)
         assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
-        ahead = twins.distances_to(graph, costs, t)
-        ahead = np.zeros(graph.nodes) if trial % 3 == 0 else ahead / (1 + trial % 3 % 2)
-        for planner in ("auto", twins.csgraph, twins.queued, twins.led(ahead)):
+        for planner in ("auto", twins.csgraph):
             if math.isinf(exact):
                 with pytest.raises(NoPath):
                     shortest_path(graph, costs, s, t, planner)
@@ -82,7 +79,7 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
                 held = slow.exact_lower(plan)
                 assert Fraction(check_plan(plan).lower) <= held <= exact
             proved += 1
-    assert proved > 800
+    assert proved > 400
 
 
 def negative(rng, graph, kind):
@@ -106,51 +103,35 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
         costs = negative(rng, graph, kind)
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         exact = slow.exact_length(graph, costs, s, t)
-        # Cycles of "tenths" are negative by 1e-17 at times: in exact sums, not in doubles, which
-        # networkx goes by, and within the tolerance of the linear program.
+        # Cycles of "tenths" are negative by 1e-17 at times: in exact sums, not in the doubles of
+        # networkx.
         if kind != "tenths":
             assert math.isclose(float(exact), least(graph, costs, s, t), rel_tol=1e-12)
-        for name in ("auto", *([twins.flow] if trial < 40 and kind != "tenths" else [])):
-            if math.isinf(exact):
-                with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
-                    shortest_path(graph, costs, s, t, name)
-                if exact < 0:
-                    cycle = caught.value.cycle
-                    assert cycle.source == cycle.target
-                    total = sum(map(Fraction, costs[cycle.arcs].tolist()))
-                    assert total < 0
-                    assert caught.value.cost == float(total)
-                    assert set(cycle.numbers.tolist()) <= slow.between(graph, s, t)
-                    G = to_networkx(graph, costs)
-                    assert kind == "tenths" or nx.negative_edge_cycle(G, weight="cost")
-                    cycles += 1
-                continue
-            plan = shortest_path(graph, costs, s, t, name)
-            # Heights cancel along a path, and leave the rounding of numbers larger than the sum.
-            found = check_plan(plan)
-            assert found.ok, found
-            assert Fraction(found.lower) <= exact <= Fraction(found.upper)
-            size = Fraction(float(np.abs(costs).sum()))
-            assert abs(Fraction(plan.cost) - exact) <= Fraction(1e-14) * size
-            assert trial >= 60 or Fraction(found.lower) <= slow.exact_lower(plan) <= exact
-            paths += 1
-    assert paths > 60
-    assert cycles > 20 or kind not in ("whole", "rare")
-
-
-def test_the_flow_program_agrees(rng):
-    for _ in range(200):
-        graph = slow.random_graph(rng)
-        costs = rng.random(graph.arcs) if rng.random() < 0.5 else negative(rng, graph, "slopes")
-        s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
-        exact = slow.exact_length(graph, costs, s, t)
         if math.isinf(exact):
-            with pytest.raises(NoPath if exact > 0 else NegativeCycle):
-                shortest_path(graph, costs, s, t, twins.flow)
-        else:
-            plan = shortest_path(graph, costs, s, t, twins.flow)
-            assert check_plan(plan).ok, check_plan(plan)
-            assert math.isclose(plan.cost, float(exact), rel_tol=1e-9, abs_tol=1e-9)
+            with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
+                shortest_path(graph, costs, s, t)
+            if exact < 0:
+                cycle = caught.value.cycle
+                assert cycle.source == cycle.target
+                total = sum(map(Fraction, costs[cycle.arcs].tolist()))
+                assert total < 0
+                assert caught.value.cost == float(total)
+                assert set(cycle.numbers.tolist()) <= slow.between(graph, s, t)
+                G = to_networkx(graph, costs)
+                assert kind == "tenths" or nx.negative_edge_cycle(G, weight="cost")
+                cycles += 1
+            continue
+        plan = shortest_path(graph, costs, s, t)
+        # Heights cancel along a path, and leave the rounding of numbers larger than the sum.
+        found = check_plan(plan)
+        assert found.ok, found
+        assert Fraction(found.lower) <= exact <= Fraction(found.upper)
+        size = Fraction(float(np.abs(costs).sum()))
+        assert abs(Fraction(plan.cost) - exact) <= Fraction(1e-14) * size
+        assert trial >= 60 or Fraction(found.lower) <= slow.exact_lower(plan) <= exact
+        paths += 1
+    assert paths > 50
+    assert cycles > 20 or kind not in ("whole", "rare")
 
 
 @pytest.mark.parametrize("kind", ["whole", "uniform", "near ties", "huge", "tiny"])
@@ -218,7 +199,7 @@ def test_negative_cycles_elsewhere_do_no_harm():
     # 0 -> 1 is asked for; 2 and 3 go round after 0 without a way to 1, 4 and 5 before 1.
     graph = Graph([0, 0, 2, 3, 4, 5, 5], [1, 2, 3, 2, 5, 4, 1])
     costs = np.array([1.0, 1.0, -1.0, -1.0, -1.0, -1.0, 1.0])
-    for name in ("auto", twins.flow, "simple"):
+    for name in ("auto", "simple"):
         plan = shortest_path(graph, costs, 0, 1, name)
         assert plan.path.arcs.tolist() == [0]
         assert name == "simple" or check_plan(plan).ok
@@ -240,7 +221,6 @@ GRAPH = Graph([0, 1, 0], [1, 2, 2], nodes=4)
         (lambda: shortest_path(GRAPH, [1, 1, 1], 3, 0), "no path from 3 to 0; no arc leaves"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 1, 0), "no path from 1 to 0; no arc enters"),
         (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, "simple"), "no path from 0 to 3"),
-        (lambda: shortest_path(GRAPH, [1, 1, 1], 0, 3, twins.flow), "no path from 0 to 3"),
         (
             lambda: shortest_path(GRAPH, [1, 1, 1], 0, 2, "fast"),
             "planner must be one of auto, simple, or a function, got 'fast'",
@@ -258,18 +238,12 @@ def test_what_cannot_be_planned_is_named(work, match):
         work()
 
 
-def test_every_name_is_exported():
-    assert len(planning.__all__) == len(set(planning.__all__))
-    for name in planning.__all__:
-        assert getattr(planning, name) is not None
-
-
 def test_what_rounding_hides_from_bellman_and_ford():
     """A cycle of −1e-15 after 1e16 may be overlooked, as the docstring says; 1e-13 is found."""
-    graph = planning.Graph([0, 1, 2, 2], [1, 2, 1, 3])
+    graph = Graph([0, 1, 2, 2], [1, 2, 1, 3])
     shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
     assert 1e-13 > 4**2 * 2.0**-101 * 1e16 > 1e-15
-    with pytest.raises(planning.NegativeCycle):
+    with pytest.raises(NegativeCycle):
         shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost._core.errors import InputError
-from relaxboost.planning.cuts import Cuts, mean
+from relaxboost.planning.cuts import Cuts, average
 from relaxboost.planning.regularisers import Form, Regulariser
 
 from . import small
@@ -43,15 +42,6 @@ def test_cuts_are_below_everywhere_and_touch(name):
             touch = offset + point.w @ slope
             assert touch == pytest.approx(value, rel=1e-9, abs=1e-9)
             assert point.bound >= point.value
-
-
-@pytest.mark.parametrize("nonnegative", [True, False])
-def test_value_is_that_of_every_path(nonnegative):
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        problem = pl.Problem(small.tasks(rng), nonnegative=nonnegative, negative="relaxed")
-        w = np.abs(rng.normal(size=3)) if nonnegative else rng.normal(size=3)
-        assert problem.at(w).value == pytest.approx(small.risk(problem, w, relaxed=True))
 
 
 def exactly(problem, w):
@@ -109,9 +99,9 @@ def test_lower_bounds_of_any_average(regulariser, nonnegative):
     group = np.tile(np.arange(len(points[0].cuts.offset)), len(points))
     for _ in range(100):
         alpha = rng.dirichlet(np.full(group.size, 0.3)) * rng.uniform(0.1, 10.0)
-        assert problem.lower(mean(cuts, alpha, group)) <= least
+        assert problem.lower(average(cuts, alpha, group)) <= least
     for alpha in (-np.ones(group.size), np.full(group.size, np.nan)):
-        assert mean(cuts, alpha, group) is None
+        assert average(cuts, alpha, group) is None
 
 
 class Net(Regulariser):
@@ -148,33 +138,6 @@ def test_conjugates_and_projections(regulariser, nonnegative):
         away.solve(solver="CLARABEL")
         np.testing.assert_allclose(near, w.value, atol=1e-4)
         assert regulariser.value(regulariser.project(near, nonnegative)) == regulariser.value(near)
-
-
-def test_two_graphs_are_one_problem():
-    rng = np.random.default_rng(5)
-    first, second = small.tasks(rng, 1), small.tasks(rng, 2)
-    problem = pl.Problem([*first, *second])
-    assert len(problem.oracle.graphs) == 2
-    w = np.array([0.5, 0.2, 0.9])
-    assert problem.at(w).value == pytest.approx(small.risk(problem, w))
-
-
-def test_refused():
-    rng = np.random.default_rng(0)
-    made = small.tasks(rng)
-    problem = pl.Problem(made)
-    with pytest.raises(InputError, match="finite entries"):
-        problem.at([1.0])
-    with pytest.raises(InputError, match=r"feature 'x1'.*nonnegative=False"):
-        problem.at([0.0, -1.0, 0.0])
-    with pytest.raises(InputError, match="shift it to >= 0"):
-        pl.Problem(small.tasks(rng, signed=True))
-    with pytest.raises(InputError, match="same features"):
-        pl.Problem([*made, *small.tasks(rng, d=2)])
-    with pytest.raises(InputError, match="regulariser"):
-        pl.Problem(made, "ridge")
-    with pytest.raises(InputError, match="empty"):
-        pl.Problem([])
 
 
 def test_planted_errors_are_caught():

@@ -111,15 +111,6 @@ def test_sites_of_the_graph_stay_sites(rng):
     assert turns(graph).lift(path).features() == pytest.approx(path.features())
 
 
-def test_costly_turns_straighten_a_path():
-    graph = grid(np.ones((6, 6)), neighbours=4)
-    angles = turn_angles(graph)
-    made = turns(graph, lambda before, after: angles(before, after) > 0.1, names=["bends"])
-    plan = shortest_path(made, made.arc_features @ [1.0, 10.0], *ends(made, (0, 0), (5, 5)))
-    assert plan.cost == 10.0 + 10.0
-    assert len(made.lower(plan.path)) == 10
-
-
 def ends(made, s, t):
     """Return the labels of a start and an end."""
     return made.start(s), made.end(t)

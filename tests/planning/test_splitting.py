@@ -1,4 +1,4 @@
-"""Overlap of trips: Jaccard indices by sets, clusters by walking, folds that share no trip."""
+"""Folds of tasks: clusters of trips by walking from trip to trip, folds that share no trip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning.overlaps import clusters
+from relaxboost.planning.splitting import clusters
 
 
 def line(nodes, spans):
@@ -51,19 +51,18 @@ def tasks_of_two_streets(rng, count, nodes=40):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_overlap_and_clusters_against_sets(seed, monkeypatch):
-    monkeypatch.setattr("relaxboost.planning.overlaps._BLOCK", 7)
+def test_clusters_against_sets(seed):
+    """With more trips than a product of rows has, so that clusters join over blocks."""
     rng = np.random.default_rng(seed)
-    tasks = [tasks_of_two_streets(rng, 15)[i] for i in rng.permutation(35)]
-    cut = 12
-    expected = [max(jaccard(a, b) for b in tasks[cut:]) for a in tasks[:cut]]
-    assert pl.overlap(tasks[:cut], tasks[cut:]).tolist() == expected
+    count = 15 if seed else 150
+    made = tasks_of_two_streets(rng, count, nodes=4 * count)
+    tasks = [made[i] for i in rng.permutation(len(made))]
     number = np.array(clusters(tasks))
     found = {frozenset(np.flatnonzero(number == n).tolist()) for n in number}
     assert found == slow_clusters(tasks)
     for fold in pl.split(tasks, 3, seed):
         kept, held = ([tasks[i] for i in part] for part in fold)
-        assert pl.overlap(held, kept).max() < 0.5
+        assert max(jaccard(a, b) for a in held for b in kept) < 0.5
 
 
 def test_half_is_together_and_chains_are_one():
@@ -71,7 +70,6 @@ def test_half_is_together_and_chains_are_one():
     tasks = line(20, [(0, 2), (8, 16), (0, 4), (0, 8)])
     assert np.unique(clusters(tasks)).size == 2
     assert clusters(tasks)[0] == clusters(tasks)[3]
-    assert pl.overlap(tasks[:1], tasks[3:]).tolist() == [0.25]
     assert np.unique(clusters(line(20, [(0, 5), (2, 7)]))).size == 2
 
 
@@ -80,25 +78,18 @@ def test_the_folds_by_ends_leak_where_the_default_does_not():
     tasks = line(60, [(a + i, a + 9 + j) for a in (0, 20, 40) for i in (0, 1) for j in (0, 1)])
     most = {}
     for by in ("pair", "overlap"):
-        parts = [
-            pl.overlap([tasks[i] for i in f.test], [tasks[i] for i in f.train])
-            for f in pl.split(tasks, 3, by=by)
-        ]
-        most[by] = np.concatenate(parts).max()
+        folds = pl.split(tasks, 3, by=by)
+        most[by] = max(jaccard(tasks[i], tasks[j]) for f in folds for i in f.test for j in f.train)
     assert most["pair"] >= 0.8
     assert most["overlap"] == 0.0
     with pytest.raises(InputError, match=r"4 folds need as many clusters .* there are 3"):
         pl.split(tasks, 4)
 
 
-def test_strata_are_a_partition_with_ends_below():
-    tasks = line(20, [(0, n) for n in range(2, 8)])
-    report = pl.evaluate(tasks, np.ones(19))
-    strata = report.strata(np.array([0.0, 0.3, 0.5, 0.8, 1.0, 0.79]))
-    places = {name: [tasks.index(task) for task in part.tasks] for name, part in strata.items()}
-    assert places == {"< .3": [0], ".3-.5": [1], ".5-.8": [2, 5], ">= .8": [3, 4]}
-    assert strata[".5-.8"].each.shown_arcs.tolist() == [4, 7]
-    assert strata[".5-.8"].metric("exact_match") == 1.0
-    empty = report.strata(np.zeros(6))[">= .8"]
-    assert np.isnan(empty.metric("exact_match"))
-    assert report.at([2, 0]).tasks == (tasks[2], tasks[0])
+def test_folds_of_groups_differ_by_a_group_at_most():
+    """3, 3, 2, 2, 2 make 7 and 5, where 6 and 6 can be had."""
+    graph = pl.Graph([0, 1], [1, 2])
+    tasks = [pl.Task(graph, 0, 2, [0, 1, 2]) for _ in range(12)]
+    by = [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2 + [4] * 2
+    sizes = [fold.test.size for fold in pl.split(tasks, 2, by=by)]
+    assert sorted(sizes) == [5, 7]

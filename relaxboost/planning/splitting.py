@@ -1,0 +1,145 @@
+"""Folds of tasks for cross-validation, which keep similar tasks on the same side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from relaxboost._core.arrays import Whole
+from relaxboost._core.errors import InputError
+from relaxboost._core.parameters import count
+from relaxboost.planning.tasks import Task, checked_tasks
+
+
+class Fold(NamedTuple):
+    """The places of tasks in the list that was split."""
+
+    train: Whole
+    test: Whole
+
+
+def split(
+    tasks: Sequence[Task], folds: int = 5, seed: int = 0, by: Any = "overlap"
+) -> tuple[Fold, ...]:
+    """Return folds of tasks for cross-validation; every task is in the test part of one fold.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    folds : int
+        At least 2.
+    seed : int
+        The same seed gives the same folds.
+    by : {"overlap", "pair", "source", "target", "graph", "task"}, callable, or sequence
+        The groups of tasks that are never split between training and test. Otherwise costs could
+        learn by heart a trip that is made every day. By default the groups are clusters. Two tasks
+        belong to the same cluster if half of their arcs are common (the Jaccard index: arcs of both
+        divided by arcs of either), or if a chain of such tasks connects them. ``"pair"`` groups
+        tasks by source and target together; trips that differ only in their first street may then
+        be on both sides. With ``"task"`` every task is a group. A callable maps a task to a
+        hashable, and a sequence has a hashable for each task. The sizes of folds differ by at most
+        the largest group.
+
+    Raises
+    ------
+    InputError
+        If there are more folds than groups.
+    """
+    made = checked_tasks(tasks)
+    if count("folds", folds) < 2:
+        raise InputError(f"folds must be at least 2, got {folds}")
+    # The order of groups does not depend on hashes, so that folds are reproducible.
+    group = np.array(group_numbers(made, by))
+    sizes = np.bincount(group)
+    if sizes.size < folds:
+        what = "groups"
+        other = ""
+        if isinstance(by, str) and by == "overlap":
+            what = "clusters of tasks that overlap"
+            other = ', or another by=, such as "pair"'
+        raise InputError(
+            f"{folds} folds need as many {what}, and there are {sizes.size}; ask for fewer "
+            f"folds{other}"
+        )
+    shuffled = np.random.default_rng(seed).permutation(sizes.size)
+    # Large groups come first, and each group goes to the fold that is smallest so far.
+    shuffled = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    filled = np.zeros(folds, dtype=np.int64)
+    home = np.empty(sizes.size, dtype=np.int64)
+    for one in shuffled:
+        home[one] = int(filled.argmin())
+        filled[home[one]] += sizes[one]
+    place = home[group]
+    return tuple(Fold(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(folds))
+
+
+def clusters(tasks: Sequence[Task]) -> list[int]:
+    """Return the number of each task's cluster, as `split` describes clusters."""
+    from scipy.sparse.csgraph import connected_components
+
+    rows, owner = arc_rows(tasks)
+    size = np.diff(rows.indptr)
+    columns = rows.T.tocsr()
+    label = np.arange(len(tasks))
+    # A product has 256 rows, because all pairs of many trips may not fit in memory.
+    for start in range(0, rows.shape[0], 256):
+        shared = (rows[start : start + 256] @ columns).tocoo()
+        i, j = shared.row + start, shared.col
+        # Arcs of both divided by arcs of either is the Jaccard index; half of it makes a cluster.
+        near = shared.data / (size[i] + size[j] - shared.data) >= 0.5
+        ends = label[owner[i[near]]], label[owner[j[near]]]
+        # Clusters of earlier blocks grow by the edges of this block.
+        joined = sparse.coo_array((np.ones(ends[0].size), ends), shape=(label.size, label.size))
+        label = connected_components(joined, directed=False)[1][label]
+    found: list[int] = label.tolist()
+    return found
+
+
+def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
+    """Return a row of 0 and 1 for each demonstration, and its task; columns are arcs of graphs."""
+    first = {}
+    columns = 0
+    for graph in dict.fromkeys(task.graph for task in tasks):
+        first[graph] = columns
+        columns += graph.arcs
+    paths = [(k, path) for k, task in enumerate(tasks) for path in task.demonstrations]
+    taken = [np.unique(path.arcs) + first[path.graph] for _, path in paths]
+    ends = np.cumsum([0, *map(len, taken)])
+    rows = sparse.csr_array(
+        (np.ones(ends[-1], dtype=np.int32), np.concatenate(taken), ends),
+        shape=(len(paths), columns),
+    )
+    return rows, np.array([k for k, _ in paths])
+
+
+_GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
+    "overlap": clusters,
+    "pair": lambda tasks: [(task.graph, task.source, task.target) for task in tasks],
+    "source": lambda tasks: [(task.graph, task.source) for task in tasks],
+    "target": lambda tasks: [(task.graph, task.target) for task in tasks],
+    "graph": lambda tasks: [task.graph for task in tasks],
+    "task": lambda tasks: range(len(tasks)),
+}
+
+
+def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
+    """Return the number of each task's group, in the order in which groups first appear.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or a sequence of another length.
+    """
+    if isinstance(by, str | None):
+        if by not in _GROUPS:
+            raise InputError(f"by must be one of {', '.join(_GROUPS)}, or a callable, got {by!r}")
+        keys = list(_GROUPS[by](tasks))
+    else:
+        keys = [by(task) for task in tasks] if callable(by) else list(by)
+    if len(keys) != len(tasks):
+        raise InputError(f"by has {len(keys)} entries for {len(tasks)} tasks; give one for each")
+    number: dict[Hashable, int] = {}
+    return [number.setdefault(key, len(number)) for key in keys]
