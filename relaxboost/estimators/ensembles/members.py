@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
-from relaxboost.estimators.ensembles import models, readers
+from relaxboost.estimators.ensembles import boosters, readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
 _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
@@ -72,9 +72,9 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
     kind = type(estimator).__name__
-    if models.is_classifier(estimator):
+    if boosters.is_classifier(estimator):
         _check_fitted(estimator, kind)
-    model = models.model(estimator)
+    model = boosters.read(estimator)
     if model is None:
         take, known = _read(estimator, kind)
     elif model.classes is None:
@@ -151,7 +151,7 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
     for name, take in _READERS.items():
-        if any(models.comes_from(estimator, home, name) for home in ("sklearn", "relaxboost")):
+        if any(boosters.comes_from(estimator, home, name) for home in ("sklearn", "relaxboost")):
             return take
     known = ", ".join(_READERS) + ", models of XGBoost and LightGBM"
     if hasattr(estimator, "fit") and is_regressor(estimator):
@@ -189,11 +189,10 @@ def ask(members: Members, question: Any, X: Any) -> Any:
         return question(X)
     except InputError:
         raise
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # the libraries raise classes of their own
         raise InputError(
             f"this {members.kind} cannot predict on X{_not_finite(X)}: "
-            f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.')}; "
-            "prepare X as it was for fit"
+            f"{boosters.first_line(error)}; prepare X as it was for fit"
         ) from error
 
 

@@ -10,8 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
+from scipy.stats import gmean
 
 from relaxboost._core.errors import InputError
+from relaxboost.estimators.ensembles.boosters import column
 
 BY_HAND = (
     "for anything else give (H, weights): predictions H of shape (m, n), positive for the class +1"
@@ -68,15 +71,15 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     """Read leaf values times the learning rate, and the initial prediction."""
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
-    names, weights = _numbered(trees), np.ones(len(trees))
-    if isinstance(estimator.init_, str):  # "zero"
-        first, intercept = None, None
-    elif type(estimator.init_).__name__ == "DummyClassifier":
-        # The log-odds of the classes, the same wherever it is asked.
-        somewhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
-        first, intercept = None, float(_initial(estimator, at, somewhere)[0])
-    else:
-        first, intercept = partial(_initial, estimator, at), None
+    names = _numbered(trees)
+    weights = np.ones(len(trees))
+    first = None
+    intercept = None
+    if type(estimator.init_).__name__ == "DummyClassifier":
+        # The log odds of the classes, which are the same for all rows.
+        intercept = float(_initial(estimator, at, np.zeros((1, estimator.n_features_in_)))[0])
+    elif not isinstance(estimator.init_, str):  # a string is "zero"
+        first = partial(_initial, estimator, at)
         names = (f"{type(estimator.init_).__name__} (initial prediction)", *names)
         weights = np.ones(len(names))
     return {
@@ -89,26 +92,22 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     }
 
 
-def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the scores of class k, or of the second of two."""
-    found = scores(X)
-    return found if found.ndim == 1 else found[:, k]
-
-
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest size in each tree; nan before them for an initial prediction."""
+    """Return the largest absolute value in each tree, after nan for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the raw initial prediction, which scikit-learn gives under a private name only."""
-    try:
-        return estimator._raw_predict_init(X)[:, at]
-    except (AttributeError, TypeError, IndexError):
-        raise InputError(
-            "this version of scikit-learn does not give the initial prediction of a "
-            f"GradientBoostingClassifier; fit it with init='zero', or {BY_HAND}"
-        ) from None
+    """Return the raw score of the probabilities that boosting starts with.
+
+    It is their logit; half of it for the exponential loss; of more than two classes their
+    logarithm less its mean over the classes.
+    """
+    eps = np.finfo(np.float64).eps
+    p = np.clip(estimator.init_.predict_proba(X), eps, 1.0 - eps, dtype=np.float64)
+    if p.shape[1] > 2:
+        return np.log(p[:, at] / gmean(p, axis=1))
+    return logit(p[:, 1]) * (0.5 if estimator.loss == "exponential" else 1.0)
 
 
 def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
@@ -118,46 +117,26 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read leaf values, which hold the learning rate, and the initial prediction."""
-    try:
-        at = k if len(estimator.classes_) > 2 else 0
-        stages = [stage[at : at + 1] for stage in estimator._predictors]
-        intercept = float(estimator._baseline_prediction[0, at])
-        nodes = [stage[0].nodes for stage in stages]
-        bounds = _largest([tree["value"][tree["is_leaf"] > 0] for tree in nodes])
-    except (AttributeError, TypeError, IndexError, ValueError):
-        raise _no_stages() from None
+    """Read the stages of the decision. The first includes the initial prediction."""
+    stages = int(estimator.n_iter_)
     return {
-        "names": tuple(f"tree {i}" for i in range(len(stages))),
-        "weights": np.ones(len(stages)),
-        "intercept": intercept,
-        "predict": partial(_stages, estimator, stages),
+        "names": ("initial prediction and tree 0", *(f"tree {i}" for i in range(1, stages))),
+        "weights": np.ones(stages),
+        "predict": partial(_stages, estimator, k),
         "decision": partial(column, estimator.decision_function, k),
-        "bounds": bounds,
     }
 
 
-def _stages(estimator: Any, stages: Any, X: Any) -> Any:
-    """Return the leaf values of each stage.
+def _stages(estimator: Any, k: int, X: Any) -> Any:
+    """Return what each stage adds to the decision.
 
-    Differences of `staged_decision_function` would be theirs up to rounding, and rounding is what
-    is left of a stage that hardly moves. scikit-learn has the values under private names only.
+    scikit-learn has leaf values under private names only. A difference of two decisions has been
+    rounded in proportion to the decisions, so that a stage without effect would leave noise.
     """
-    try:
-        data = estimator._preprocess_X(X, reset=False)
-        out = np.zeros((data.shape[0], len(stages)), order="F")
-        for t, stage in enumerate(stages):
-            estimator._predict_iterations(data, [stage], out[:, t : t + 1], False, 1)
-    except (AttributeError, TypeError):
-        raise _no_stages() from None
-    return out
-
-
-def _no_stages() -> InputError:
-    return InputError(
-        "this version of scikit-learn does not give the trees of a HistGradientBoostingClassifier "
-        f"one by one; use GradientBoostingClassifier, or {BY_HAND}"
-    )
+    decisions = _columns([column(lambda F: F, k, F) for F in estimator.staged_decision_function(X)])
+    noise = np.spacing(np.abs(decisions).max()) * 2**10
+    added = np.diff(decisions, axis=1, prepend=0.0)
+    return np.round(added / noise) * noise
 
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
