@@ -287,12 +287,11 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
     X = _checked(X, names, "XGBoost")
     if is_classifier(model):
         return model.apply(X) if output == "pred_leaf" else model.predict(X, output_margin=True)
-    import xgboost
-
+    library: Any = importlib.import_module("xgboost")
     known: dict[str, Any] = {"enable_categorical": True}
     if not hasattr(X, "iloc"):
         known |= {"feature_names": model.feature_names, "feature_types": model.feature_types}
-    return model.predict(xgboost.DMatrix(X, **known), **{output: True})
+    return model.predict(library.DMatrix(X, **known), **{output: True})
 
 
 def _check_trees(booster: Any, learner: Any) -> Any:

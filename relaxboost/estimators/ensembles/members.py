@@ -190,9 +190,10 @@ def ask(members: Members, question: Any, X: Any) -> Any:
     except InputError:
         raise
     except Exception as error:  # the libraries raise classes of their own
+        said = boosters.first_line(error)
+        where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
         raise InputError(
-            f"this {members.kind} cannot predict on X{_not_finite(X)}: "
-            f"{boosters.first_line(error)}; prepare X as it was for fit"
+            f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"
         ) from error
 
 
