@@ -100,6 +100,9 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     Chernozhukov, Fernández-Val & Galichon (2010), Quantile and probability curves without crossing.
     """
 
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use FunctionalGradientClassifier"
+
     coverage: float = 0.9
     learner: Any = "stumps"
     _: KW_ONLY
@@ -115,8 +118,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         InputError
             For data or parameters that do not fit; it is a ValueError.
         """
-        X, y = self._data(X, y, y_numeric=True)
-        y = y.astype(np.float64)
+        X, y = self._read_pair(X, y)
         part, coverage = self.calibration_fraction, share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
         if held >= len(y):
@@ -165,4 +167,4 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._sorted(self._data(X, reset=False))
+        return self._sorted(self._read(X))

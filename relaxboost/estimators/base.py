@@ -8,10 +8,9 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
@@ -19,6 +18,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
 from relaxboost.estimators.choices import takes_missing, threads, weak_learner
 from relaxboost.estimators.options import options_of, with_options
+from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
 from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
@@ -33,29 +33,18 @@ class Held(NamedTuple):
     weights: Any = None
 
 
-class LearnerEstimator(BaseEstimator):
-    """X is of doubles, and finite unless the learner takes missing values."""
+class LearnerEstimator(TableEstimator):
+    """An estimator of numbers, with missing values if its weak learner takes them."""
 
     learner: Any
 
-    def _data(self, X: Any, *y: Any, **options: Any) -> Any:
-        """Return X, or X and y, checked."""
-        found = validate_data(
-            self, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **options
+    def _without_missing(self) -> str | None:
+        if takes_missing(self.learner):
+            return None
+        return (
+            f", and learner={self.learner!r} takes no missing values; fill them in, or use "
+            "learner='trees'"
         )
-        missing = np.isnan(found[0] if y else found).any(axis=0)
-        if missing.any() and not takes_missing(self.learner):
-            raise InputError(
-                f"Input X contains NaN, first in column {int(missing.argmax())}, and "
-                f"learner={self.learner!r} takes no missing values; fill them in, or use "
-                "learner='trees'"
-            )
-        return found
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        return tags
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
@@ -113,23 +102,21 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     def _loss(self) -> Any:
         return self.usual_loss if self.loss is None else self.loss
 
-    def _validated(
-        self, X: Any, y: Any, sample_weight: Any, numeric: bool
-    ) -> tuple[Array, Any, Array | None]:
-        X, y = self._data(X, y, y_numeric=numeric)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return X, y, sample_weight
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
+        X, y = self._read_pair(X, y)
+        given = None if sample_weight is None else read_weights(sample_weight, len(X))
+        return X, y, given
 
     def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
-        """Return the validation set that `fit` was given, checked; None for none."""
+        """Return the validation set that `fit` was given, or None."""
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
                 raise InputError("sample_weight_val goes with X_val and y_val; give all, or none")
             return None
         if X_val is None or y_val is None:
             raise InputError("X_val and y_val go together; give both, or neither")
-        X_val = self._data(X_val, reset=False)
+        X_val = self._read(X_val)
+        self._check_numeric(y_val)
         y_val = column_or_1d(y_val)
         check_consistent_length(X_val, y_val, sample_weight_val)
         return Held(X_val, y_val, None, sample_weight_val)
@@ -158,8 +145,9 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
             X, y = X[rows], y[rows]
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
-        learner, most = weak_learner(self.learner), threads(self.n_jobs)
-        if most is not None and getattr(learner, "n_jobs", most) is None:
+        learner = weak_learner(self.learner)
+        most = threads(self.n_jobs)
+        if getattr(learner, "n_jobs", most) is None:
             learner = with_options("learner", learner, {"n_jobs": most})
         watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
         try:
@@ -179,15 +167,15 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
                     warm_start=before,
                     seed=seed,
                 )
-            # What a warm start needs are arrays of the length of the training set.
+            # The state for a warm start has arrays as long as the training set.
             self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
             self.n_iter_, self._seed = self.boosted_.rounds, drawn
         finally:
             watcher.end()
 
-    def _seeded(self, goes_on: bool) -> int:
+    def _seeded(self, is_warm: bool) -> int:
         """Return the seed of the split; a warm start splits the data as the fit before did."""
-        if goes_on:
+        if is_warm:
             return self._seed
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
@@ -265,8 +253,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
 
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows: Array = self._data(X, reset=False)
-        return rows
+        return self._read(X)
 
     def _scores(self, F: Array) -> Array:
         """Return scores as the interface has them, given f."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from relaxboost._core.errors import InputError
@@ -71,9 +72,11 @@ def weak_learner(given: Any) -> WeakLearner:
         ) from None
 
 
-def threads(jobs: Any) -> int | None:
-    """Return how many threads `n_jobs` allows, None for all; it is None, −1 or at least 1."""
-    return None if jobs is None or jobs == -1 else count("n_jobs", jobs)
+def threads(jobs: Any) -> int:
+    """Return how many threads or processes `n_jobs` allows: None is 1, and -1 all processors."""
+    if jobs == -1:
+        return os.cpu_count() or 1
+    return 1 if jobs is None else count("n_jobs", jobs)
 
 
 def takes_missing(learner: Any) -> bool:

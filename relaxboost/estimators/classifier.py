@@ -83,6 +83,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     """
 
     usual_loss = "logistic"
+    for_categories = "MarginBoostClassifier"
 
     _: KW_ONLY
     class_weight: Any = None
@@ -116,7 +117,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         InputError
             For data, labels, weights or parameters that do not fit; it is a ValueError.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=False)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         check_classification_targets(y)
         classes = np.unique(y)
         if classes.size < 2:

@@ -81,7 +81,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
         Equal examples become one, with the sum of their weights, where f takes weights.
         """
-        Z, y, weights = self._checked(X, y, sample_weight, False)
+        Z, y, weights = self._checked(X, y, sample_weight)
         try:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -183,7 +183,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def votes(self, X: Any) -> Array:
         """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
-        return self._votes(self._numbers(X, False), -1)
+        return self._votes(self._read(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
         return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
@@ -201,7 +201,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         that were held out (Platt); the votes themselves where folds is None.
         """
         check_is_fitted(self)
-        return self._log_odds(self._numbers(X, False), -1)
+        return self._log_odds(self._read(X), -1)
 
     def predict(self, X: Any) -> Any:
         """Return the label that `decision_function` decides for, for rows X of shape (N, d)."""
@@ -214,7 +214,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         given it is the only one.
         """
         check_is_fitted(self)
-        Z = self._numbers(X, False)
+        Z = self._read(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -233,7 +233,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         Lundberg & Lee (2017), A unified approach to interpreting model predictions, Eq. 8.
         """
         check_is_fitted(self)
-        Z = self._numbers(X, False)
+        Z = self._read(X)
         out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
         if self._sigmoids is not None:
             out *= self._sigmoids[-1][0]

@@ -5,24 +5,23 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_X_y
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.compiled import is_interrupt
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
-from relaxboost.estimators.margin_columns import CutColumns, Features, check_rounded, first_word
+from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, Voter, made, proof
+from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped
 from relaxboost.solvers.solve import solve
@@ -39,7 +38,7 @@ Played = list[tuple[Voter, Solution]]
 
 
 @dataclass(eq=False, repr=False)
-class MarginBoost(BaseEstimator, ABC):
+class MarginBoost(TableEstimator, ABC):
     """Games on one path over a grid, from the softest on; the best of the grid by held-out parts.
 
     The parameters are those of `MarginBoostClassifier`.
@@ -53,7 +52,7 @@ class MarginBoost(BaseEstimator, ABC):
     n_jobs: int | None = None
     warm_start: bool = False
     verbose: int = 0
-    _table: Features = field(init=False)
+    takes_categories = True
     _chosen: ClassVar[str] = "fraction"
     """What the grid is of."""
     _calibrates: ClassVar[bool] = False
@@ -223,46 +222,16 @@ class MarginBoost(BaseEstimator, ABC):
             self._stopped = True
         return (out[:, :, 0] if len(targets) == 1 else out), whole and not self._stopped
 
-    def _checked(
-        self, X: Any, y: Any, sample_weight: Any, numeric: bool
-    ) -> tuple[Array, Any, Vector]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Vector]:
         """Return X as numbers, y and the weights, checked, with the table known."""
         positive("tol", self.tol)
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
             raise InputError("folds must be at least 2, to hold one out; or None")
-        given: dict[str, Any] = {"ensure_all_finite": "allow-nan", "y_numeric": numeric}
-        Z, y = check_X_y(self._numbers(X, True), y, estimator=self, **given)
-        if numeric and len(Z) < 2:
+        Z, y = self._read_pair(X, y)
+        if self.for_labels is not None and len(Z) < 2:
             raise InputError("there is one sample only; give more")
-        weights = _check_sample_weight(sample_weight, Z, dtype=np.float64, ensure_non_negative=True)
-        return Z, y, weights
-
-    def _numbers(self, X: Any, reset: bool) -> Array:
-        """Return what the table makes of X, checked; with `reset` also the table."""
-        given: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-        if not hasattr(X, "iloc") and not reset and any(self._table.levels):
-            import pandas as pd
-
-            X = pd.DataFrame(np.asarray(X, dtype=object))
-        if not hasattr(X, "iloc"):
-            if isinstance(X, np.ndarray):
-                check_rounded(X)
-            try:
-                Z: Array = validate_data(self, X, reset=reset, **given)
-            except ValueError as error:
-                if said := first_word(X):
-                    raise InputError(said) from error
-                raise
-            if reset:
-                self._table = Features.numbered(Z.shape[1])
-            return Z
-        if X.ndim == 1:
-            raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
-        validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
-        if reset:
-            self._table = Features.of(X)
-        return check_array(self._table.numbers(X), estimator=self, **given)
+        return Z, y, read_weights(sample_weight, len(Z))
 
     def _describe(self, rows: Whole, went: Whole) -> None:
         """Set what is told of the solutions, and warn of what they fail to say."""
@@ -332,11 +301,6 @@ class MarginBoost(BaseEstimator, ABC):
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
 
 class ScoreBoost(MarginBoost):
     """Of one game over hypotheses written down, whose votes are the prediction."""
@@ -364,13 +328,13 @@ class ScoreBoost(MarginBoost):
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """Yield F(x) for each stage of the path that `fit` went, the softest first."""
         check_is_fitted(self)
-        Z = self._numbers(X, False)
+        Z = self._read(X)
         return (voter(Z) for (voter,) in self._stages)
 
     def contributions(self, X: Any) -> Array:
         """Return the exact SHAP values of F, (N, d + 1); see `MarginBoostClassifier`."""
         check_is_fitted(self)
-        return self._stages[-1][0].contributions(self._numbers(X, False))
+        return self._stages[-1][0].contributions(self._read(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

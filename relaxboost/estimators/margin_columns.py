@@ -1,139 +1,20 @@
-"""Columns of a table as numbers that stumps can cut: missing values, categories."""
+"""The columns that stumps cut, for missing values and categories too."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
-from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
 _RARE = 10.0
 """A category of this weight has its share of +1 drawn half the way to that of all."""
 _SHOWN = 6
 """How many categories are named."""
-
-
-@dataclass(frozen=True)
-class Features:
-    """The columns that a table has: numbers, or categories."""
-
-    names: tuple[str, ...]
-    levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column; None for numbers."""
-
-    @classmethod
-    def of(cls, X: Any) -> Features:
-        """Return what the columns of a pandas frame hold."""
-        names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
-        return cls(tuple(names), tuple(_levels(x) for _, x in X.items()))
-
-    @classmethod
-    def numbered(cls, d: int) -> Features:
-        """Return d columns of numbers: x0, x1, ..."""
-        return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
-
-    def numbers(self, X: Any) -> Array:
-        """Return a frame as doubles: a category as its place among the levels, missing as nan.
-
-        Raises
-        ------
-        InputError
-            For a category that is not among them.
-        """
-        columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
-        return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
-
-
-def first_word(X: Any) -> str:
-    """Return what to do of the first string in an array that is no number; nothing if none is."""
-    given = np.asarray(X, dtype=object)
-    for f, x in enumerate(given.T if given.ndim == 2 else []):
-        for value in x.tolist():
-            try:
-                float(value)
-            except ValueError:
-                return (
-                    f"feature {f} holds {value!r}, and only frames may hold strings, which are "
-                    "categories then; give pandas.DataFrame(X), with numbers as numbers, or encode "
-                    "the strings"
-                )
-            except TypeError:  # what is neither, of which scikit-learn speaks
-                return ""
-    return ""
-
-
-def check_rounded(x: Any, name: object = None) -> None:
-    """Raise for an integer of an array, or of a column of this name, that no double is."""
-    given = np.asarray(x)
-    if (at := rounded_integer(given)) is not None:
-        feature = at[-1] if name is None else repr(name)
-        raise InputError(
-            f"feature {feature} has {given[at]}, an integer that doubles round; {ROUNDED}"
-        )
-
-
-def _levels(x: Any) -> tuple[Any, ...] | None:
-    import pandas as pd
-    from pandas.api import types
-
-    x = x.infer_objects()
-    if hasattr(x.dtype, "categories"):
-        return tuple(x.dtype.categories)
-    if types.is_numeric_dtype(x):  # also bool
-        return None
-    numbers = all(isinstance(value, Number) for value in x.dropna())  # or Decimal, of databases
-    if numbers and not isinstance(x.dtype, pd.StringDtype):  # words, also where all are missing
-        return None
-    if types.is_string_dtype(x) or types.is_object_dtype(x):
-        try:
-            return tuple(sorted(x.dropna().unique(), key=str))
-        except TypeError:
-            raise _no_category(x) from None
-    raise InputError(
-        f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
-    )
-
-
-def _no_category(x: Any) -> InputError:
-    """Return the error for a column with cells that cannot be told apart, such as lists."""
-    odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
-    return InputError(
-        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
-        "several columns, or drop it"
-    )
-
-
-def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
-    import pandas as pd
-
-    if levels is None:
-        check_rounded(x.dropna(), name)
-        try:
-            return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(
-                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
-            ) from None
-    try:
-        codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
-    except TypeError:
-        raise _no_category(x) from None
-    unknown = (codes < 0) & x.notna().to_numpy()
-    if unknown.any():
-        value = x.iloc[int(np.argmax(unknown))]
-        raise InputError(
-            f"feature {name!r} has the category {value!r}, which was not there in training; make "
-            "it missing, or declare the categories of all columns of words before you split the "
-            'data: X[names] = X[names].astype("category")'
-        )
-    return np.where(codes < 0, np.nan, codes)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ class MarginBoostRanker(ScoreBoost):
     Shalev-Shwartz & Singer (2009), Sec. 4.1, on A[(i, i'), j] = (h_j(x_i) − h_j(x_i')) / 2.
     """
 
+    for_labels = "give grades as numbers, higher for better documents"
+
     fraction: Any = "auto"
     _: KW_ONLY
 
@@ -73,7 +75,7 @@ class MarginBoostRanker(ScoreBoost):
             For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
         grid = self._shares(self.fraction)
-        Z, y, weights = self._checked(X, y, sample_weight, True)
+        Z, y, weights = self._checked(X, y, sample_weight)
         rows, codes = np.flatnonzero(weights > 0.0), np.unique(y, return_inverse=True)[1]
         given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
         better, worse, _ = _risk(given).pairs()

@@ -68,6 +68,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     Takeda & Sugiyama (2008), nu-support vector machine as conditional value-at-risk minimization.
     """
 
+    for_labels = "for labels use MarginBoostClassifier"
+
     fraction: Any = 0.5
     radius: Any = "auto"
     _: KW_ONLY
@@ -93,7 +95,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         Capped(fraction=self.fraction)  # which says what does not fit
         auto = self._auto("radius", self.radius)
         grid = list(RADII) if auto else [positive("radius", self.radius)]
-        Z, y, weights = self._checked(X, y, sample_weight, True)
+        Z, y, weights = self._checked(X, y, sample_weight)
         rows = np.flatnonzero(weights > 0.0)
         self._values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
         low, high = (float(pick(self._values[codes[rows]])) for pick in (np.min, np.max))

@@ -10,18 +10,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from relaxboost._core.arrays import Array, doubles
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.estimators.choices import is_likelihood, loss_of
+from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import Learner, MirrorDescent, MirrorSteps
@@ -40,7 +37,7 @@ class _Scale(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class OnlineEstimator(BaseEstimator, ABC):
+class OnlineEstimator(TableEstimator, ABC):
     """What the two estimators share: base functions, learners, blocks of rows."""
 
     usual_loss: ClassVar[str]
@@ -91,29 +88,8 @@ class OnlineEstimator(BaseEstimator, ABC):
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets of shape (N, outputs), and weights."""
 
-    def _rows(self, X: Any, reset: bool, y: Any = "no_validation", numeric: bool = False) -> Any:
-        """Return X as doubles, and with y the pair."""
-        options = {} if isinstance(y, str) else {"y_numeric": numeric}
-        given = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, ensure_all_finite=False, **options
-        )
-        X = given[0] if isinstance(given, tuple) else given
-        if not np.isfinite(X).all():
-            row, j = np.argwhere(~np.isfinite(X))[0]
-            what = "NaN" if np.isnan(X[row, j]) else "inf"
-            raise InputError(f"row {row} has {what} for feature {j}; drop or impute it")
-        return given
-
-    def _weights(self, given: Any, X: Array) -> Array:
-        if given is None:
-            return np.ones(len(X))
-        if not np.any(doubles("sample_weight", given)):
-            raise InputError("sample_weight is zero throughout; leave the call out")
-        weights: Array = _check_sample_weight(given, X, dtype=np.float64)
-        if (weights < 0.0).any():
-            row = int(np.argmax(weights < 0.0))
-            raise InputError(f"sample_weight must be >= 0; row {row} has {weights[row]:g}")
-        return weights
+    def _without_missing(self) -> str | None:
+        return "; drop the row, or fill the value in"
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
         """Choose base functions by the first examples, and start a learner for each output."""
@@ -179,7 +155,7 @@ class OnlineEstimator(BaseEstimator, ABC):
     def _decided(self, X: Any) -> Array:
         """Return what the learners say of rows X, of shape (N, outputs)."""
         check_is_fitted(self)
-        X = self._rows(X, reset=False)
+        X = self._read(X)
         said = np.empty((len(X), len(self.learners_)))
         for block in _blocks(len(X)):
             H = self._values(X[block])
@@ -244,6 +220,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     """
 
     usual_loss = "logistic"
+    for_categories = "MarginBoostClassifier"
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -283,7 +260,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets ±1 of shape (N, outputs), and weights."""
         loss = loss_of(self._loss, ("binary",), "tells each class from the rest")
-        X, y = self._rows(X, first, y)
+        X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
         if first:
             check_classification_targets(y)
@@ -300,7 +277,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
                 f"{self.classes_.tolist()}; leave them out"
             )
         places, known = labels(y, known, loss)
-        weights = self._weights(weights, X)
+        weights = read_weights(weights, len(X))
         outputs = 1 if known.size == 2 else known.size
         if first:
             self._begin(X, weights, outputs, loss, math.inf)
@@ -375,6 +352,8 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """
 
     usual_loss = "squared"
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use MirrorDescentClassifier"
 
     _: KW_ONLY
     radius: float = 3.0
@@ -405,9 +384,8 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     ) -> tuple[Array, Array, Array]:
         """Return rows, scaled targets of shape (N, 1), and weights."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
-        X, y = self._rows(X, first, y, numeric=True)
-        weights = self._weights(weights, X)
-        y = y.astype(np.float64)
+        X, y = self._read_pair(X, y, reset=first)
+        weights = read_weights(weights, len(X))
         scale = self._scale(loss, y[weights > 0.0]) if first else self.scale_
         seen = (y - scale.center) / scale.half
         limit = math.inf

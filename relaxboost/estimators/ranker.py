@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from relaxboost._core.errors import InputError
@@ -44,6 +43,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     """
 
     usual_loss = "ranking-hinge"
+    for_categories = "MarginBoostRanker"
+    for_labels = "give grades as numbers, higher for better documents"
 
     def fit(
         self,
@@ -76,7 +77,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         InputError
             For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
         if held is None and groups_val is not None:
             raise InputError("groups_val goes with X_val and y_val; give all, or none")
@@ -84,7 +85,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(
             X,
-            y.astype(np.float64),
+            y,
             sample_weight,
             loss_of(self._loss, ("ranking",), "ranks"),
             groups=_queries(groups, X),

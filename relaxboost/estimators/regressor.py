@@ -57,6 +57,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """
 
     usual_loss = "squared"
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use FunctionalGradientClassifier"
 
     _: KW_ONLY
     quantile: float | None = None
@@ -89,8 +91,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         InputError
             For data, weights or parameters that do not fit; it is a ValueError.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
-        y = y.astype(np.float64)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._asked(), ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)

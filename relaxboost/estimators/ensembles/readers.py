@@ -278,5 +278,5 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _cast(estimator: Any, voter: Any, X: Any) -> Any:
-    E = voter.columns(estimator._numbers(X, False))
+    E = voter.columns(estimator._read(X))
     return _columns([getattr(h, "predict", h)(E) for _, h in voter.members])
