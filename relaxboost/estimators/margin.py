@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -19,8 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import FRACTIONS, MarginBoost
+from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
-from relaxboost.estimators.margin_games import Examples, made, sigmoid, takes_weights, weighted
+from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
+from relaxboost.estimators.margin_paths import Choice, Games
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
@@ -36,13 +38,71 @@ def _can_tell(self: Any) -> bool:
     return True
 
 
+@dataclass
+class ClassGames(Games):
+    """The game of each class against the rest, or one game of two classes."""
+
+    classes: Any = None
+    is_balanced: bool = True
+    """Whether a class of more than two has half of the weight in its game."""
+
+    @classmethod
+    def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
+        """Return the games of these classes."""
+        targets = [1] if classes.size == 2 else list(range(classes.size))
+        return cls(table, hypotheses, targets, classes, is_balanced)
+
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+        """Return the columns of one game and its margin matrix."""
+        signs = np.where(given.codes == k, 1.0, -1.0)
+        columns = CutColumns.of(self.table, given.Z, signs, self._weights(given, k))
+        return columns, made(self.hypotheses, columns(given.Z), signs)
+
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the game of each relaxation."""
+        weights = self._weights(given, k)
+        return [Game(matrix, weighted(f, weights)) for f in grid]
+
+    def _weights(self, given: Examples, k: int) -> Vector:
+        """Return the weights in the game of class k."""
+        if len(self.targets) == 1 or not self.is_balanced:
+            return given.weights
+        # With less weight for the class, a vote against every class has a large soft margin.
+        own = given.codes == k
+        rest = given.weights[~own].sum() / given.weights[own].sum()
+        return np.where(own, rest, 1.0) * given.weights
+
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return the vote of the only class, or 0 if all rows are equal."""
+        here = part.codes == k
+        if not is_varied:
+            return 0.0
+        if here.all():
+            return 1.0
+        return None if here.any() else -1.0
+
+    def errors(self, held: Array, given: Examples) -> list[float]:
+        """Return the share of the weight that is misclassified, for each setting."""
+        names = np.arange(self.classes.size)
+        errors = []
+        for F in held:
+            a, b = sigmoids(F, given, self.targets)
+            wrong = decided(a * F + b, names) != given.codes
+            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
+        return errors
+
+    def shortfall(self, k: int, s: Solution, tol: float) -> str:
+        """Return in words what the solution of a class lacks."""
+        said = super().shortfall(k, s, tol)
+        return said and f"class {self.classes.tolist()[k]!r}: {said}"
+
+
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
     """What both share: one game for each class against the rest, its solution, calibration."""
 
     _: KW_ONLY
     class_weight: Any = None
-    _calibrates: ClassVar[bool] = True
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
@@ -68,10 +128,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
-        held = self._learn(given, grid)
-        self._describe(rows, went)
-        calibrated = None if held is None else [self._calibrated(F, given) for F in held]
-        self._sigmoids = calibrated
+        is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
+        rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
+        values = [getattr(f, "fraction", None) for f in grid]
+        held = self._learn(rule, Choice("fraction", grid, values, rule.errors), given, True)
+        self._describe(rule, rows, went)
+        self._sigmoids = Calibration.of(held, given, rule.targets).stages
         return self
 
     def _examples(
@@ -131,55 +193,6 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             )
         return factors
 
-    def _targets(self) -> list[int]:
-        """Return the classes that are +1 in a game."""
-        return [1] if self.classes_.size == 2 else list(range(self.classes_.size))
-
-    def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        signs = np.where(given.codes == k, 1.0, -1.0)
-        columns = CutColumns.of(self._table, given.Z, signs, self._even(given, k, grid))
-        return columns, made(self.hypotheses, columns(given.Z), signs)
-
-    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        weights = self._even(given, k, grid)
-        return [Game(matrix, weighted(f, weights)) for f in grid]
-
-    def _even(self, given: Examples, k: int, grid: list[Any]) -> Vector:
-        """Return the weights in the game of class k: half of one of more than two, if free."""
-        free = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
-        if self.classes_.size == 2 or not free:
-            return given.weights
-        # Else a vote of no for every class has a large soft margin.
-        own = given.codes == k
-        rest = given.weights[~own].sum() / given.weights[own].sum()
-        return np.where(own, rest, 1.0) * given.weights
-
-    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
-        here = part.codes == k
-        if not varied:
-            return 0.0
-        return (1.0 if here.all() else -1.0) if here.all() or not here.any() else None
-
-    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
-        """Return the place of the fraction of least error."""
-        names, errors = np.arange(self.classes_.size), []
-        for F in held:
-            a, b = self._calibrated(F, given)
-            wrong = decided(a * F + b, names) != given.codes
-            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
-        return self._least(errors, [f.fraction for f in grid])
-
-    def _lacking(self, k: int, s: Solution) -> str:
-        said = super()._lacking(k, s)
-        return said and f"class {self.classes_.tolist()[k]!r}: {said}"
-
-    def _calibrated(self, F: Array, given: Examples) -> Any:
-        """Return a and b of the log odds aF + b, from votes held out: numbers, or one a class."""
-        columns = F.reshape(len(F), -1).T
-        pairs = zip(self._targets(), columns, strict=True)
-        found = [sigmoid(f, given.codes == k, given.weights) for k, f in pairs]
-        return np.array(found[0] if len(found) == 1 else found).T
-
     def votes(self, X: Any) -> Array:
         """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
@@ -189,10 +202,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
 
     def _log_odds(self, Z: Array, stage: int) -> Array:
-        F = self._votes(Z, stage)
-        return (
-            F if self._sigmoids is None else self._sigmoids[stage][0] * F + self._sigmoids[stage][1]
-        )
+        return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
 
     def decision_function(self, X: Any) -> Array:
         """Return log odds: (N,), positive for the second class; or (N, K), largest for the label.
@@ -235,9 +245,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         check_is_fitted(self)
         Z = self._read(X)
         out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
-        if self._sigmoids is not None:
-            out *= self._sigmoids[-1][0]
-            out[:, -1] += self._sigmoids[-1][1]
+        out = Calibration(self._sigmoids).of_parts(out)
         return out[..., 0] if len(self._stages[-1]) == 1 else out
 
     @available_if(_can_tell)

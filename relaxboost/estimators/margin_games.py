@@ -8,8 +8,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
@@ -198,8 +196,8 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
     )
 
 
-def written(rows: int, hypotheses: int) -> None:
-    """Raise where a game of so many rows and hypotheses is too large to write down."""
+def check_written(rows: int, hypotheses: int) -> None:
+    """Raise if a game with these numbers of rows and columns is too large to write down."""
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
             f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
@@ -215,19 +213,3 @@ def proof(solution: Solution) -> Certificate:
     except InputError:  # chunked, with cuts left out
         few = False
     return certify(solution, inline=few)
-
-
-def sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
-    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−aF − b)), with Platt's targets."""
-    up, down = float(weights[positive].sum()), float(weights[~positive].sum())
-    target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))
-    size = float(np.abs(F).max()) or 1.0
-    model = LogisticRegression(C=1e6).fit(
-        np.concatenate([F, F])[:, None] / size,
-        np.repeat([1, 0], F.size),
-        sample_weight=np.concatenate([weights * target, weights * (1 - target)]) / weights.mean(),
-    )
-    slope = float(model.coef_[0, 0]) / size
-    if slope < 0.0:  # the votes say nothing of what they have not seen
-        return 0.0, float(logit(np.average(target, weights=weights)))
-    return slope, float(model.intercept_[0])

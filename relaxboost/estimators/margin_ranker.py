@@ -11,7 +11,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import ScoreBoost
-from relaxboost.estimators.margin_games import Examples, weighted, written
+from relaxboost.estimators.margin_games import Examples, check_written, weighted
+from relaxboost.estimators.margin_paths import Choice, ScoreGames
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
 from relaxboost.matrices.pairs import PairMatrix
@@ -76,40 +77,51 @@ class MarginBoostRanker(ScoreBoost):
         """
         grid = self._shares(self.fraction)
         Z, y, weights = self._checked(X, y, sample_weight)
-        rows, codes = np.flatnonzero(weights > 0.0), np.unique(y, return_inverse=True)[1]
+        rows = np.flatnonzero(weights > 0.0)
+        codes = np.unique(y, return_inverse=True)[1]
         given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
         better, worse, _ = _risk(given).pairs()
-        self._learn(given, grid)
+        rule = PairGames(self._table, self.hypotheses)
+        choice = Choice("fraction", grid, [f.fraction for f in grid], _errors)
+        self._learn(rule, choice, given, calibrates=False)
         rows = rows[np.unique(went, return_index=True)[1]]
-        self._describe(np.column_stack([rows[better], rows[worse]]), np.arange(better.size))
+        pairs = np.column_stack([rows[better], rows[worse]])
+        self._describe(rule, pairs, np.arange(better.size))
         return self
-
-    def _aims(self, given: Examples) -> Vector:
-        return given.codes - np.average(given.codes, weights=given.weights)
-
-    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        better, worse, weights = _risk(given).pairs()
-        written(better.size, matrix.n)
-        A = PairMatrix(matrix.toarray(), better, worse)
-        return [Game(A, weighted(f, weights)) for f in grid]
-
-    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
-        try:
-            _risk(part)
-        except InputError:  # no pairs
-            return 0.0
-        return None if varied else 0.0
-
-    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
-        """Return the place of the fraction with the fewest pairs out of order."""
-        errors = list(map(_risk(given).disagreement, held))
-        return self._least(errors, [f.fraction for f in grid])
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
         F, y = self.predict(X), column_or_1d(y)
         risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
         return 1.0 - float(risk.disagreement(F))
+
+
+class PairGames(ScoreGames):
+    """The game whose rows are pairs of documents of one query, the better first."""
+
+    def aims(self, given: Examples) -> Vector:
+        """Return the places of the grades, less their mean."""
+        return given.codes - np.average(given.codes, weights=given.weights)
+
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the game of each soft margin."""
+        better, worse, weights = _risk(given).pairs()
+        check_written(better.size, matrix.n)
+        A = PairMatrix(matrix.toarray(), better, worse)
+        return [Game(A, weighted(f, weights)) for f in grid]
+
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return 0 if there are no pairs, or all rows are equal."""
+        try:
+            _risk(part)
+        except InputError:  # no pairs
+            return 0.0
+        return None if is_varied else 0.0
+
+
+def _errors(held: Array, given: Examples) -> list[float]:
+    """Return the share of pairs that are out of order, for each fraction."""
+    return list(map(_risk(given).disagreement, held))
 
 
 def _queries(groups: Any, y: Any) -> Whole:
