@@ -1,4 +1,4 @@
-"""What the three estimators share: parameters, the held-out share, stages."""
+"""The base of the functional estimators: parameters, the held-out share, stages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import takes_missing, threads, weak_learner
-from relaxboost.estimators.options import options_of, with_options
+from relaxboost.estimators.choices import (
+    options_of,
+    takes_missing,
+    threads,
+    weak_learner,
+    with_options,
+)
 from relaxboost.estimators.tables import TableEstimator, read_weights
-from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
-from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
+from relaxboost.functional import Algorithm, Boosted, BoostState, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
 
 
@@ -48,11 +52,11 @@ class LearnerEstimator(TableEstimator):
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
+class FunctionalGradientEstimator(LearnerEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss where none is given."""
+    """The name of the loss if none is given."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -75,14 +79,14 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
-            for one, given in (("loss", self._loss), ("learner", self.learner)):
-                found |= {f"{one}__{name}": v for name, v in options_of(one, given).items()}
+            for part, given in (("loss", self._loss), ("learner", self.learner)):
+                found |= {f"{part}__{name}": v for name, v in options_of(part, given).items()}
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; ``learner__max_depth`` is an option of the learner, ``loss__q`` of loss.
+        """Set parameters, also options such as ``learner__max_depth`` and ``loss__q``.
 
-        A name with an option becomes an object, ``"quantile"`` with ``loss__q=0.9`` the loss
+        A name with an option becomes an object: ``"quantile"`` with ``loss__q=0.9`` becomes
         ``Quantile(0.9)``. Returns the estimator.
         """
         changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
@@ -92,10 +96,10 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
             if name and parameter in changes and not hasattr(given, "get_params"):
                 changes[parameter][name] = params.pop(key)
         super().set_params(**params)
-        for one, options in changes.items():
+        for part, options in changes.items():
             if options:
-                given = self._loss if one == "loss" else self.learner
-                setattr(self, one, with_options(one, given, options))
+                given = self._loss if part == "loss" else self.learner
+                setattr(self, part, with_options(part, given, options))
         return self
 
     @property
@@ -121,7 +125,6 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         check_consistent_length(X_val, y_val, sample_weight_val)
         return Held(X_val, y_val, None, sample_weight_val)
 
-    @with_callbacks
     def _boost(
         self,
         X: Array,
@@ -149,32 +152,35 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         most = threads(self.n_jobs)
         if getattr(learner, "n_jobs", most) is None:
             learner = with_options("learner", learner, {"n_jobs": most})
-        watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
-        try:
-            with at_most(most):
-                boosted = boost(
-                    X,
-                    risk,
-                    learner,
-                    algorithm=self._algorithm(risk, scale, held is not None),
-                    stopping=Stopping(
-                        max_rounds=self.max_rounds,
-                        max_learners=self.max_learners,
-                        patience=patience,
-                        validation=held,
-                        callback=watcher,
-                    ),
-                    warm_start=before,
-                    seed=seed,
-                )
-            # The state for a warm start has arrays as long as the training set.
-            self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
-            self.n_iter_, self._seed = self.boosted_.rounds, drawn
-        finally:
-            watcher.end()
+        with at_most(most):
+            boosted = boost(
+                X,
+                risk,
+                learner,
+                algorithm=self._algorithm(risk, scale, held is not None),
+                stopping=Stopping(
+                    max_rounds=self.max_rounds,
+                    max_learners=self.max_learners,
+                    patience=patience,
+                    validation=held,
+                    callback=self._report,
+                ),
+                warm_start=before,
+                seed=seed,
+            )
+        # The state for a warm start has arrays as long as the training set.
+        self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
+        self.n_iter_ = self.boosted_.rounds
+        self._seed = drawn
+
+    def _report(self, state: BoostState) -> None:
+        """Print the risk of a round, if `verbose` asks for this round."""
+        every = max(1, self.max_rounds // 10) if self.verbose == 1 else 1
+        if self.verbose and state.round % every == 0:
+            print(f"round {state.round}: risk {state.value:.6g}")
 
     def _seeded(self, is_warm: bool) -> int:
-        """Return the seed of the split; a warm start splits the data as the fit before did."""
+        """Return the seed of the split; a warm start splits the data like the fit before."""
         if is_warm:
             return self._seed
         if isinstance(self.random_state, Integral):
@@ -182,36 +188,37 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _before(self) -> Boosted | None:
-        """Return the run to go on with, None without a warm start."""
+        """Return the run that a warm start continues, or None."""
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True goes on with a fit that had it too, since others do not keep what "
-                "it needs; fit anew with warm_start=True from the start"
+                "warm_start=True continues a fit, and only a fit with warm_start=True keeps the "
+                "state for that; fit from the beginning with warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
-                f"max_rounds={self.max_rounds} counts the {before.rounds} rounds of the fit that "
-                "warm_start=True goes on with; raise it"
+                f"max_rounds={self.max_rounds} includes the {before.rounds} rounds of the fit that "
+                "warm_start=True continues; raise max_rounds"
             )
         return before
 
     def _made(self) -> Algorithm:
-        """Return the algorithm; by default leaves refitted, and residuals where there are none."""
+        """Return the algorithm, by default "refitted" for learners with leaves, else "residual"."""
         if self.algorithm is not None:
             return algorithm_of(self.algorithm)
         return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
 
     def _step(self, risk: Risk) -> Any:
-        """Return the step, by name where it is the default."""
+        """Return the step, or the name of the default step."""
         made = self._made().filled(step=self.step)
-        learner = weak_learner(self.learner)
-        return made.default_step(risk, learner) if made.step is None else made.step
+        if made.step is not None:
+            return made.step
+        return made.default_step(risk, weak_learner(self.learner))
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the algorithm, with the options of the estimator where it leaves them open."""
+        """Return the algorithm, with options of the estimator for those that it leaves open."""
         usual = "best" if watched else "last"
         if self._step(risk) == "1/sqrt(t)":
             usual = "average"
@@ -223,7 +230,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
-        """Return the rows to train on and those to watch."""
+        """Return the rows to train on and the rows held out."""
         part = share("validation_fraction", self.validation_fraction)
         kind: Any = ShuffleSplit
         if loss.task == "ranking":
@@ -241,9 +248,9 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in what all splits lowered squared errors by, shape (d,).
+        """The share of each feature in the reduction of squared errors by all splits, shape (d,).
 
-        An AttributeError says where weak learners have none.
+        It raises an AttributeError for weak learners without splits.
         """
         check_is_fitted(self)
         try:
@@ -256,11 +263,11 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return scores as the interface has them, given f."""
+        """Return the scores that the estimator shows, from the values of f."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Return predictions, given scores."""
+        """Return predictions from scores."""
         return scores
 
     def _decided(self, X: Any) -> Array:
@@ -286,8 +293,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
 
-        They are those of the means of f_1..f_t where the iterate is "average", and else of f_t,
-        also for rounds after the best.
+        They use the mean of f_1, ..., f_t if the iterate is "average", and f_t otherwise, also in
+        rounds after the best.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

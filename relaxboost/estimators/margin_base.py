@@ -92,11 +92,11 @@ class MarginBoost(TableEstimator):
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
+        if held is None and calibrates and self.folds is not None and not path.is_stopped:
+            held, _ = path.held_out(given, grid, self.folds)
         if path.is_stopped:
             self._warn("interrupted, so that the votes are not calibrated")
             return None
-        if held is None and calibrates and self.folds is not None:
-            held, _ = path.held_out(given, grid, self.folds)
         return None if held is None else held[: len(grid)]
 
     def _starts(self, games: int) -> list[Solution | None]:

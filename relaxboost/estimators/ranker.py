@@ -1,4 +1,4 @@
-"""The ranker."""
+"""Ranking by functional gradients."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from relaxboost.functional import RankingHinge
 class FunctionalGradientRanker(FunctionalGradientEstimator):
     """Ranking of the documents of each query, by boosting the hinge on pairs.
 
-    `fit` and `score` need `groups`, the query of each document. In scikit-learn's searches and
-    cross-validation they get them by metadata routing: ``set_config(enable_metadata_routing=True)``
+    `fit` and `score` need `groups`, the query of each document. Searches and cross-validation of
+    scikit-learn pass groups on by metadata routing: ``set_config(enable_metadata_routing=True)``
     and ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
     ----------
     loss : str or Loss, optional
-        "ranking-hinge", the default, or ``RankingHinge("queries")``, where queries count alike.
+        "ranking-hinge", the default, or ``RankingHinge("queries")``, which weighs queries alike.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
@@ -31,9 +31,9 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     Attributes
     ----------
     boosted_ : Boosted
-        What `boost` returned.
+        The result of `boost`.
     n_iter_ : int
-        Rounds.
+        The number of rounds.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -61,8 +61,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
         Parameters
         ----------
-        X : array of shape (N, d)
-            Finite numbers.
+        X : array or frame of shape (N, d)
+            Finite numbers; nan for a missing value if the learner takes missing values.
         y : array of shape (N,)
             Grades, higher the better.
         groups : array of shape (N,)
@@ -70,7 +70,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         sample_weight : array of shape (N,), optional
             At least 0; a pair weighs the product of its two.
         X_val, y_val, groups_val : arrays, optional
-            A validation set of one's own, of the same features.
+            A validation set with the same features, instead of queries held out.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
+        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
         if not isinstance(loss, RankingHinge):
@@ -111,7 +111,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, the query of each document; zeros if there is one query only"
+            "a ranker needs groups, the query of each document; give zeros if there is one query"
         )
     if len(X) < 2:
         raise InputError("a ranker needs pairs of documents, got one sample only; add others")
