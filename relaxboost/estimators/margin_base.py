@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,9 +21,6 @@ from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
 
-FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-"""The fractions that "auto" chooses from; no fixed fraction is as good (docs/benchmarks.md)."""
-
 
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
@@ -34,6 +31,8 @@ class MarginBoost(TableEstimator):
     """
 
     takes_categories = True
+    usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    """The fractions that "auto" chooses from; no fixed fraction is as good (docs/benchmarks.md)."""
 
     _: KW_ONLY
     hypotheses: Any = "stumps"
@@ -49,10 +48,12 @@ class MarginBoost(TableEstimator):
         positive("tol", self.tol)
         threads(self.n_jobs)
         if self.folds is not None and count("folds", self.folds) < 2:
-            raise InputError("folds must be at least 2, to hold one out; or None")
+            raise InputError(
+                f"folds must be at least 2, or None to hold nothing out, got {self.folds!r}"
+            )
         Z, y = self._read_pair(X, y)
         if self.for_labels is not None and len(Z) < 2:
-            raise InputError("there is one sample only; give more")
+            raise InputError("X has one sample only; give at least two")
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
@@ -69,7 +70,8 @@ class MarginBoost(TableEstimator):
     def _shares(self, fraction: Any) -> list[Any]:
         """Return the soft margin of a fraction, or those to choose from, the softest first."""
         is_auto = self._is_auto("fraction", fraction)
-        return [Capped(fraction=x) for x in (reversed(FRACTIONS) if is_auto else [fraction])]
+        fractions = reversed(self.usual_fractions) if is_auto else [fraction]
+        return [Capped(fraction=x) for x in fractions]
 
     def _learn(self, rule: Games, choice: Choice, given: Examples, calibrates: bool) -> Any:
         """Choose, and solve the games down to the choice; return the held-out votes of each stage.
@@ -100,7 +102,7 @@ class MarginBoost(TableEstimator):
         return None if held is None else held[: len(grid)]
 
     def _starts(self, games: int) -> list[Solution | None]:
-        """Return the solutions to start from, if a warm start has as many."""
+        """Return the solutions of the last fit for a warm start of as many games, or None each."""
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
@@ -145,7 +147,7 @@ class MarginBoost(TableEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_solutions"):
             raise AttributeError(
-                f"a pickle keeps no training data, and so no {name}; ask for it before pickling"
+                f"a pickle keeps no training data, and therefore no {name}; use it before pickling"
             )
         return self._solutions
 

@@ -11,23 +11,22 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
-_RARE = 10.0
-"""A category of this weight has its share of +1 drawn half the way to that of all."""
-_SHOWN = 6
-"""How many categories are named."""
+WEIGHT_OF_MEAN = 10.0
+"""The share of +1 of a category is averaged with the share of all examples, at this weight."""
+MAX_NAMED_CATEGORIES = 6
 
 
 @dataclass(frozen=True)
 class CutColumns:
-    """What stumps cut in one game: a column for each feature, two where values are missing.
+    """The columns that stumps cut in one game: one a feature, or two if values are missing.
 
-    Missing values are below all others in the first and above them in the second, so that a stump
-    of the one sends them left and a stump of the other right. Half of each sends them nowhere,
-    and its edge, the mean of theirs, is never the best. Where none was missing in training they
-    are nan, at which a stump is 0.
+    Missing values are below all others in the first column and above them in the second. A stump of
+    the first column sends them left, and a stump of the second right. A stump that ignores them is
+    half of each, and its edge is the mean of both, which is never the best. If no value was missing
+    in training, a missing value later is nan, and a stump is 0 there.
 
-    Categories are numbered by their share of +1, rare ones drawn to that of all, so that a cut
-    between them is a subset. One that training had no example of is missing.
+    Categories are numbered by their share of +1, so that a cut between them is a subset. A category
+    without training examples counts as missing.
     """
 
     table: Features
@@ -36,10 +35,10 @@ class CutColumns:
     source: Whole
     """The feature of each column."""
     low: Vector
-    """Its smallest and its largest value, where there are two columns; else infinite."""
+    """The smallest and the largest value of a feature with two columns; otherwise infinite."""
     high: Vector
     fill: Vector
-    """What stands for a missing value; nan where there was none."""
+    """The number that stands for a missing value; nan if none was missing in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
@@ -53,10 +52,12 @@ class CutColumns:
             known = x[~np.isnan(x)]
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
-            elif known.size == 0:  # as folds may have it: constant
+            elif known.size == 0:
+                # The training part of a fold may have only missing values: a constant column.
                 made.append((f, 0.0, 0.0, 0.0))
             else:
-                low, high = float(known.min()), float(known.max())
+                low = float(known.min())
+                high = float(known.max())
                 away = max(1.0, high - low, abs(low), abs(high))
                 below, above = np.nan_to_num([low - away, high + away])  # not infinite
                 made += [(f, low, high, below), (f, low, high, above)]
@@ -64,32 +65,41 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns for rows as `Features.numbers` makes them."""
+        """Return the columns for rows as the reader returns them."""
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return what a stump, or its negative, says: "age > 30 or missing", "job in {a, b}"."""
-        c, t = stump.feature, stump.threshold
-        f = int(self.source[c])
-        name, levels, rank = self.table.names[f], self.table.levels[f], self.ranks[f]
-        below = self.fill[c] < self.low[c]  # where missing values are; False for nan
-        above = self.fill[c] > self.high[c]
-        if (below and t < self.low[c]) or (above and t >= self.high[c]):
-            return f"{name} is {'known' if bool(below) == above_it else 'missing'}"
+        """Return a stump, or its negative, in words: "age > 30 or missing", "job in {a, b}"."""
+        c = stump.feature
+        name = self.table.names[int(self.source[c])]
+        # Whether missing values are below or above all others; neither if none were missing.
+        is_below = bool(self.fill[c] < self.low[c])
+        is_above = bool(self.fill[c] > self.high[c])
+        if is_below and stump.threshold < self.low[c]:
+            return f"{name} is {'known' if above_it else 'missing'}"
+        if is_above and stump.threshold >= self.high[c]:
+            return f"{name} is {'missing' if above_it else 'known'}"
+        text = f"{name} {self._condition(stump, above_it)}"
+        return text + " or missing" * (is_above if above_it else is_below)
+
+    def _condition(self, stump: StumpColumn, above_it: bool) -> str:
+        """Return the side of a threshold, or the categories of this side."""
+        f = int(self.source[stump.feature])
+        levels = self.table.levels[f]
+        rank = self.ranks[f]
         if levels is None or rank is None:
-            text = f"{name} {'>' if above_it else '<='} {stump.shown}"
-        else:
-            inside = rank > t if above_it else rank <= t
-            chosen = [str(v) for v, one in zip(levels, inside.tolist(), strict=True) if one]
-            more = f", and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
-            text = f"{name} in {{{', '.join(chosen[:_SHOWN])}{more}}}"
-        return text + " or missing" * bool(above if above_it else below)
+            return f"{'>' if above_it else '<='} {stump.shown}"
+        inside = rank > stump.threshold if above_it else rank <= stump.threshold
+        chosen = [str(v) for v, is_in in zip(levels, inside.tolist(), strict=True) if is_in]
+        named = ", ".join(chosen[:MAX_NAMED_CATEGORIES])
+        more = len(chosen) - MAX_NAMED_CATEGORIES
+        return f"in {{{named}, and {more} more}}" if more > 0 else f"in {{{named}}}"
 
 
 class SubsetStumps(StumpMatrix):
-    """All stumps of the columns of a frame, those of categories as `CutColumns` orders them."""
+    """All stumps of the columns of a frame, with categories in the order of `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)
@@ -106,10 +116,11 @@ class SubsetStumps(StumpMatrix):
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
     """Return the places of the categories by their share of +1; nan for those without examples."""
     known = ~np.isnan(codes)
-    at, s = codes[known].astype(np.int64), weights[known]
+    at = codes[known].astype(np.int64)
+    s = weights[known]
     total = np.bincount(at, s, levels)
     mean = float(s @ signs[known]) / max(float(s.sum()), 1e-300)
-    score = np.bincount(at, s * (signs[known] - mean), levels) / (total + _RARE)
+    score = np.bincount(at, s * (signs[known] - mean), levels) / (total + WEIGHT_OF_MEAN)
     order = np.flatnonzero(total > 0.0)
     order = order[np.argsort(score[order], kind="stable")]
     ranks = np.full(levels, np.nan)

@@ -23,7 +23,7 @@ from relaxboost.solvers.solve import solve
 from relaxboost.solvers.warm_start import Relay
 
 CUTS_OF_WRITTEN_GAMES = 32
-"""How many cuts of a feature are in games that are written down entry by entry."""
+"""The number of cuts of a feature in games that are written down entry by entry."""
 
 Played = list[tuple[Voter, Solution]]
 """The combined hypothesis and the solution of each game of a path."""

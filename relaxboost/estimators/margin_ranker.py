@@ -1,4 +1,4 @@
-"""A ranker of the largest soft margin over pairs."""
+"""Ranking with the largest soft margin over pairs."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from relaxboost.matrices.pairs import PairMatrix
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRanker(ScoreBoost):
-    """Votes that put the better of two documents of a query first, by the largest soft margin.
+    """Votes that order the documents of each query with the largest soft margin over pairs.
 
-    The margin of a pair is half of what the votes differ by, in [−1, 1].
+    The margin of a pair is half the difference of the votes, in [−1, 1].
 
     Parameters
     ----------
     fraction : "auto" or float
-        As for `MarginBoostClassifier`, of the pairs; chosen by the pairs that are out of order.
+        The share of the pairs whose margins count. "auto" chooses it by the pairs out of order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
-        As for `MarginBoostClassifier`. Whole queries are held out, or documents where there are
-        fewer queries than folds; nothing is calibrated.
+        As for `MarginBoostClassifier`. Whole queries are held out, or documents if there are fewer
+        queries than folds; nothing is calibrated.
 
     Attributes
     ----------
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
         As for `MarginBoostClassifier`; the rows of the game are the pairs.
     hardest_ : array of shape (P, 2)
-        The pairs of rows, the better first, with the lowest margins, lowest first; equal rows of
-        a query are one, the first.
+        The pairs of rows with the lowest margins, lowest first. The better row of a pair comes
+        first. Equal rows of a query are merged into the first of them.
     fraction_, cv_errors_
         With "auto".
 
@@ -66,7 +66,7 @@ class MarginBoostRanker(ScoreBoost):
         y : array of shape (N,)
             Grades, higher the better.
         groups : array of shape (N,), optional
-            The query of each document, ids of any kind in any order; without, there is one.
+            The query of each document, ids of any kind in any order; by default one query.
         sample_weight : array of shape (N,), optional
             At least 0; a pair weighs the product of its two. Whole weights are copies.
 
@@ -90,8 +90,9 @@ class MarginBoostRanker(ScoreBoost):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
-        F, y = self.predict(X), column_or_1d(y)
+        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
+        F = self.predict(X)
+        y = column_or_1d(y)
         risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
         return 1.0 - float(risk.disagreement(F))
 
@@ -133,7 +134,9 @@ def _queries(groups: Any, y: Any) -> Whole:
     try:
         return np.unique(groups, return_inverse=True)[1]
     except TypeError as error:
-        raise InputError(f"groups must be ids of one kind, none missing: {error}") from None
+        raise InputError(
+            f"groups must be ids of one kind, and none may be missing: {error}"
+        ) from None
 
 
 def _risk(given: Examples) -> Any:

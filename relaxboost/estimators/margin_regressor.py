@@ -1,10 +1,10 @@
-"""A regressor of the least soft residuals, by the game of the soft margin."""
+"""Regression with the smallest soft residuals, as a game of the soft margin."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,26 +20,26 @@ from relaxboost.game import Game, Solution
 from relaxboost.game.domains import Simplex
 from relaxboost.relaxations import Capped
 
-RADII = (0.25, 0.5, 1.0, 2.0, 4.0)
-
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """Votes whose largest residuals are as small as can be: epsilon-insensitive margins.
+    """Votes with the smallest mean of the largest residuals: epsilon-insensitive margins.
 
     F(x) = c + R Σ w_j h_j(x), ‖w‖_1 <= `radius`, with c the middle and R half the range of y,
-    minimises the mean of the share `fraction` of |y − F(x)| that is largest. `error_` brackets the
-    least there is. It is the soft margin of two rows for each example, ±(y − F(x)): the lowest k of
-    these 2N numbers, k <= N, are the k largest residuals, negated. The constant y goes into every
-    column, which a mixture leaves as it is; so the game is one of `Simplex`, over ±h_j and ±1.
+    minimises the mean of the largest |y − F(x)|, of the share `fraction` of the examples. `error_`
+    brackets the optimum. It is the soft margin of two rows for each example, ±(y − F(x)): the
+    lowest k of these 2N numbers, k <= N, are the k largest residuals, negated. Every column
+    includes y, which a mixture of columns does not change. The game is therefore over `Simplex`,
+    with the columns of ±h_j and ±1.
 
     Parameters
     ----------
     fraction : float
-        Of the examples, in (0, 1]: 1 is the mean absolute error, little the largest residual.
+        The share of the examples, in (0, 1]: 1 gives the mean absolute error, and a small fraction
+        the largest residual.
     radius : "auto" or float
-        How far votes may reach, in half ranges of y, > 0. "auto" chooses one of 0.25, 0.5, 1, 2, 4
-        by the mean absolute error on `folds`; of equals the smallest.
+        The largest distance of votes from the middle, in half ranges of y, > 0. "auto" chooses
+        among 0.25, 0.5, 1, 2 and 4 by the mean absolute error on `folds`; of equals the smallest.
     hypotheses : "stumps" or callable
         Stumps of at most 32 cuts a feature, or a function of (X, y), y all +1, that returns
         a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
@@ -51,15 +51,15 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     Attributes
     ----------
     error_ : array (lower, upper)
-        Of the least mean of the largest residuals.
+        The bracket of the smallest mean of the largest residuals.
     epsilon_ : float
-        Half the width of the tube: what is inside counts no more than what is on its border.
+        Half the width of the tube: residuals inside count as much as residuals on its border.
     radius_, cv_errors_
         The radius, and with "auto" the mean absolute errors by radius.
     margin_, certificate_, game_
         The bracket of the game, its proof and the game itself: `error_` / −R(1 + radius_).
     hardest_ : array
-        The rows outside of the tube, the largest residuals first.
+        The rows outside the tube, the largest residuals first.
     hypotheses_, feature_importances_, n_features_in_, feature_names_in_
         As for `MarginBoostClassifier`; weights in units of y.
 
@@ -70,6 +70,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     """
 
     for_labels = "for labels use MarginBoostClassifier"
+
+    usual_radii: ClassVar = (0.25, 0.5, 1.0, 2.0, 4.0)
 
     fraction: Any = 0.5
     radius: Any = "auto"
@@ -94,7 +96,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         """
         Capped(fraction=self.fraction)  # raises an InputError if the fraction does not fit
         is_auto = self._is_auto("radius", self.radius)
-        grid = list(RADII) if is_auto else [positive("radius", self.radius)]
+        grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
         Z, y, weights = self._checked(X, y, sample_weight)
         rows = np.flatnonzero(weights > 0.0)
         values, codes = np.unique(y, return_inverse=True)
