@@ -79,17 +79,7 @@ class MarginBoost(TableEstimator):
         The votes have the shape (stages, examples[, classes]). They are None if none were held out.
         """
         path = Path(rule, self.tol, self.time_limit, self.n_jobs, self.verbose)
-        grid = choice.grid
-        held = None
-        if len(grid) > 1:
-            held, is_whole = path.held_out(given, grid, self.folds or 0)
-            best, self.cv_errors_ = choice.best(held, given)
-            setattr(self, f"{choice.name}_", choice.values[best])
-            grid = grid[: best + 1]
-            if not is_whole:
-                self._warn(
-                    f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
-                )
+        grid, held = self._choose(path, choice, given) if choice.is_open else (choice.grid, None)
         played = path.solve(given, grid, self._starts(len(rule.targets)))
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
@@ -101,13 +91,23 @@ class MarginBoost(TableEstimator):
             return None
         return None if held is None else held[: len(grid)]
 
+    def _choose(self, path: Path, choice: Choice, given: Examples) -> tuple[list[Any], Array]:
+        """Return the grid down to the best setting by held-out votes, and these votes."""
+        held, is_whole = path.held_out(given, choice.grid, self.folds or 0)
+        best, self.cv_errors_ = choice.best(held, given)
+        setattr(self, f"{choice.name}_", choice.values[best])
+        if not is_whole:
+            said = f"the {choice.name} was chosen from unfinished games; raise time_limit or tol"
+            self._warn(said, stacklevel=5)
+        return choice.grid[: best + 1], held
+
     def _starts(self, games: int) -> list[Solution | None]:
         """Return the solutions of the last fit for a warm start of as many games, or None each."""
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
-    def _warn(self, said: str) -> None:
-        warnings.warn(said, ConvergenceWarning, stacklevel=4)
+    def _warn(self, said: str, stacklevel: int = 4) -> None:
+        warnings.warn(said, ConvergenceWarning, stacklevel)
 
     def _describe(self, rule: Games, rows: Whole, went: Whole) -> None:
         """Set the attributes that describe the solutions, and warn of what the solutions lack."""

@@ -21,7 +21,7 @@ from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
 MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
-"""A certificate of a larger matrix holds its SHA-256 instead, 20 MB of text being enough."""
+"""A certificate of a larger matrix holds the SHA-256 of the matrix instead of its numbers."""
 
 COPIES_IN_A_FOLD = 2
 """A row is frequent if each fold has at least this number of copies on average."""

@@ -107,6 +107,11 @@ class Choice(NamedTuple):
     errors: Callable[[Array, Examples], list[float]]
     """From the held-out votes of all settings to their errors."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there are several settings to choose from."""
+        return len(self.grid) > 1
+
     def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
         """Return the place of the least error, the softest of equals, and the error of each."""
         errors = self.errors(held, given)

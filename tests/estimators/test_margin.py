@@ -97,14 +97,14 @@ def test_saved_certificates_are_checked_alone(tmp_path, monkeypatch, classes):
         text = (tmp_path / "proof.json").read_text()
         (tmp_path / "proof.json").write_text(text.replace('"1,', '"-1,', 1))  # another label
         assert subprocess.run(command, capture_output=True, check=False).returncode == 1
-    monkeypatch.setattr(margin_games, "INLINE", 100)
+    monkeypatch.setattr(margin_games, "MAX_NUMBERS_IN_CERTIFICATE", 100)
     fitted.fit(X, y, weights)
     for proved, game in zip(listed(fitted.certificate_), listed(fitted.game_), strict=True):
         proved.save(tmp_path / "short.json")
         assert not rb.check_certificate(tmp_path / "short.json")
         assert rb.check_certificate(tmp_path / "short.json", game.matrix)
     for name in ("certificate_", "game_"):
-        with pytest.raises(AttributeError, match=f"no {name}; ask for it before"):
+        with pytest.raises(AttributeError, match=f"no {name}; use it before"):
             getattr(pickle.loads(pickle.dumps(fitted)), name)
 
 
@@ -400,5 +400,5 @@ def test_pickles_hold_no_training_data():
     assert len(held) < 40_000 < X.nbytes / 10
     again = pickle.loads(held)
     assert np.array_equal(again.predict(X), fitted.predict(X))
-    with pytest.raises(AttributeError, match="ask for it before"):
+    with pytest.raises(AttributeError, match="use it before"):
         again.certificate_  # noqa: B018

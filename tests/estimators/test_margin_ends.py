@@ -46,7 +46,7 @@ TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
     ],
 )
 def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
-    monkeypatch.setattr("relaxboost.estimators.margin_base.solve", None)
+    monkeypatch.setattr("relaxboost.estimators.margin_paths.solve", None)
     with pytest.raises(rb.InputError, match=said):
         MarginBoostClassifier(**options).fit(*data)
 

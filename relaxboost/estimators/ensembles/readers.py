@@ -1,7 +1,7 @@
-"""How ensembles of scikit-learn and of this package are read: names, weights, predictions, ...
+"""The readers of ensembles of scikit-learn and of this package.
 
-Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, 1 of
-two, and returns what `members.Members` is made of.
+Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, which
+is 1 for two classes. It returns the arguments of `members.Members`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as the members of an ensemble were given it: an array, without column names."""
+    """Return X as the ensemble gives it to its members: an array, without column names."""
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
@@ -38,11 +38,11 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
     """Read the votes of SAMME."""
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
-            "this AdaBoostClassifier was fitted with SAMME.R, which adds up log-probabilities and "
-            "has no weights; fit it with algorithm='SAMME'"
+            "this AdaBoostClassifier was fitted with SAMME.R, which adds log-probabilities without "
+            "weights; fit it with algorithm='SAMME'"
         )
     members = estimator.estimators_
-    # Where boosting stopped early there are weights without an estimator.
+    # If boosting stopped early, some weights have no estimator.
     weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
     return {
         "names": _numbered(members),
@@ -53,11 +53,12 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
-    total, more = np.sum(estimator.estimator_weights_), len(estimator.classes_) - 2
-    if more:  # a vote is 1 for its class, and −1 shared by the others
+    total = np.sum(estimator.estimator_weights_)
+    more = len(estimator.classes_) - 2
+    if more:  # a vote is 1 for its class, and the other classes share −1
         share = estimator.decision_function(X)[:, k]
         return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
-    # What one member alone decides: ±1, or ±2 since scikit-learn counts both classes.
+    # The decision of one member: ±1, or ±2 in versions of scikit-learn that count both classes.
     unit = abs(float(next(estimator.staged_decision_function(X))[0]))
     return estimator.decision_function(X) * (total / unit)
 
@@ -133,14 +134,15 @@ def _stages(estimator: Any, k: int, X: Any) -> Any:
     scikit-learn has leaf values under private names only. A difference of two decisions has been
     rounded in proportion to the decisions, so that a stage without effect would leave noise.
     """
-    decisions = _columns([column(lambda F: F, k, F) for F in estimator.staged_decision_function(X)])
+    staged = estimator.staged_decision_function(X)
+    decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
     noise = np.spacing(np.abs(decisions).max()) * 2**10
     added = np.diff(decisions, axis=1, prepend=0.0)
     return np.round(added / noise) * noise
 
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each tree; of more than two classes, −1 is the rest."""
+    """Read p(+1) − p(−1) of each tree; −1 is the rest if there are more than two classes."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -177,22 +179,24 @@ def bagging(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _bagged(members: Any, features: Any, classes: int, k: int, X: Any) -> Any:
-    X, pairs = _plain(X), zip(members, features, strict=True)
+    X = _plain(X)
+    pairs = zip(members, features, strict=True)
     return _columns([_bag(e, classes, k, X[:, f]) for e, f in pairs])
 
 
 def _bag(member: Any, classes: int, k: int, X: Any) -> Any:
-    """Return what a bagged member, fitted on the numbers of the classes, contributes."""
+    """Return the predictions of a bagged member, which was fitted on the numbers of the classes."""
     if not hasattr(member, "predict_proba"):
         return np.where(member.predict(X) == k, 1.0, -1.0)
+    # The sample of a member may have had fewer classes.
     proba = np.zeros((X.shape[0], classes))
     proba[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
-    return _difference(proba, k)  # its sample may have had fewer classes
+    return _difference(proba, k)
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
     """Read votes, or p(+1) − p(−1) for soft voting."""
-    # What was dropped is still named, by the word "drop".
+    # A dropped member is still listed, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
     weights = np.ones(len(members))
@@ -220,7 +224,7 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _hard(members: Any, k: int, X: Any) -> Any:
-    # Members were fitted on the numbers of the classes, and on X as it is.
+    # Members were fitted on the numbers of the classes, and on X without changes.
     return _columns([np.where(e.predict(X) == k, 1.0, -1.0) for e in members])
 
 
@@ -229,7 +233,7 @@ def _soft(members: Any, k: int, X: Any) -> Any:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the hypotheses of a functional booster; of two outputs their difference, of more one."""
+    """Read the hypotheses of a functional booster: one output, or the difference of two outputs."""
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
@@ -257,12 +261,12 @@ def _score(outputs: Any, k: int) -> Any:
 
 
 def margin(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
+    """Read the votes of a margin booster, but not its labels, which use calibrated log odds."""
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(
-            f"this {type(estimator).__name__} has no vote, since none beats none; fit it with a "
-            "larger fraction, at most 1, or on other features"
+            f"this {type(estimator).__name__} has no vote, because no vote raises the margin; fit "
+            "it with a larger fraction, at most 1, or on other features"
         )
     named = [
         voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"
