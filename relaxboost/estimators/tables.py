@@ -200,7 +200,10 @@ def first_word(X: Any) -> tuple[Any, Any] | None:
     for name, x in columns:
         try:
             np.asarray(x, dtype=np.float64)
+            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy makes doubles of times
         except (TypeError, ValueError):
+            is_odd = True
+        if is_odd:
             return name, next((v for v in list(x) if v is not None and not _is_number(v)), None)
     return None
 

@@ -22,7 +22,6 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OutputCodeClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import relaxboost as rb
 from relaxboost.certificates import check
@@ -38,21 +37,6 @@ def noisy(m=80, features=4, seed=0, flip=0.1):
     X = rng.normal(size=(m, features))
     wrong = rng.random(m) < flip
     return X, np.where((X[:, 0] + X[:, 1] > 0) ^ wrong, "yes", "no"), wrong
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        MarginBoostClassifier(fraction=0.1, folds=2),
-        MarginBoostClassifierCV(fractions=(0.1, 0.4), folds=2),
-    ],
-)
-def test_scikit_learn_checks(estimator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(estimator, on_fail=None)
-    bad = {r["check_name"] for r in results if r["status"] != "passed"}
-    assert bad <= {"check_array_api_input"}, bad  # which needs SCIPY_ARRAY_API
 
 
 def test_the_margin_is_that_of_the_game():
