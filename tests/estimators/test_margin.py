@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import warnings
-from fractions import Fraction
 from functools import partial
 from itertools import combinations
 from math import factorial
@@ -26,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 import relaxboost as rb
 from relaxboost.certificates import check
 from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV, margin_games
-from relaxboost.estimators.margin_games import Examples, weighted
+from relaxboost.estimators.margin_games import Examples
 
 FEW = partial(rb.matrices.stumps, max_cuts=8)
 
@@ -128,21 +127,42 @@ def test_whole_weights_are_copies(estimator):
 
 @pytest.mark.parametrize("f", [rb.Capped(fraction=0.3), rb.Capped(fraction=0.6), rb.KLPenalty(0.7)])
 def test_weighted_games_have_the_value_of_copies(f):
-    """By another solver, on games of their own: no merging is involved."""
-    rng = np.random.default_rng(3)
-    A, copies = rng.uniform(-0.5, 1, size=(8, 5)), np.array([1, 2, 1, 3, 1, 1, 4, 2])
-    few = rb.reference(rb.Game(A, weighted(f, copies.astype(float))))
-    many = rb.reference(rb.Game(A.repeat(copies, axis=0), f))
-    assert few.lower > 0.1
-    assert (few.lower + few.upper) / 2 == pytest.approx((many.lower + many.upper) / 2, abs=1e-6)
+    """By another solver, on the game of the copies written down."""
+    X, y, _ = noisy(m=30)
+    copies = np.random.default_rng(3).integers(1, 5, size=30)
+    lower, upper = (
+        MarginBoostClassifier(f, hypotheses=FEW, tol=1e-6, folds=None).fit(X, y, copies).margin_
+    )
+    A = FEW(X, np.where(y == "yes", 1, -1)).toarray().repeat(copies, axis=0)
+    best = rb.reference(rb.Game(A, f))
+    assert best.lower > 0.01
+    assert best.lower - 1e-6 <= upper
+    assert lower <= best.upper + 1e-6
 
 
-def test_weights_by_hand():
-    """Of weights 1 and 3 half is two: caps 1/2 and, for three copies of 1/2 each, none."""
-    caps = weighted(rb.Capped(fraction=0.5), np.array([1.0, 3.0])).caps
-    assert caps == (Fraction(1, 2), 1)
-    assert weighted(rb.Capped(fraction=0.5), np.array([3.0, 3.0])) == rb.Capped(k=1)
-    assert weighted(rb.Capped(fraction=1), np.array([3.0, 3.0])) == rb.Capped(k=2)
+def test_classes_of_other_sizes_have_half_of_the_weight_in_their_game():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:120], y[:120]
+    fitted = MarginBoostClassifier(fraction=0.3, tol=1e-6, folds=None).fit(X, y)
+    for k, (lower, upper) in enumerate(fitted.margin_):
+        balanced = MarginBoostClassifier(
+            fraction=0.3, tol=1e-6, folds=None, class_weight="balanced"
+        ).fit(X, y == k)
+        assert lower <= balanced.margin_[1] + 1e-9
+        assert balanced.margin_[0] <= upper + 1e-9
+
+
+def test_probabilities_never_fall_with_the_votes():
+    """Held-out votes on noise may fall with the share of +1; then probabilities are constant."""
+    constant = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(24, 2))
+        fitted = MarginBoostClassifier(fraction=0.7, folds=4).fit(X, rng.random(24) < 0.5)
+        P = fitted.predict_proba(X)[:, 1][np.argsort(fitted.votes(X))]
+        assert (np.diff(P) >= -1e-12).all()
+        constant += np.ptp(P) < 1e-12
+    assert constant >= 1
 
 
 def test_equal_rows_are_held_out_together():
