@@ -128,6 +128,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
                 f"calibration_fraction={part} of {len(y)} sample holds out all of them; give more "
                 "examples, so that some remain to train on"
             )
+        # The smallest rank whose probability among held + 1 exchangeable values suffices.
         rank = math.ceil((held + 1) * coverage)
         random = check_random_state(self.random_state)
         order = random.permutation(len(y))
@@ -145,6 +146,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T
+        # How far each example held out is outside its band; negative if it is inside.
         outside = np.maximum(low - y[out], y[out] - high)
         self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
         return self

@@ -93,6 +93,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         for key in list(params):
             parameter, _, name = key.partition("__")
             given = params.get(parameter, getattr(self, parameter, None))
+            # scikit-learn itself sets the parameters of its regressors.
             if name and parameter in changes and not hasattr(given, "get_params"):
                 changes[parameter][name] = params.pop(key)
         super().set_params(**params)
@@ -150,6 +151,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         risk = loss.bind(y, weights, groups=groups)
         learner = weak_learner(self.learner)
         most = threads(self.n_jobs)
+        # A learner with a number of threads keeps it.
         if getattr(learner, "n_jobs", most) is None:
             learner = with_options("learner", learner, {"n_jobs": most})
         with at_most(most):
@@ -220,6 +222,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
         """Return the algorithm, with options of the estimator for those that it leaves open."""
         usual = "best" if watched else "last"
+        # The theorems for these steps bound the risk of the mean of the iterates.
         if self._step(risk) == "1/sqrt(t)":
             usual = "average"
         return self._made().filled(
@@ -232,6 +235,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
         """Return the rows to train on and the rows held out."""
         part = share("validation_fraction", self.validation_fraction)
+        # Queries stay whole, and every class is held out in proportion.
         kind: Any = ShuffleSplit
         if loss.task == "ranking":
             kind = GroupShuffleSplit
@@ -278,6 +282,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         X = self._rows(X)
         total: Any = 0.0
         for t, F in self.boosted_.staged(X):
+            # `staged` yields f_t, and this estimator predicts by the mean.
             if self.boosted_.iterate == "average":
                 total = total + F
                 F = total / t

@@ -153,6 +153,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
         went = np.arange(rows.size)
+        # Merged examples make games smaller, and weights the same as copies to the bit.
         if all(takes_weights(f) for f in grid):
             given, went = given.merged()
         for at, f in enumerate(grid):
@@ -187,6 +188,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+        # Also true for nan, which a user's dict may contain.
         light = np.flatnonzero(~(total * factors > 0.0))
         if light.size:
             raise InputError(

@@ -50,6 +50,7 @@ class CutColumns:
             ranks.append(rank)
             x = _ranked(Z[:, f], rank)
             known = x[~np.isnan(x)]
+            # Without missing values one column suffices, and a later one counts as no vote.
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
             elif known.size == 0:
@@ -120,6 +121,7 @@ def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector
     s = weights[known]
     total = np.bincount(at, s, levels)
     mean = float(s @ signs[known]) / max(float(s.sum()), 1e-300)
+    # A rare category has a noisy share, which is drawn towards the share of all examples.
     score = np.bincount(at, s * (signs[known] - mean), levels) / (total + WEIGHT_OF_MEAN)
     order = np.flatnonzero(total > 0.0)
     order = order[np.argsort(score[order], kind="stable")]

@@ -62,10 +62,12 @@ class Examples(NamedTuple):
         will occur again. The other examples keep of them the weight that is left on average if each
         copy is held out once.
         """
+        # The unit that stays together: a group, or all copies of a row.
         unit: Any = self.groups
         if unit is None or np.unique(unit).size < count:
             unit = self._places()
         _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
+        # Deal the units of each class to the folds in turn, in random order.
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
@@ -182,6 +184,7 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
             f"{f!r} takes no weights of examples; leave sample_weight and class_weight out, or use "
             'relaxation="capped"'
         )
+    # Copies of an example share its prior probability.
     prior = [s / total for s in values]
     return replace(f, prior=tuple(prior[i] for i in at.tolist()))  # type: ignore[type-var]
 

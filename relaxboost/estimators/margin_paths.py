@@ -152,6 +152,7 @@ class Path:
         is_whole = True
         try:
             found = self._run(_fold, jobs)
+            # After Ctrl-C in another process there are fewer results than places.
             for ((test, _), k), (votes, is_done) in zip(places, found, strict=False):
                 if votes is None:
                     self.is_stopped = True
@@ -185,6 +186,7 @@ def _play(
     games = path.rule.games(given, k, grid, matrix)
     if start is not None and (games[0].n is None or start.game.n != games[0].n):
         start = None
+    # The optimum of a soft margin is near that of the next softer one.
     relay = Relay(start)
     solutions = list[Solution]()
     for game in games:
@@ -232,6 +234,7 @@ def _fold(
 ) -> tuple[Array | float | None, bool]:
     """Return votes on held-out rows, None after Ctrl-C, and whether the games were finished."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
+    # A part of the examples may have one class, or equal rows, and then there is no game.
     constant = path.rule.constant(part, k, is_varied)
     if constant is not None:
         return constant, True

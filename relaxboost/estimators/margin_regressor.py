@@ -119,7 +119,8 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         self._describe(rule, rows, went)
         scale = half * (1.0 + self.radius_)
         s = self._solutions[0]
-        self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)  # no residual is below 0
+        # The game is about negated residuals, and no residual is below 0.
+        self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)
         self.epsilon_ = max(0.0, -scale * s.gamma)
         return self
 
@@ -146,6 +147,7 @@ class ResidualGames(ScoreGames):
         f = weighted(Capped(fraction=self.fraction / 2), np.tile(given.weights, 2))
         games = list[Game]()
         for radius in grid:
+            # Divided by 1 + radius, the largest possible residual, entries are in [−1, 1].
             rest = (t - radius * np.column_stack([H, -H])) / (1.0 + radius)
             games.append(Game(np.clip(np.vstack([rest, -rest]), -1.0, 1.0), f, over=Simplex(1)))
         return games
@@ -157,6 +159,7 @@ class ResidualGames(ScoreGames):
         total = dict[int, float]()
         n = matrix.n + 1
         for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):
+            # Columns beyond n are the negated hypotheses.
             signed = c * setting * self.half * (1.0 if atom < n else -1.0)
             total[atom % n] = total.get(atom % n, 0.0) + signed
         offset = self.middle + total.pop(matrix.n, 0.0)

@@ -139,6 +139,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
         If an error is raised, also by user-defined base functions, the learners do not change.
         """
+        # The state of a learner is small, and rows may be many: a copy allows to undo the block.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
         said = np.empty(Y.shape)
         try:
@@ -283,6 +284,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         if first:
             self._begin(X, weights, outputs, loss, math.inf)
             self.classes_: Any = known
+        # One learner separates two classes; several learners separate each class from the rest.
         own = np.arange(outputs) if outputs > 1 else np.ones(1)
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
@@ -391,6 +393,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         scale = self._scale(loss, y[weights > 0.0]) if first else self.scale_
         seen = (y - scale.center) / scale.half
         limit = math.inf
+        # Without a bound of its slopes the loss has no regret bound beyond the interval.
         if loss.of_differences and math.isinf(loss.gradient_bound):
             limit = 1.0
             seen = np.clip(seen, -1.0, 1.0)

@@ -62,20 +62,15 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         Parameters
         ----------
         X : array or frame of shape (N, d)
-            Finite numbers; nan for a missing value if the learner takes missing values.
+            As for `FunctionalGradientClassifier.fit`.
         y : array of shape (N,)
-            Grades, higher the better.
+            Grades, higher for better documents.
         groups : array of shape (N,)
             The query of each document, ids of any kind in any order.
         sample_weight : array of shape (N,), optional
             At least 0; a pair weighs the product of its two.
         X_val, y_val, groups_val : arrays, optional
             A validation set with the same features, instead of queries held out.
-
-        Raises
-        ------
-        InputError
-            For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
@@ -97,6 +92,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
+        # A user-defined loss does not count pairs.
         if not isinstance(loss, RankingHinge):
             loss = RankingHinge()
         risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))

@@ -74,28 +74,15 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> FunctionalGradientRegressor:
-        """Train on rows X of shape (N, d) and numbers y of shape (N,).
+        """Train on rows X of shape (N, d) and finite numbers y of shape (N,).
 
-        Parameters
-        ----------
-        X : array or frame of shape (N, d)
-            Finite numbers; nan for a missing value if the learner takes missing values.
-        y : array of shape (N,)
-            Finite numbers.
-        sample_weight : array of shape (N,), optional
-            At least 0, with a positive sum.
-        X_val, y_val, sample_weight_val : arrays, optional
-            A validation set with the same features, instead of examples held out.
-
-        Raises
-        ------
-        InputError
-            For data, weights or parameters that do not fit; it is a ValueError.
+        The parameters and errors are those of `FunctionalGradientClassifier.fit`.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._chosen_loss(), ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
+        # A constant shift of y shifts f for such a loss, so that boosting may start anywhere.
         self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
         if held is not None:

@@ -67,6 +67,7 @@ class _Slots:
 
     def learn(self, rows: list[Mapping[Any, Any]], targets: Any) -> None:
         """Learn from rows one by one, or from none of them if a row is bad."""
+        # New features keep their places only if all rows are good.
         places = dict(self.places)
         for name in (name for x in rows for name in x):
             places.setdefault(name, len(places))

@@ -77,6 +77,7 @@ class TableEstimator(BaseEstimator):
             if reset and self.takes_categories:
                 self._table = Features.numbered(Z.shape[1])
         reason = self._without_missing()
+        # scikit-learn would refuse such values without their place.
         bad = np.isinf(Z) if reason is None else ~np.isfinite(Z)
         if bad.any():
             row, f = np.argwhere(bad)[0].tolist()
@@ -90,6 +91,7 @@ class TableEstimator(BaseEstimator):
         Z = self._read(X, reset=reset)
         self._check_numeric(y)
         numeric = self.for_labels is not None
+        # Missing values of X have been checked, and y must not have any.
         Z, y = check_X_y(
             Z, y, estimator=self, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric
         )
@@ -151,6 +153,7 @@ class TableEstimator(BaseEstimator):
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
         """Return a pandas frame as doubles, a category as its place; None for another table."""
+        # An array has no categories, unless the estimator was fitted on a frame with categories.
         if not hasattr(X, "iloc"):
             if reset or not any(self._table.levels):
                 return None
@@ -230,6 +233,7 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
     import pandas as pd
     from pandas.api import types
 
+    # A column of objects that are all numbers becomes a column of numbers.
     x = x.infer_objects()
     if hasattr(x.dtype, "categories"):
         return tuple(x.dtype.categories)
@@ -272,6 +276,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
     except TypeError:
         raise _no_category(x) from None
+    # A missing value has the code −1 too.
     unknown = (codes < 0) & x.notna().to_numpy()
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]

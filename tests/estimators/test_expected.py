@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -174,8 +175,10 @@ def test_threads_change_nothing_and_are_as_many_as_asked_for():
     ]
     for made in models[1:]:
         np.testing.assert_array_equal(made.predict(wide), models[0].predict(wide))
-    with pytest.raises(rb.InputError, match="n_jobs must be a whole number >= 1, got 0"):
-        Regressor(n_jobs=0).fit(X, Y)
+    # As in scikit-learn, None is one thread and -1 are all.
+    for jobs, threads in ((None, 1), (-1, os.cpu_count()), (2, 2)):
+        trees = Regressor(learner="trees", max_rounds=1, n_jobs=jobs).fit(X, Y)
+        assert trees.boosted_.learner.n_jobs == threads
 
 
 def test_importances_are_where_the_signal_is(rng):

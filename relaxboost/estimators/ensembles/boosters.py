@@ -187,6 +187,7 @@ def _classes(given: Any, outputs: int) -> list[Any] | None:
 
 def _checked(X: Any, names: list[str], maker: str) -> Any:
     """Return X as the library takes it, with one column for each feature of the model."""
+    # The libraries do not take lists.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     # LightGBM does not compare names, so that columns in another order would pass unnoticed.
     given = [str(name).replace(" ", "_") for name in getattr(X, "columns", ())]
@@ -259,6 +260,7 @@ def _xgboost(given: Any, kind: str) -> BoostedTrees:
     if is_classifier(given):
         booster = given.get_booster()
         best = getattr(given, "best_iteration", None)
+        # A classifier that stopped early predicts by its best rounds only.
         booster = booster if best is None else booster[: best + 1]
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     model = _check_trees(booster, learner)
@@ -289,6 +291,7 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
         return model.apply(X) if output == "pred_leaf" else model.predict(X, output_margin=True)
     library: Any = importlib.import_module("xgboost")
     known: dict[str, Any] = {"enable_categorical": True}
+    # An array has no names of features, and the Booster compares names.
     if not hasattr(X, "iloc"):
         known |= {"feature_names": model.feature_names, "feature_types": model.feature_types}
     return model.predict(library.DMatrix(X, **known), **{output: True})
@@ -309,6 +312,7 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         )
     best = booster.attr("best_iteration")
     rounds = booster.num_boosted_rounds()
+    # It is not known whether the user means the classifier or the Booster.
     if best is not None and int(best) + 1 < rounds:
         raise InputError(
             f"this XGBoost model was best in round {best} and has {rounds} rounds: a classifier "
@@ -340,5 +344,6 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
     """Return the leaf values of a tree of XGBoost by the numbers of its nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
+    # A node without children keeps its leaf value in the place of a threshold.
     is_leaf = np.array(tree["left_children"]) == -1
     return np.where(is_leaf, values * float(np.float32(factor)), np.nan)

@@ -120,6 +120,7 @@ def certify_ensemble(
     decided = votes @ [float(c) for c in shares]
     _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
+    # From here on everything is about this matrix, whose entries are in [−1, 1].
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
@@ -247,6 +248,7 @@ def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
     """Warn if the ensemble is wrong on half of the rows and two standard deviations of chance."""
     count = int(wrong.sum())
     m = wrong.size
+    # The standard deviation of the number of errors by chance is half of √m.
     if 2 * count - m > 2.0 * math.sqrt(m):
         warnings.warn(
             f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
@@ -272,6 +274,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
     The game with the one column ũ, which is A w in doubles, has the value F(ũ), and its certificate
     has an exact d with f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
     """
+    # With a common denominator the exact margins are products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
     whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
     exact = [Fraction(x, below << shift) for x in whole]
@@ -298,6 +301,7 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
         return None
     d = [Fraction(0)] * len(u)
     left = Fraction(1)
+    # The smallest margins get as much weight as their caps allow.
     for i in sorted(range(len(u)), key=u.__getitem__):
         d[i] = min(caps[i], left)
         left -= d[i]

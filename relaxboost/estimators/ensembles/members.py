@@ -190,6 +190,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
     except InputError:
         raise
     except Exception as error:  # the libraries raise classes of their own
+        # Only if the estimator complains of it, because many ensembles take missing values.
         said = boosters.first_line(error)
         where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
         raise InputError(
