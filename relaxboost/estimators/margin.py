@@ -22,7 +22,7 @@ from relaxboost.estimators.margin_base import MarginBoost
 from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
-from relaxboost.estimators.margin_paths import Choice, Games
+from relaxboost.estimators.margin_paths import Games, SettingChoice
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
@@ -131,7 +131,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
         rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
         values = [getattr(f, "fraction", None) for f in grid]
-        held = self._learn(rule, Choice("fraction", grid, values, rule.errors), given, True)
+        held = self._learn(rule, SettingChoice("fraction", grid, values, rule.errors), given, True)
         self._describe(rule, rows, went)
         self._sigmoids = Calibration.of(held, given, rule.targets).stages
         return self

@@ -16,7 +16,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, positive
 from relaxboost.estimators.choices import threads
 from relaxboost.estimators.margin_games import Examples, proof
-from relaxboost.estimators.margin_paths import Choice, Games, Path
+from relaxboost.estimators.margin_paths import Games, SettingChoice, WarmPath
 from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.game import Solution
 from relaxboost.relaxations import Capped
@@ -27,7 +27,7 @@ class MarginBoost(TableEstimator):
     """Games on one path over a grid, from the softest on; the best of the grid by held-out parts.
 
     The parameters are those of `MarginBoostClassifier`. A subclass makes `Games` of its examples,
-    a `Choice` of the settings, and with labels a `Calibration`.
+    a `SettingChoice` of the settings, and with labels a `Calibration`.
     """
 
     takes_categories = True
@@ -73,12 +73,12 @@ class MarginBoost(TableEstimator):
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [Capped(fraction=x) for x in fractions]
 
-    def _learn(self, rule: Games, choice: Choice, given: Examples, calibrates: bool) -> Any:
+    def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
         """Choose, and solve the games down to the choice; return the held-out votes of each stage.
 
         The votes have the shape (stages, examples[, classes]). They are None if none were held out.
         """
-        path = Path(rule, self.tol, self.time_limit, self.n_jobs, self.verbose)
+        path = WarmPath(rule, self.tol, self.time_limit, self.n_jobs, self.verbose)
         grid, held = self._choose(path, choice, given) if choice.is_open else (choice.grid, None)
         played = path.solve(given, grid, self._starts(len(rule.targets)))
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
@@ -91,7 +91,9 @@ class MarginBoost(TableEstimator):
             return None
         return None if held is None else held[: len(grid)]
 
-    def _choose(self, path: Path, choice: Choice, given: Examples) -> tuple[list[Any], Array]:
+    def _choose(
+        self, path: WarmPath, choice: SettingChoice, given: Examples
+    ) -> tuple[list[Any], Array]:
         """Return the grid down to the best setting by held-out votes, and these votes."""
         held, is_whole = path.held_out(given, choice.grid, self.folds or 0)
         best, self.cv_errors_ = choice.best(held, given)

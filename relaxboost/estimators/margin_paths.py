@@ -95,7 +95,7 @@ class ScoreGames(Games):
         return columns, matrix
 
 
-class Choice(NamedTuple):
+class SettingChoice(NamedTuple):
     """A setting, given or to be chosen by the errors of held-out votes."""
 
     name: str
@@ -119,7 +119,7 @@ class Choice(NamedTuple):
 
 
 @dataclass
-class Path:
+class WarmPath:
     """Solves the games of a grid, each from the solution of the game before."""
 
     rule: Games
@@ -174,7 +174,7 @@ class Path:
 
 
 def _play(
-    path: Path, given: Examples, k: int, grid: list[Any], start: Solution | None = None
+    path: WarmPath, given: Examples, k: int, grid: list[Any], start: Solution | None = None
 ) -> Played:
     """Solve the games of a grid on one path, from a solution with as many hypotheses."""
     columns, matrix = path.rule.columns(given, k, grid)
@@ -230,7 +230,7 @@ def _report(game: Game, s: Solution) -> None:
 
 
 def _fold(
-    path: Path, part: Examples, out: Array, k: int, grid: list[Any]
+    path: WarmPath, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
     """Return votes on held-out rows, None after Ctrl-C, and whether the games were finished."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)

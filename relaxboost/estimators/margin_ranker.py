@@ -12,7 +12,7 @@ from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_games import Examples, check_written, weighted
-from relaxboost.estimators.margin_paths import Choice, ScoreGames
+from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
 from relaxboost.matrices.pairs import PairMatrix
@@ -82,7 +82,7 @@ class MarginBoostRanker(ScoreBoost):
         given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
         better, worse, _ = _risk(given).pairs()
         rule = PairGames(self._table, self.hypotheses)
-        choice = Choice("fraction", grid, [f.fraction for f in grid], _errors)
+        choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _errors)
         self._learn(rule, choice, given, calibrates=False)
         rows = rows[np.unique(went, return_index=True)[1]]
         pairs = np.column_stack([rows[better], rows[worse]])

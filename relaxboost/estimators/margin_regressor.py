@@ -15,7 +15,7 @@ from relaxboost._core.parameters import positive
 from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, Voter, check_written, weighted
-from relaxboost.estimators.margin_paths import Choice, ScoreGames
+from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import Simplex
 from relaxboost.relaxations import Capped
@@ -113,7 +113,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         middle = low / 2 + high / 2
         half = high / 2 - low / 2 or 1.0
         rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
-        self._learn(rule, Choice("radius", grid, grid, rule.errors), given, calibrates=False)
+        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given, calibrates=False)
         if not is_auto:
             self.radius_ = grid[0]
         self._describe(rule, rows, went)
