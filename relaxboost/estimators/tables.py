@@ -118,8 +118,8 @@ class TableEstimator(BaseEstimator):
         if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
             raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
         names = list(getattr(X, "columns", ()))
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
             raise InputError(
                 f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
                 "differ; rename or drop all but one of them"
