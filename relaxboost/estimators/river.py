@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,13 +87,25 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
     return rows
 
 
+@dataclass(eq=False, repr=False)
 class _River:
     """The base of both models: they learn from dictionaries by `_slots`."""
 
-    average: bool
-    _slots: _Slots
+    loss: Any
+    radius: float
+    bound: float = 3.0
+    features: int = 100
+    proxy: Any = "entropy"
+    schedule: Any = "adaptive"
+    average: bool = False
     _kind: ClassVar[type]
     """The type of predictions."""
+    _task: ClassVar[tuple[str, str]]
+    """The task of losses, and the words for it in messages."""
+
+    def __post_init__(self) -> None:
+        task, does = self._task
+        self._slots = _Slots(loss_of(self.loss, (task,), does), self)
 
     @property
     def learner(self) -> Any:
@@ -119,6 +132,7 @@ class _River:
         return pd.Series(said, index=X.index, dtype=self._kind)
 
 
+@dataclass(eq=False, repr=False)
 class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
@@ -145,24 +159,10 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
 
     _kind = bool
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        radius: float = 30.0,
-        bound: float = 3.0,
-        features: int = 100,
-        proxy: Any = "entropy",
-        schedule: Any = "adaptive",
-        average: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.radius = radius
-        self.bound = bound
-        self.features = features
-        self.proxy = proxy
-        self.schedule = schedule
-        self.average = average
-        self._slots = _Slots(loss_of(loss, ("binary",), "separates two classes"), self)
+    _task = ("binary", "separates two classes")
+
+    loss: Any = "logistic"
+    radius: float = 30.0
 
     def _targets(self, labels: Iterable[Any]) -> Any:
         """Return −1 and +1 for False and True."""
@@ -197,6 +197,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return pd.DataFrame(rows, index=X.index, columns=[False, True], dtype=float)
 
 
+@dataclass(eq=False, repr=False)
 class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for numbers, in river's interface.
 
@@ -215,26 +216,11 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
 
     _kind = float
 
-    def __init__(
-        self,
-        loss: Any = "huber",
-        radius: float = 3.0,
-        bound: float = 3.0,
-        features: int = 100,
-        proxy: Any = "entropy",
-        schedule: Any = "adaptive",
-        average: bool = False,
-        targets: float = math.inf,
-    ) -> None:
-        self.loss = loss
-        self.radius = radius
-        self.bound = bound
-        self.features = features
-        self.proxy = proxy
-        self.schedule = schedule
-        self.average = average
-        self.targets = targets
-        self._slots = _Slots(loss_of(loss, ("regression",), "does regression"), self)
+    _task = ("regression", "does regression")
+
+    loss: Any = "huber"
+    radius: float = 3.0
+    targets: float = math.inf
 
     def predict_one(self, x: Any) -> float:
         """Return <w, h(x)>."""
