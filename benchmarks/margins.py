@@ -35,7 +35,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
-from relaxboost.estimators.margin import FRACTIONS
 
 ROWS, TRAIN, SPLITS, FLIPS = 2000, 300, 5, (0.0, 0.1, 0.2)
 
@@ -137,14 +136,14 @@ class Whole(MarginBoostClassifierCV):
 
 def fractions(chosen: list[str], sets: dict[str, Callable[[], pd.DataFrame]]) -> None:
     """Print test errors of all fractions, and of the one chosen, over each half of the sets."""
-    found = np.zeros((len(chosen), len(FLIPS), len(FRACTIONS) + 1))
+    found = np.zeros((len(chosen), len(FLIPS), len(MarginBoostClassifierCV.usual_fractions) + 1))
     for s, name in enumerate(chosen):
         for _, a, (X, y, train, test), given in splits(sets[name]()):
-            model = Whole(FRACTIONS).fit(X.iloc[train], given)
+            model = Whole(MarginBoostClassifierCV.usual_fractions).fit(X.iloc[train], given)
             wrong = [np.mean(told != y[test]) for told in model.staged_predict(X.iloc[test])]
             found[s, a] += np.array([*wrong, wrong[model.chosen]]) / SPLITS
         print(name, found[s].round(3).tolist(), file=sys.stderr, flush=True)
-    names = [*map(str, sorted(FRACTIONS, reverse=True)), "chosen"]
+    names = [*map(str, sorted(MarginBoostClassifierCV.usual_fractions, reverse=True)), "chosen"]
     for half in range(2):
         means = 100 * found[half::2].mean(axis=0)
         rows = [

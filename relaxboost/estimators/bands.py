@@ -1,4 +1,4 @@
-"""A band around the median that holds a share of new examples, from one fit."""
+"""A band around the median that covers a share of new examples, from one fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class _Quantiles(Risk):
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
         self.columns = [y - start for start in starts]
-        self.measure, self.outputs = Empirical(len(y)), len(levels)
+        self.measure = Empirical(len(y))
+        self.outputs = len(levels)
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
@@ -37,7 +38,7 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the quantiles of what is left in each leaf, level by level."""
+        """Return the quantiles of the residuals in each leaf, for each level."""
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
         return np.stack(
@@ -61,36 +62,36 @@ class _Quantiles(Risk):
 
 @dataclass(eq=False, repr=False)
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
-    """The median, and a band that holds a new y with the probability asked for.
+    """The median, and a band that covers a new y with a probability of at least `coverage`.
 
-    One run of boosting finds both ends and the median together, one output each. Where they come
-    out in the wrong order they are sorted, which never raises their losses. Then the band is made
-    wider, or narrower, by one number, found on examples held out: of n of them and the new one, all
-    as likely in any order, it holds the new one with probability at least `coverage`. That is over
-    the draw of all of them, not for each x. With n < coverage/(1 − coverage) no finite band has
-    this coverage, and the ends are infinite.
+    One run of boosting finds both ends and the median together, with one output for each. Ends in
+    the wrong order are sorted, which never raises their losses. Then one number, found on n
+    examples held out, moves both ends outwards or inwards. The probability is over the draw of the
+    examples held out and the new one, which must be exchangeable; it does not hold for each x. With
+    n < coverage/(1 − coverage) no finite band has this coverage, and the ends are infinite.
 
     Parameters
     ----------
     coverage : float
-        In (0, 1).
+        The probability, in (0, 1).
     learner : {"stumps", "trees"} or WeakLearner
-        One whose leaves can be refitted.
+        A learner whose leaves can be refitted.
     max_rounds : int
-        At least 1, with the learner's shrinkage.
+        The number of rounds, >= 1, with the learner's shrinkage.
     calibration_fraction : float
-        In (0, 1): the share of the examples held out for the width.
+        The share of the examples held out for the width, in (0, 1).
     random_state : int, RandomState, optional
         For the examples held out, and for learners that make random choices.
 
     Attributes
     ----------
     boosted_ : Boosted
-        Of the three outputs, less `starts_`.
+        The result of `boost` for the three outputs, less `starts_`.
     starts_ : array of shape (3,)
         The quantiles of all y.
     widening_ : float
-        What the ends were moved by; negative where the band is narrower, inf for too few examples.
+        The distance by which the ends moved outwards; negative for a narrower band, and inf for
+        too few examples.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -99,6 +100,9 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     Romano, Patterson & Candès (2019), Conformalized quantile regression, Theorem 1;
     Chernozhukov, Fernández-Val & Galichon (2010), Quantile and probability curves without crossing.
     """
+
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use FunctionalGradientClassifier"
 
     coverage: float = 0.9
     learner: Any = "stumps"
@@ -115,19 +119,21 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         InputError
             For data or parameters that do not fit; it is a ValueError.
         """
-        X, y = self._data(X, y, y_numeric=True)
-        y = y.astype(np.float64)
-        part, coverage = self.calibration_fraction, share("coverage", self.coverage)
+        X, y = self._read_pair(X, y)
+        part = self.calibration_fraction
+        coverage = share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
         if held >= len(y):
             raise InputError(
-                f"calibration_fraction={part} of {len(y)} sample holds out all of them; give more, "
-                "of which some are left to train on"
+                f"calibration_fraction={part} of {len(y)} sample holds out all of them; give more "
+                "examples, so that some remain to train on"
             )
+        # The smallest rank whose probability among held + 1 exchangeable values suffices.
         rank = math.ceil((held + 1) * coverage)
         random = check_random_state(self.random_state)
         order = random.permutation(len(y))
-        out, rows = order[:held], order[held:]
+        out = order[:held]
+        rows = order[held:]
         levels = ((1.0 - coverage) / 2.0, 0.5, (1.0 + coverage) / 2.0)
         self.starts_ = np.quantile(y[rows], levels)
         boosted = boost(
@@ -140,6 +146,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T
+        # How far each example held out is outside its band; negative if it is inside.
         outside = np.maximum(low - y[out], y[out] - high)
         self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
         return self
@@ -148,9 +155,9 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         return np.sort(self.boosted_.decision(X) + self.starts_, axis=1)
 
     def predict_interval(self, X: Any) -> Array:
-        """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower ones first."""
+        """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower end first."""
         low, median, high = self._checked(X).T
-        # A band that would be empty becomes a point, which holds no less.
+        # An empty band becomes the median, so that it covers no less.
         return np.stack(
             [
                 np.minimum(low - self.widening_, median),
@@ -165,4 +172,4 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
 
     def _checked(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._sorted(self._data(X, reset=False))
+        return self._sorted(self._read(X))

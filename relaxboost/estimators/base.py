@@ -1,4 +1,4 @@
-"""What the three estimators share: parameters, the held-out share, stages."""
+"""The base of the functional estimators: parameters, the held-out share, stages."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.compiled import at_most
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count, share
-from relaxboost.estimators.choices import takes_missing, threads, weak_learner
-from relaxboost.estimators.options import options_of, with_options
-from relaxboost.estimators.watching import CallbackSupportMixin, Watcher, with_callbacks
-from relaxboost.functional import Algorithm, Boosted, Loss, Risk, Stopping, boost
+from relaxboost.estimators.choices import (
+    options_of,
+    takes_missing,
+    threads,
+    weak_learner,
+    with_options,
+)
+from relaxboost.estimators.tables import TableEstimator, read_weights
+from relaxboost.functional import Algorithm, Boosted, BoostState, Loss, Risk, Stopping, boost
 from relaxboost.functional.algorithms import algorithm_of
 
 
@@ -33,37 +37,26 @@ class Held(NamedTuple):
     weights: Any = None
 
 
-class LearnerEstimator(BaseEstimator):
-    """X is of doubles, and finite unless the learner takes missing values."""
+class LearnerEstimator(TableEstimator):
+    """An estimator of numbers, with missing values if its weak learner takes them."""
 
     learner: Any
 
-    def _data(self, X: Any, *y: Any, **options: Any) -> Any:
-        """Return X, or X and y, checked."""
-        found = validate_data(
-            self, X, *y, dtype=np.float64, ensure_all_finite="allow-nan", **options
+    def _without_missing(self) -> str | None:
+        if takes_missing(self.learner):
+            return None
+        return (
+            f", and learner={self.learner!r} takes no missing values; fill them in, or use "
+            "learner='trees'"
         )
-        missing = np.isnan(found[0] if y else found).any(axis=0)
-        if missing.any() and not takes_missing(self.learner):
-            raise InputError(
-                f"Input X contains NaN, first in column {int(missing.argmax())}, and "
-                f"learner={self.learner!r} takes no missing values; fill them in, or use "
-                "learner='trees'"
-            )
-        return found
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = takes_missing(self.learner)
-        return tags
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
+class FunctionalGradientEstimator(LearnerEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss where none is given."""
+    """The name of the loss if none is given."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -86,55 +79,53 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
-            for one, given in (("loss", self._loss), ("learner", self.learner)):
-                found |= {f"{one}__{name}": v for name, v in options_of(one, given).items()}
+            for part, given in (("loss", self._loss), ("learner", self.learner)):
+                found |= {f"{part}__{name}": v for name, v in options_of(part, given).items()}
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; ``learner__max_depth`` is an option of the learner, ``loss__q`` of loss.
+        """Set parameters, also options such as ``learner__max_depth`` and ``loss__q``.
 
-        A name with an option becomes an object, ``"quantile"`` with ``loss__q=0.9`` the loss
+        A name with an option becomes an object: ``"quantile"`` with ``loss__q=0.9`` becomes
         ``Quantile(0.9)``. Returns the estimator.
         """
         changes: dict[str, dict[str, Any]] = {"loss": {}, "learner": {}}
         for key in list(params):
             parameter, _, name = key.partition("__")
             given = params.get(parameter, getattr(self, parameter, None))
+            # scikit-learn itself sets the parameters of its regressors.
             if name and parameter in changes and not hasattr(given, "get_params"):
                 changes[parameter][name] = params.pop(key)
         super().set_params(**params)
-        for one, options in changes.items():
+        for part, options in changes.items():
             if options:
-                given = self._loss if one == "loss" else self.learner
-                setattr(self, one, with_options(one, given, options))
+                given = self._loss if part == "loss" else self.learner
+                setattr(self, part, with_options(part, given, options))
         return self
 
     @property
     def _loss(self) -> Any:
         return self.usual_loss if self.loss is None else self.loss
 
-    def _validated(
-        self, X: Any, y: Any, sample_weight: Any, numeric: bool
-    ) -> tuple[Array, Any, Array | None]:
-        X, y = self._data(X, y, y_numeric=numeric)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return X, y, sample_weight
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
+        X, y = self._read_pair(X, y)
+        given = None if sample_weight is None else read_weights(sample_weight, len(X))
+        return X, y, given
 
     def _given(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> Held | None:
-        """Return the validation set that `fit` was given, checked; None for none."""
+        """Return the validation set that `fit` was given, or None."""
         if X_val is None and y_val is None:
             if sample_weight_val is not None:
                 raise InputError("sample_weight_val goes with X_val and y_val; give all, or none")
             return None
         if X_val is None or y_val is None:
             raise InputError("X_val and y_val go together; give both, or neither")
-        X_val = self._data(X_val, reset=False)
+        X_val = self._read(X_val)
+        self._check_numeric(y_val)
         y_val = column_or_1d(y_val)
         check_consistent_length(X_val, y_val, sample_weight_val)
         return Held(X_val, y_val, None, sample_weight_val)
 
-    @with_callbacks
     def _boost(
         self,
         X: Array,
@@ -158,73 +149,80 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
             X, y = X[rows], y[rows]
             groups, weights = (None if v is None else v[rows] for v in (groups, weights))
         risk = loss.bind(y, weights, groups=groups)
-        learner, most = weak_learner(self.learner), threads(self.n_jobs)
-        if self.n_jobs is not None and getattr(learner, "n_jobs", 1) is None:
-            learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
-        watcher = Watcher(self, X, y, risk, learner, () if before is None else before.terms)
-        try:
-            with at_most(most):
-                boosted = boost(
-                    X,
-                    risk,
-                    learner,
-                    algorithm=self._algorithm(risk, scale, held is not None),
-                    stopping=Stopping(
-                        max_rounds=self.max_rounds,
-                        max_learners=self.max_learners,
-                        patience=patience,
-                        validation=held,
-                        callback=watcher,
-                    ),
-                    warm_start=before,
-                    seed=seed,
-                )
-            # What a warm start needs are arrays of the length of the training set.
-            self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
-            self.n_iter_, self._seed = self.boosted_.rounds, drawn
-        finally:
-            watcher.end()
+        learner = weak_learner(self.learner)
+        most = threads(self.n_jobs)
+        # A learner with a number of threads keeps it.
+        if getattr(learner, "n_jobs", most) is None:
+            learner = with_options("learner", learner, {"n_jobs": most})
+        with at_most(most):
+            boosted = boost(
+                X,
+                risk,
+                learner,
+                algorithm=self._algorithm(risk, scale, held is not None),
+                stopping=Stopping(
+                    max_rounds=self.max_rounds,
+                    max_learners=self.max_learners,
+                    patience=patience,
+                    validation=held,
+                    callback=self._report,
+                ),
+                warm_start=before,
+                seed=seed,
+            )
+        # The state for a warm start has arrays as long as the training set.
+        self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
+        self.n_iter_ = self.boosted_.rounds
+        self._seed = drawn
 
-    def _seeded(self, goes_on: bool) -> int:
-        """Return the seed of the split; a warm start splits the data as the fit before did."""
-        if goes_on:
+    def _report(self, state: BoostState) -> None:
+        """Print the risk of a round, if `verbose` asks for this round."""
+        every = max(1, self.max_rounds // 10) if self.verbose == 1 else 1
+        if self.verbose and state.round % every == 0:
+            print(f"round {state.round}: risk {state.value:.6g}")
+
+    def _seeded(self, is_warm: bool) -> int:
+        """Return the seed of the split; a warm start splits the data like the fit before."""
+        if is_warm:
             return self._seed
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _before(self) -> Boosted | None:
-        """Return the run to go on with, None without a warm start."""
+        """Return the run that a warm start continues, or None."""
         before: Boosted | None = getattr(self, "boosted_", None) if self.warm_start else None
         if before is None:
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True goes on with a fit that had it too, since others do not keep what "
-                "it needs; fit anew with warm_start=True from the start"
+                "warm_start=True continues a fit, and only a fit with warm_start=True keeps the "
+                "state for that; fit from the beginning with warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
-                f"max_rounds={self.max_rounds} counts the {before.rounds} rounds of the fit that "
-                "warm_start=True goes on with; raise it"
+                f"max_rounds={self.max_rounds} includes the {before.rounds} rounds of the fit that "
+                "warm_start=True continues; raise max_rounds"
             )
         return before
 
     def _made(self) -> Algorithm:
-        """Return the algorithm; by default leaves refitted, and residuals where there are none."""
+        """Return the algorithm, by default "refitted" for learners with leaves, else "residual"."""
         if self.algorithm is not None:
             return algorithm_of(self.algorithm)
         return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
 
     def _step(self, risk: Risk) -> Any:
-        """Return the step, by name where it is the default."""
+        """Return the step, or the name of the default step."""
         made = self._made().filled(step=self.step)
-        learner = weak_learner(self.learner)
-        return made.default_step(risk, learner) if made.step is None else made.step
+        if made.step is not None:
+            return made.step
+        return made.default_step(risk, weak_learner(self.learner))
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the algorithm, with the options of the estimator where it leaves them open."""
+        """Return the algorithm, with options of the estimator for those that it leaves open."""
         usual = "best" if watched else "last"
+        # The theorems for these steps bound the risk of the mean of the iterates.
         if self._step(risk) == "1/sqrt(t)":
             usual = "average"
         return self._made().filled(
@@ -235,8 +233,9 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         )
 
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
-        """Return the rows to train on and those to watch."""
+        """Return the rows to train on and the rows held out."""
         part = share("validation_fraction", self.validation_fraction)
+        # Queries stay whole, and every class is held out in proportion.
         kind: Any = ShuffleSplit
         if loss.task == "ranking":
             kind = GroupShuffleSplit
@@ -253,9 +252,9 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """The share of each feature in what all splits lowered squared errors by, shape (d,).
+        """The share of each feature in the reduction of squared errors by all splits, shape (d,).
 
-        An AttributeError says where weak learners have none.
+        It raises an AttributeError for weak learners without splits.
         """
         check_is_fitted(self)
         try:
@@ -265,15 +264,14 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
 
     def _rows(self, X: Any) -> Array:
         check_is_fitted(self)
-        rows: Array = self._data(X, reset=False)
-        return rows
+        return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return scores as the interface has them, given f."""
+        """Return the scores that the estimator shows, from the values of f."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
-        """Return predictions, given scores."""
+        """Return predictions from scores."""
         return scores
 
     def _decided(self, X: Any) -> Array:
@@ -284,6 +282,7 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
         X = self._rows(X)
         total: Any = 0.0
         for t, F in self.boosted_.staged(X):
+            # `staged` yields f_t, and this estimator predicts by the mean.
             if self.boosted_.iterate == "average":
                 total = total + F
                 F = total / t
@@ -299,8 +298,8 @@ class FunctionalGradientEstimator(CallbackSupportMixin, LearnerEstimator):
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the predictions for rows X of shape (N, d) after 1, 2, ... rounds.
 
-        They are those of the means of f_1..f_t where the iterate is "average", and else of f_t,
-        also for rounds after the best.
+        They use the mean of f_1, ..., f_t if the iterate is "average", and f_t otherwise, also in
+        rounds after the best.
         """
         for scores in self._staged(X):
             yield self._predicted(scores)

@@ -1,7 +1,9 @@
-"""Losses and weak learners by name, as the estimators take them."""
+"""Losses and weak learners by name, and their options as parameters: `loss__q`."""
 
 from __future__ import annotations
 
+import os
+from inspect import signature
 from typing import Any
 
 from relaxboost._core.errors import InputError
@@ -12,10 +14,10 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss that a name means, or the object given.
+    """Return the loss with a name, or the object given, which must be for one of the `tasks`.
 
-    It is for one of the `tasks`, whose losses have names, and of which `does` speaks in messages.
-    A name of two classes means the loss that takes its place where there are more.
+    Messages describe the estimator by `does`. The name of a loss of two classes stands for the
+    corresponding multiclass loss if there are more `classes`.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
@@ -35,7 +37,7 @@ def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> 
 
 
 def _of_more(name: str, classes: int) -> Loss:
-    """Return the loss of several classes that a name of two stands for."""
+    """Return the multiclass loss that corresponds to the name of a loss of two classes."""
     known = {
         kind.two_classes: kind
         for kind in LOSSES.values()
@@ -50,14 +52,14 @@ def _of_more(name: str, classes: int) -> Loss:
 
 
 def is_likelihood(given: Any) -> bool:
-    """Return whether a loss, by name or object, is minus the logarithm of a probability."""
+    """Return whether a loss, a name or an object, is minus the logarithm of a probability."""
     if isinstance(given, str):
         return given in LOSSES and LOSSES[given].likelihood
     return isinstance(given, Loss) and given.likelihood
 
 
 def weak_learner(given: Any) -> WeakLearner:
-    """Return the learner of a name, the object given, or a scikit-learn regressor as a learner."""
+    """Return the learner with a name, the learner given, or a scikit-learn regressor as learner."""
     if isinstance(given, str) and given in LEARNERS:
         return LEARNERS[given]()
     if isinstance(given, WeakLearner):
@@ -71,12 +73,52 @@ def weak_learner(given: Any) -> WeakLearner:
         ) from None
 
 
-def threads(jobs: Any) -> int | None:
-    """Return how many threads `n_jobs` allows, None for all; it is None, −1 or at least 1."""
-    return None if jobs is None or jobs == -1 else count("n_jobs", jobs)
+def threads(jobs: Any) -> int:
+    """Return how many threads or processes `n_jobs` allows: None is 1, and -1 all processors."""
+    if jobs == -1:
+        return os.cpu_count() or 1
+    return 1 if jobs is None else count("n_jobs", jobs)
 
 
 def takes_missing(learner: Any) -> bool:
-    """Return whether a learner, by name or object, takes missing values."""
+    """Return whether a learner, a name or an object, takes missing values."""
     known = LEARNERS[learner] if isinstance(learner, str) and learner in LEARNERS else learner
     return bool(getattr(known, "missing", False))
+
+
+_NAMED: dict[str, Any] = {"loss": LOSSES, "learner": LEARNERS}
+
+
+def options_of(parameter: str, given: Any) -> dict[str, Any]:
+    """Return the options of a loss or a learner, given as a name or an object, by their names.
+
+    Estimators of scikit-learn have no options here, because they have parameters themselves.
+    """
+    made = _object(parameter, given)
+    if made is None:
+        return {}
+    names = signature(type(made)).parameters
+    return {name: getattr(made, name) for name in names if hasattr(made, name)}
+
+
+def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
+    """Return a loss or a learner, given as a name or an object, with other options.
+
+    It raises an InputError for an unknown option, or a value that does not fit.
+    """
+    known = options_of(parameter, given)
+    for name in changes:
+        if name not in known:
+            has = ", ".join(known) or "none"
+            raise InputError(
+                f"{parameter}={given!r} has no option {name!r}, as {parameter}__{name} requests; "
+                f"its options are: {has}"
+            )
+    return type(_object(parameter, given))(**{**known, **changes})
+
+
+def _object(parameter: str, given: Any) -> Any:
+    known = _NAMED[parameter]
+    if isinstance(given, str):
+        return known[given]() if given in known else None
+    return given if isinstance(given, Loss | WeakLearner) else None

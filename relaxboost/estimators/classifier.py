@@ -1,4 +1,4 @@
-"""The classifier."""
+"""Classification by functional gradients."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from relaxboost.estimators.base import FunctionalGradientEstimator, Held
 from relaxboost.estimators.choices import is_likelihood, loss_of
 from relaxboost.functional.losses.targets import decided
 
-_LIGHT = 1e-6
-"""Of the mean weight: less counts as none, so that no leaf holds such examples alone."""
+LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
+"""A smaller weight counts as 0, so that no leaf holds only such examples."""
 
 
 @dataclass(eq=False, repr=False)
@@ -29,51 +29,51 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Parameters
     ----------
     loss : str or Loss, optional
-        "logistic", the default, or "hinge": the loss of two classes where there are two, and else
-        the multiclass one. "exponential" and "smooth-hinge" are for two classes only. "multinomial-
-        logistic" and "multiclass-hinge" have one output for each class, also for two classes. Or a
-        loss of `relaxboost.functional`, or of your own.
+        "logistic", the default, and "hinge" are losses of two classes, or the multiclass losses if
+        there are more. "exponential" and "smooth-hinge" are for two classes only. "multinomial-
+        logistic" and "multiclass-hinge" have one output for each class, also for two classes. A
+        loss of `relaxboost.functional` or a user-defined loss may be given as an object.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
-        `RegressionStumps`, `Trees` or `Networks` with their defaults; a learner; or a scikit-learn
-        regressor.
+        `RegressionStumps`, `Trees` or `Networks` with their defaults; a weak learner; or a
+        regressor of scikit-learn.
     algorithm : {"refitted", "residual", "repeated", "naive"} or Algorithm, optional
         As for `relaxboost.functional.boost`; by default "refitted" for learners with leaves, such
         as stumps and trees, and "residual" for others.
     step, scale, projection
-        Options of the algorithm, where it leaves them open; see `Algorithm`.
+        Options of the algorithm that the algorithm leaves open; see `Algorithm`.
     max_rounds, max_learners
         When to stop; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
-        What predictions use; see `Algorithm`. By default it is "average" with the steps 1/√t, for
-        which the theorems bound the risk of the mean; with others "last", or "best" with early
-        stopping.
+        The function that predicts; see `Algorithm`. The default is "average" with the steps 1/√t,
+        for which the theorems bound the risk of the mean. With other steps it is "last", or "best"
+        with early stopping.
     validation_fraction : float
-        In (0, 1): the share of the examples held out for early stopping, of each class alike. Used
-        only if `n_iter_no_change` is given.
+        The share of each class that is held out for early stopping, in (0, 1). It is used only if
+        `n_iter_no_change` is given.
     n_iter_no_change : int, optional
-        Stop after so many rounds without a lower risk on the examples held out, >= 1; by default
-        there is no early stopping and nothing is held out.
+        Stop after this number of rounds without a lower risk on the examples held out, >= 1. By
+        default there is no early stopping, and no example is held out.
     random_state : int, RandomState, optional
         For the examples held out, and for learners that make random choices.
     warm_start : bool
-        Whether `fit` goes on with the fit before, on the same data, to `max_rounds` in all. The
-        model then keeps three arrays of training length; else it keeps nothing of that length.
+        Whether `fit` continues the fit before, on the same data, to `max_rounds` in all. The model
+        then keeps three arrays of training length.
     n_jobs : int, optional
-        Threads at most; None and −1 for all. They change no result.
+        The number of threads: None is 1, and −1 all processors. The results do not depend on it.
     verbose : int
-        1 prints the risk ten times in a fit, 2 each round.
+        1 prints the risk ten times in a fit, and 2 in each round.
     class_weight : dict or "balanced", optional
-        Factors on the weights of the examples of each class, as in scikit-learn; also of those
-        held out or in X_val.
+        Factors on the weights of the examples of each class, as in scikit-learn. They also apply
+        to examples held out and to X_val.
 
     Attributes
     ----------
     boosted_ : Boosted
-        What `boost` returned: hypotheses, coefficients, the history of the risk.
+        The result of `boost`: hypotheses, coefficients, the history of the risk.
     classes_ : array of shape (K,)
         The labels, sorted.
     n_iter_ : int
-        Rounds.
+        The number of rounds.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -83,6 +83,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     """
 
     usual_loss = "logistic"
+    for_categories = "MarginBoostClassifier"
 
     _: KW_ONLY
     class_weight: Any = None
@@ -101,22 +102,22 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
 
         Parameters
         ----------
-        X : array of shape (N, d)
-            Finite numbers.
+        X : array or frame of shape (N, d)
+            Finite numbers; nan for a missing value if the learner takes missing values.
         y : array of shape (N,)
             Labels of any kind, at least two.
         sample_weight : array of shape (N,), optional
-            At least 0, with a positive sum for each class. Less than a millionth of the mean counts
-            as 0.
+            At least 0, with a positive sum for each class. A weight below a millionth of the mean
+            counts as 0.
         X_val, y_val, sample_weight_val : arrays, optional
-            A validation set of one's own, of the same features and classes.
+            A validation set with the same features and classes, instead of examples held out.
 
         Raises
         ------
         InputError
             For data, labels, weights or parameters that do not fit; it is a ValueError.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=False)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         check_classification_targets(y)
         classes = np.unique(y)
         if classes.size < 2:
@@ -126,7 +127,6 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             )
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
-        self.classes_ = classes  # callbacks ask for predictions
         if held is not None and self.class_weight is not None:
             held = held._replace(weights=self._like(y, held))
         self._boost(X, y, self._weighted(y, sample_weight, classes), loss, held=held)
@@ -134,24 +134,24 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self
 
     def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
-        """Return the weights times those of the classes."""
+        """Return the weights of the examples times the weights of their classes."""
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, y)
             weights = factors if weights is None else factors * weights
-        if weights is None or (weights < 0.0).any():  # which the loss complains of
-            return weights
+        if weights is None:
+            return None
         for label in classes.tolist():
             if not (weights[y == label] > 0.0).any():
                 raise InputError(
                     f"class {label!r} has no example of positive weight; leave its examples out, "
                     "or give it weight"
                 )
-        return np.where(weights < _LIGHT * weights.mean(), 0.0, weights)
+        return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
 
     def _like(self, y: Any, held: Held) -> Array:
-        """Return the weights of a validation set times those the classes have in training."""
+        """Return the weights of a validation set times the weights of its classes in training."""
         known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
-        # The loss complains of a label that is not known.
+        # The loss raises an error for an unknown label.
         factors = np.array([known.get(label, 1.0) for label in held.y.tolist()])
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
@@ -162,7 +162,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the scores after 1, 2, ... rounds, for rows X of shape (N, d).
 
-        They are what `staged_predict` decides by, each as `decision_function` has them.
+        `staged_predict` decides by them. They have the shape of `decision_function`.
         """
         return self._staged(X)
 
@@ -170,14 +170,13 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        There is none unless the loss is minus a log-likelihood, "logistic" or
-        "multinomial-logistic": an AttributeError says so.
+        It raises an AttributeError unless the loss is minus a log-likelihood, such as "logistic" or
+        "multinomial-logistic".
         """
         if not is_likelihood(self._loss):
             raise AttributeError(
                 f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
-                'predict_proba; use loss="logistic", decision_function, or scikit-learn\'s '
-                "CalibratedClassifierCV"
+                'predict_proba; use loss="logistic", or scikit-learn\'s CalibratedClassifierCV'
             )
         return self._probabilities
 
@@ -185,7 +184,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def staged_predict_proba(self) -> Any:
         """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
 
-        They are of the functions that `staged_predict` decides by; there is none where there is no
+        They belong to the functions of `staged_predict`. There is no such method without
         `predict_proba`.
         """
         return self.predict_proba and self._staged_probabilities

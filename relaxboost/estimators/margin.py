@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -18,31 +18,91 @@ from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
-from relaxboost.estimators.margin_base import FRACTIONS, MarginBoost
+from relaxboost.estimators.margin_base import MarginBoost
+from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
-from relaxboost.estimators.margin_games import Examples, made, sigmoid, takes_weights, weighted
+from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
+from relaxboost.estimators.margin_paths import Games, SettingChoice
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
 from relaxboost.relaxations.base import fixed_m
 
 
-def _can_tell(self: Any) -> bool:
+def _has_probabilities(self: Any) -> bool:
     if self.folds is None or getattr(self, "_sigmoids", self) is None:
         raise AttributeError(
-            "there is no predict_proba, since no votes were held out to calibrate by: folds is "
+            "there is no predict_proba, because no votes were held out for calibration: folds is "
             "None, or the fit was interrupted; use decision_function, or fit with folds=5"
         )
     return True
 
 
+@dataclass
+class ClassGames(Games):
+    """The game of each class against the rest, or one game of two classes."""
+
+    classes: Any = None
+    is_balanced: bool = True
+    """Whether a class of more than two has half of the weight in its game."""
+
+    @classmethod
+    def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
+        """Return the games of these classes."""
+        targets = [1] if classes.size == 2 else list(range(classes.size))
+        return cls(table, hypotheses, targets, classes, is_balanced)
+
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+        """Return the columns of one game and its margin matrix."""
+        signs = np.where(given.codes == k, 1.0, -1.0)
+        columns = CutColumns.of(self.table, given.Z, signs, self._weights(given, k))
+        return columns, made(self.hypotheses, columns(given.Z), signs)
+
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the game of each relaxation."""
+        weights = self._weights(given, k)
+        return [Game(matrix, weighted(f, weights)) for f in grid]
+
+    def _weights(self, given: Examples, k: int) -> Vector:
+        """Return the weights in the game of class k."""
+        if len(self.targets) == 1 or not self.is_balanced:
+            return given.weights
+        # With less weight for the class, a vote against every class has a large soft margin.
+        own = given.codes == k
+        rest = given.weights[~own].sum() / given.weights[own].sum()
+        return np.where(own, rest, 1.0) * given.weights
+
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return the vote of the only class, or 0 if all rows are equal."""
+        here = part.codes == k
+        if not is_varied:
+            return 0.0
+        if here.all():
+            return 1.0
+        return None if here.any() else -1.0
+
+    def errors(self, held: Array, given: Examples) -> list[float]:
+        """Return the share of the weight that is misclassified, for each setting."""
+        names = np.arange(self.classes.size)
+        errors = []
+        for F in held:
+            a, b = sigmoids(F, given, self.targets)
+            wrong = decided(a * F + b, names) != given.codes
+            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
+        return errors
+
+    def shortfall(self, k: int, s: Solution, tol: float) -> str:
+        """Return in words what the solution of a class lacks."""
+        said = super().shortfall(k, s, tol)
+        return said and f"class {self.classes.tolist()[k]!r}: {said}"
+
+
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """What both share: one game for each class against the rest, its solution, calibration."""
+    """The base of both classifiers: games of each class against the rest, and calibration."""
 
     _: KW_ONLY
     class_weight: Any = None
-    _calibrates: ClassVar[bool] = True
 
     @abstractmethod
     def _grid(self) -> list[Relaxation]:
@@ -68,20 +128,22 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
-        held = self._learn(given, grid)
-        self._describe(rows, went)
-        calibrated = None if held is None else [self._calibrated(F, given) for F in held]
-        self._sigmoids = calibrated
+        is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
+        rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
+        values = [getattr(f, "fraction", None) for f in grid]
+        held = self._learn(rule, SettingChoice("fraction", grid, values, rule.errors), given, True)
+        self._describe(rule, rows, went)
+        self._sigmoids = Calibration.of(held, given, rule.targets).stages
         return self
 
     def _examples(
         self, X: Any, y: Any, sample_weight: Any, grid: list[Relaxation]
     ) -> tuple[Examples, Whole, Whole]:
-        """Return what is known of each different example, the rows of weight, and where they went.
+        """Return the examples, the rows with positive weight, and the example of each such row.
 
-        Equal examples become one, with the sum of their weights, where f takes weights.
+        Equal examples are merged, with the sum of their weights, if the relaxations take weights.
         """
-        Z, y, weights = self._checked(X, y, sample_weight, False)
+        Z, y, weights = self._checked(X, y, sample_weight)
         try:
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
@@ -91,10 +153,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
         went = np.arange(rows.size)
+        # Merged examples make games smaller, and weights the same as copies to the bit.
         if all(takes_weights(f) for f in grid):
             given, went = given.merged()
         for at, f in enumerate(grid):
-            if isinstance(f, Capped) and f.k is not None:  # a share, that folds have too
+            # A number k becomes a share, which also fits a part of the examples.
+            if isinstance(f, Capped) and f.k is not None:
                 total = sum(map(Fraction, given.weights.tolist()))
                 if f.exact_k > total * (1 + Fraction(1, 10**12)):  # sums are rounded
                     raise InputError(
@@ -107,22 +171,24 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 raise InputError(
                     f"{f!r} has a number for each example, and folds hold some out; use folds=None"
                 )
-            # Which says what else does not fit, before the work.
+            # It raises an InputError before the work if anything else does not fit.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
         return given, rows, went
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
-        """Return a factor for each class, "balanced" counting copies; checks that all weigh."""
+        """Return a factor for each class, and check that each class has a positive weight."""
         classes = self.classes_
         if classes.size < 2:
             raise InputError(
                 f"y has one class only, {classes.tolist()[0]!r}; add examples of another"
             )
-        factors, total = np.ones(classes.size), np.bincount(codes, weights)
+        factors = np.ones(classes.size)
+        total = np.bincount(codes, weights)
         if self.class_weight == "balanced" and (total > 0.0).all():
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+        # Also true for nan, which a user's dict may contain.
         light = np.flatnonzero(~(total * factors > 0.0))
         if light.size:
             raise InputError(
@@ -131,68 +197,16 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
             )
         return factors
 
-    def _targets(self) -> list[int]:
-        """Return the classes that are +1 in a game."""
-        return [1] if self.classes_.size == 2 else list(range(self.classes_.size))
-
-    def _matrix(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        signs = np.where(given.codes == k, 1.0, -1.0)
-        columns = CutColumns.of(self._table, given.Z, signs, self._even(given, k, grid))
-        return columns, made(self.hypotheses, columns(given.Z), signs)
-
-    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        weights = self._even(given, k, grid)
-        return [Game(matrix, weighted(f, weights)) for f in grid]
-
-    def _even(self, given: Examples, k: int, grid: list[Any]) -> Vector:
-        """Return the weights in the game of class k: half of one of more than two, if free."""
-        free = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
-        if self.classes_.size == 2 or not free:
-            return given.weights
-        # Else a vote of no for every class has a large soft margin.
-        own = given.codes == k
-        rest = given.weights[~own].sum() / given.weights[own].sum()
-        return np.where(own, rest, 1.0) * given.weights
-
-    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
-        here = part.codes == k
-        if not varied:
-            return 0.0
-        return (1.0 if here.all() else -1.0) if here.all() or not here.any() else None
-
-    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
-        """Return the place of the fraction of least error."""
-        names, errors = np.arange(self.classes_.size), []
-        for F in held:
-            a, b = self._calibrated(F, given)
-            wrong = decided(a * F + b, names) != given.codes
-            errors.append(float(given.weights[wrong].sum() / given.weights.sum()))
-        return self._least(errors, [f.fraction for f in grid])
-
-    def _lacking(self, k: int, s: Solution) -> str:
-        said = super()._lacking(k, s)
-        return said and f"class {self.classes_.tolist()[k]!r}: {said}"
-
-    def _calibrated(self, F: Array, given: Examples) -> Any:
-        """Return a and b of the log odds aF + b, from votes held out: numbers, or one a class."""
-        columns = F.reshape(len(F), -1).T
-        pairs = zip(self._targets(), columns, strict=True)
-        found = [sigmoid(f, given.codes == k, given.weights) for k, f in pairs]
-        return np.array(found[0] if len(found) == 1 else found).T
-
     def votes(self, X: Any) -> Array:
         """Return the votes in [−1, 1] for rows X: (N,) for the second of two classes, or (N, K)."""
         check_is_fitted(self)
-        return self._votes(self._numbers(X, False), -1)
+        return self._votes(self._read(X), -1)
 
     def _votes(self, Z: Array, stage: int) -> Array:
         return np.array(self._each([voter(Z) for voter in self._stages[stage]])).T
 
     def _log_odds(self, Z: Array, stage: int) -> Array:
-        F = self._votes(Z, stage)
-        return (
-            F if self._sigmoids is None else self._sigmoids[stage][0] * F + self._sigmoids[stage][1]
-        )
+        return Calibration(self._sigmoids).log_odds(self._votes(Z, stage), stage)
 
     def decision_function(self, X: Any) -> Array:
         """Return log odds: (N,), positive for the second class; or (N, K), largest for the label.
@@ -201,50 +215,48 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         that were held out (Platt); the votes themselves where folds is None.
         """
         check_is_fitted(self)
-        return self._log_odds(self._numbers(X, False), -1)
+        return self._log_odds(self._read(X), -1)
 
     def predict(self, X: Any) -> Any:
-        """Return the label that `decision_function` decides for, for rows X of shape (N, d)."""
+        """Return the labels with the largest log odds for rows X of shape (N, d)."""
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield log odds for each fraction of the path that `fit` went, the largest first.
+        """Yield log odds for each fraction of the path of `fit`, the largest first.
 
-        The last is the one chosen, and what `decision_function` returns; of a fraction that was
-        given it is the only one.
+        The last are those of `decision_function`. There is one stage if the fraction was given.
         """
         check_is_fitted(self)
-        Z = self._numbers(X, False)
+        Z = self._read(X)
         return (self._log_odds(Z, stage) for stage in range(len(self._stages)))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
-        """Yield the labels that `staged_decision_function` decides for."""
+        """Yield the labels with the largest log odds of `staged_decision_function`."""
         return (decided(F, self.classes_) for F in self.staged_decision_function(X))
 
     def contributions(self, X: Any) -> Array:
-        """Return the SHAP values of `decision_function`: what each feature adds, of stumps.
+        """Return the SHAP values of `decision_function`, the contribution of each feature.
 
-        Of shape (N, d + 1), or (N, d + 1, K); the last column is the mean over the training rows,
-        and rows sum to `decision_function(X)`. They are exact, since a stump looks at one feature:
-        interventional with the training rows as background, and path-dependent, alike.
+        The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
+        rows, and rows sum to `decision_function(X)`. The values are exact because a stump looks at
+        one feature. Interventional values, with the training rows as background, and path-dependent
+        values are equal.
 
         References
         ----------
         Lundberg & Lee (2017), A unified approach to interpreting model predictions, Eq. 8.
         """
         check_is_fitted(self)
-        Z = self._numbers(X, False)
+        Z = self._read(X)
         out = np.stack([voter.contributions(Z) for voter in self._stages[-1]], axis=-1)
-        if self._sigmoids is not None:
-            out *= self._sigmoids[-1][0]
-            out[:, -1] += self._sigmoids[-1][1]
+        out = Calibration(self._sigmoids).of_parts(out)
         return out[..., 0] if len(self._stages[-1]) == 1 else out
 
-    @available_if(_can_tell)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (N, K), columns as `classes_`, from the log odds.
 
-        Those of more than two classes are divided by their sum.
+        Probabilities of more than two classes are divided by their sum.
         """
         P = expit(self.decision_function(X))
         if P.ndim == 1:
@@ -254,67 +266,70 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
 @dataclass(eq=False, repr=False)
 class MarginBoostClassifier(_MarginClassifier):
-    """The largest soft margin that votes of stumps, or of a weak learner, have on the training set.
+    """Votes of stumps, or of a weak learner, with the largest soft margin on the training set.
 
-    The weights w of the hypotheses, ‖w‖_1 <= 1, are the best of a game, up to `tol`: they maximise
-    F(A w), with `Capped` the mean of the share `fraction` of margins that are lowest. `margin_`
-    brackets the best there is, and `certificate_` proves it.
+    The weights w of the hypotheses, ‖w‖_1 <= 1, maximise F(A w) up to `tol`. With `Capped`, F is
+    the mean of the lowest margins, of the share `fraction` of the examples. `margin_` brackets the
+    optimum, and `certificate_` proves the bracket.
 
     Parameters
     ----------
     relaxation : {"capped", "hard"} or Relaxation
         "capped" is the soft margin, "hard" the smallest margin.
     fraction : "auto" or float
-        Of the examples, in (0, 1], with weights of the weight: those with the lowest margins count.
-        Small if labels are clean; well above twice the share of wrong ones, which votes would fit
-        else. "auto" chooses as `MarginBoostClassifierCV` does, by `folds`. Of "capped" only. Less
-        than one example is the hard margin.
+        The share of the examples, or of their weight, whose margins count, in (0, 1]: the lowest.
+        It is small for clean labels. It should exceed twice the share of wrong labels, because the
+        votes would fit the wrong labels otherwise. "auto" chooses it by `folds`, as
+        `MarginBoostClassifierCV` does. Only "capped" has a fraction. A fraction below one example
+        gives the hard margin.
     hypotheses : "stumps", classifier, or callable
-        All stumps, which send missing values left, right or nowhere, and categories by subsets,
-        prefixes of their order by share of +1. Or a scikit-learn classifier with sample_weight,
-        fitted anew in each round until it finds nothing better: then `margin_` is of the hypotheses
-        found. Or a function of (X, y in −1 and +1) that returns a margin matrix, such as
-        ``partial(rb.matrices.stumps, max_cuts=32)``.
+        All stumps, which send missing values left, right or nowhere. Stumps of categories choose
+        between prefixes of their order by the share of +1. Or a scikit-learn classifier with
+        sample_weight, which is fitted in each round until it finds no better hypothesis; `margin_`
+        is then about the hypotheses found. Or a function of (X, y in −1 and +1) that returns a
+        margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The gap of the bracket, > 0.
     class_weight : dict or "balanced", optional
-        Factors on the weights of each class; "balanced" gives all classes the same total. Of more
-        than two, without a dict, each class has half of the weight in its game.
+        Factors on the weights of each class; "balanced" gives all classes the same total. If there
+        are more than two classes and no dict, each class has half of the weight in its game.
     folds : int, optional
-        How many parts are held out, one after the other, to choose the fraction and to calibrate
-        the votes; `fit` takes about so many times longer. None: labels are by the votes, and there
-        is no `predict_proba`; `fraction` must be given.
+        The number of parts that are held out in turn to choose the fraction and to calibrate the
+        votes; the time of `fit` is proportional to it. With None there is no `predict_proba`, the
+        signs of the votes decide, and `fraction` must be given.
     time_limit : float, optional
-        Seconds for each game. After it, or Ctrl-C, the best bracket so far is kept; a
-        ConvergenceWarning says so.
+        The seconds for each game. At the limit, or at Ctrl-C, the game ends with its best bracket,
+        and a ConvergenceWarning is issued.
     n_jobs : int, optional
-        Processes that share folds and classes, by joblib; -1 for one per core. The results are the
-        same. Where classes are solved by several, Ctrl-C ends the fit.
+        The number of processes that share folds and classes, by joblib: None is 1, and −1 all
+        processors. The results do not depend on it. With several processes Ctrl-C ends the fit.
     warm_start : bool
-        Begin the games at the solutions of the last `fit`, if they have as many hypotheses. Folds
-        begin anew.
+        Whether games start from the solutions of the last `fit` with as many hypotheses. Games of
+        folds do not.
     verbose : int
-        1 prints a line for each game when it is solved, also of folds.
+        1 prints a line for each solved game, also in folds.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels, sorted.
     margin_ : array (lower, upper)
-        Of the game. Here and below: of two classes one, and else a list, a game for each class
-        against the rest.
+        The bracket of the game. For more than two classes this and the next four attributes are
+        lists, with an entry for the game of each class against the rest.
     certificate_ : Certificate
+        The proof of `margin_`. It holds training data, and pickles do not: save it before pickling.
     game_ : Game
-        Both hold the training data, and pickles neither: save the certificate before.
+        The game, which also holds training data.
     support_ : array
-        The numbers of the hypotheses with weight, in the margin matrix.
+        The columns of the margin matrix with a weight.
     hypotheses_ : list of (weight, words)
-        What they say, the largest weights first; others than stumps by their place in `support_`.
+        The hypotheses in words, the largest weights first. Hypotheses other than stumps are
+        numbered by their place in `support_`.
     hardest_ : array
-        The rows with the lowest margins, lowest first: those below the threshold γ, which weigh as
-        much as the cap allows. Wrong labels are among them first.
+        The rows with margins below the threshold γ, the lowest first. They have the largest weight
+        that the cap allows, and wrong labels are often among the first.
     feature_importances_ : array of shape (d,)
-        The share of each feature in the weights; of stumps only.
+        The share of each feature in the weights; only for stumps.
     fraction_, cv_errors_
         With "auto": as for `MarginBoostClassifierCV`.
     n_features_in_, feature_names_in_
@@ -346,29 +361,29 @@ class MarginBoostClassifier(_MarginClassifier):
 class MarginBoostClassifierCV(_MarginClassifier):
     """`MarginBoostClassifier` with the fraction of least error on held-out parts.
 
-    Each fold solves its games on one warm path from the largest fraction down; of equal errors the
-    largest fraction wins, which uses the fewest hypotheses. The votes of the winner also calibrate
-    `predict_proba`.
+    Each fold solves its games on one warm path from the largest fraction down. Of fractions with
+    equal errors the largest is chosen, because it uses the fewest hypotheses. Its held-out votes
+    also calibrate `predict_proba`.
 
     Parameters
     ----------
     fractions : sequence of float
-        To choose from, each in (0, 1].
+        The fractions to choose from, each in (0, 1].
     hypotheses, tol, class_weight, folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`; `folds` may not be None.
 
     Attributes
     ----------
     fraction_ : float
-        The one chosen.
+        The fraction chosen.
     cv_errors_ : dict
-        The share of weight that was misclassified when held out, by fraction. After Ctrl-C
-        examples that were not yet held out have votes of 0; a ConvergenceWarning says so.
+        The share of the weight that was misclassified when held out, by fraction. After Ctrl-C,
+        which gives a ConvergenceWarning, examples not yet held out have votes of 0.
     margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
     """
 
-    fractions: Sequence[float] = FRACTIONS
+    fractions: Sequence[float] = MarginBoost.usual_fractions
     _: KW_ONLY
 
     def _grid(self) -> list[Relaxation]:
@@ -379,5 +394,5 @@ class MarginBoostClassifierCV(_MarginClassifier):
                 "or use MarginBoostClassifier"
             )
         for share in self.fractions:
-            Capped(fraction=share)  # which says what does not fit
+            Capped(fraction=share)  # raises an InputError if the fraction does not fit
         return [Capped(fraction=share) for share in sorted(set(self.fractions), reverse=True)]

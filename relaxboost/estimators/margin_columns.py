@@ -1,152 +1,32 @@
-"""Columns of a table as numbers that stumps can cut: missing values, categories."""
+"""The columns that stumps cut, for missing values and categories too."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Vector, Whole
-from relaxboost._core.errors import InputError
+from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
-from relaxboost.matrices.labelled import ROUNDED, rounded_integer
 
-_RARE = 10.0
-"""A category of this weight has its share of +1 drawn half the way to that of all."""
-_SHOWN = 6
-"""How many categories are named."""
-
-
-@dataclass(frozen=True)
-class Features:
-    """The columns that a table has: numbers, or categories."""
-
-    names: tuple[str, ...]
-    levels: tuple[tuple[Any, ...] | None, ...]
-    """The categories of each column; None for numbers."""
-
-    @classmethod
-    def of(cls, X: Any) -> Features:
-        """Return what the columns of a pandas frame hold."""
-        names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
-        return cls(tuple(names), tuple(_levels(x) for _, x in X.items()))
-
-    @classmethod
-    def numbered(cls, d: int) -> Features:
-        """Return d columns of numbers: x0, x1, ..."""
-        return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
-
-    def numbers(self, X: Any) -> Array:
-        """Return a frame as doubles: a category as its place among the levels, missing as nan.
-
-        Raises
-        ------
-        InputError
-            For a category that is not among them.
-        """
-        columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
-        return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
-
-
-def first_word(X: Any) -> str:
-    """Return what to do of the first string in an array that is no number; nothing if none is."""
-    given = np.asarray(X, dtype=object)
-    for f, x in enumerate(given.T if given.ndim == 2 else []):
-        for value in x.tolist():
-            try:
-                float(value)
-            except ValueError:
-                return (
-                    f"feature {f} holds {value!r}, and only frames may hold strings, which are "
-                    "categories then; give pandas.DataFrame(X), with numbers as numbers, or encode "
-                    "the strings"
-                )
-            except TypeError:  # what is neither, of which scikit-learn speaks
-                return ""
-    return ""
-
-
-def check_rounded(x: Any, name: object = None) -> None:
-    """Raise for an integer of an array, or of a column of this name, that no double is."""
-    given = np.asarray(x)
-    if (at := rounded_integer(given)) is not None:
-        feature = at[-1] if name is None else repr(name)
-        raise InputError(
-            f"feature {feature} has {given[at]}, an integer that doubles round; {ROUNDED}"
-        )
-
-
-def _levels(x: Any) -> tuple[Any, ...] | None:
-    import pandas as pd
-    from pandas.api import types
-
-    x = x.infer_objects()
-    if hasattr(x.dtype, "categories"):
-        return tuple(x.dtype.categories)
-    if types.is_numeric_dtype(x):  # also bool
-        return None
-    numbers = all(isinstance(value, Number) for value in x.dropna())  # or Decimal, of databases
-    if numbers and not isinstance(x.dtype, pd.StringDtype):  # words, also where all are missing
-        return None
-    if types.is_string_dtype(x) or types.is_object_dtype(x):
-        try:
-            return tuple(sorted(x.dropna().unique(), key=str))
-        except TypeError:
-            raise _no_category(x) from None
-    raise InputError(
-        f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
-    )
-
-
-def _no_category(x: Any) -> InputError:
-    """Return the error for a column with cells that cannot be told apart, such as lists."""
-    odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
-    return InputError(
-        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
-        "several columns, or drop it"
-    )
-
-
-def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
-    import pandas as pd
-
-    if levels is None:
-        check_rounded(x.dropna(), name)
-        try:
-            return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(
-                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
-            ) from None
-    try:
-        codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
-    except TypeError:
-        raise _no_category(x) from None
-    unknown = (codes < 0) & x.notna().to_numpy()
-    if unknown.any():
-        value = x.iloc[int(np.argmax(unknown))]
-        raise InputError(
-            f"feature {name!r} has the category {value!r}, which was not there in training; make "
-            "it missing, or declare the categories of all columns of words before you split the "
-            'data: X[names] = X[names].astype("category")'
-        )
-    return np.where(codes < 0, np.nan, codes)
+WEIGHT_OF_MEAN = 10.0
+"""The share of +1 of a category is averaged with the share of all examples, at this weight."""
+MAX_NAMED_CATEGORIES = 6
 
 
 @dataclass(frozen=True)
 class CutColumns:
-    """What stumps cut in one game: a column for each feature, two where values are missing.
+    """The columns that stumps cut in one game: one a feature, or two if values are missing.
 
-    Missing values are below all others in the first and above them in the second, so that a stump
-    of the one sends them left and a stump of the other right. Half of each sends them nowhere,
-    and its edge, the mean of theirs, is never the best. Where none was missing in training they
-    are nan, at which a stump is 0.
+    Missing values are below all others in the first column and above them in the second. A stump of
+    the first column sends them left, and a stump of the second right. A stump that ignores them is
+    half of each, and its edge is the mean of both, which is never the best. If no value was missing
+    in training, a missing value later is nan, and a stump is 0 there.
 
-    Categories are numbered by their share of +1, rare ones drawn to that of all, so that a cut
-    between them is a subset. One that training had no example of is missing.
+    Categories are numbered by their share of +1, so that a cut between them is a subset. A category
+    without training examples counts as missing.
     """
 
     table: Features
@@ -155,10 +35,10 @@ class CutColumns:
     source: Whole
     """The feature of each column."""
     low: Vector
-    """Its smallest and its largest value, where there are two columns; else infinite."""
+    """The smallest and the largest value of a feature with two columns; otherwise infinite."""
     high: Vector
     fill: Vector
-    """What stands for a missing value; nan where there was none."""
+    """The number that stands for a missing value; nan if none was missing in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
@@ -170,12 +50,15 @@ class CutColumns:
             ranks.append(rank)
             x = _ranked(Z[:, f], rank)
             known = x[~np.isnan(x)]
+            # Without missing values one column suffices, and a later one counts as no vote.
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
-            elif known.size == 0:  # as folds may have it: constant
+            elif known.size == 0:
+                # The training part of a fold may have only missing values: a constant column.
                 made.append((f, 0.0, 0.0, 0.0))
             else:
-                low, high = float(known.min()), float(known.max())
+                low = float(known.min())
+                high = float(known.max())
                 away = max(1.0, high - low, abs(low), abs(high))
                 below, above = np.nan_to_num([low - away, high + away])  # not infinite
                 made += [(f, low, high, below), (f, low, high, above)]
@@ -183,32 +66,41 @@ class CutColumns:
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns for rows as `Features.numbers` makes them."""
+        """Return the columns for rows as the reader returns them."""
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return what a stump, or its negative, says: "age > 30 or missing", "job in {a, b}"."""
-        c, t = stump.feature, stump.threshold
-        f = int(self.source[c])
-        name, levels, rank = self.table.names[f], self.table.levels[f], self.ranks[f]
-        below = self.fill[c] < self.low[c]  # where missing values are; False for nan
-        above = self.fill[c] > self.high[c]
-        if (below and t < self.low[c]) or (above and t >= self.high[c]):
-            return f"{name} is {'known' if bool(below) == above_it else 'missing'}"
+        """Return a stump, or its negative, in words: "age > 30 or missing", "job in {a, b}"."""
+        c = stump.feature
+        name = self.table.names[int(self.source[c])]
+        # Whether missing values are below or above all others; neither if none were missing.
+        is_below = bool(self.fill[c] < self.low[c])
+        is_above = bool(self.fill[c] > self.high[c])
+        if is_below and stump.threshold < self.low[c]:
+            return f"{name} is {'known' if above_it else 'missing'}"
+        if is_above and stump.threshold >= self.high[c]:
+            return f"{name} is {'missing' if above_it else 'known'}"
+        text = f"{name} {self._condition(stump, above_it)}"
+        return text + " or missing" * (is_above if above_it else is_below)
+
+    def _condition(self, stump: StumpColumn, above_it: bool) -> str:
+        """Return the side of a threshold, or the categories of this side."""
+        f = int(self.source[stump.feature])
+        levels = self.table.levels[f]
+        rank = self.ranks[f]
         if levels is None or rank is None:
-            text = f"{name} {'>' if above_it else '<='} {stump.shown}"
-        else:
-            inside = rank > t if above_it else rank <= t
-            chosen = [str(v) for v, one in zip(levels, inside.tolist(), strict=True) if one]
-            more = f", and {len(chosen) - _SHOWN} more" if len(chosen) > _SHOWN else ""
-            text = f"{name} in {{{', '.join(chosen[:_SHOWN])}{more}}}"
-        return text + " or missing" * bool(above if above_it else below)
+            return f"{'>' if above_it else '<='} {stump.shown}"
+        inside = rank > stump.threshold if above_it else rank <= stump.threshold
+        chosen = [str(v) for v, is_in in zip(levels, inside.tolist(), strict=True) if is_in]
+        named = ", ".join(chosen[:MAX_NAMED_CATEGORIES])
+        more = len(chosen) - MAX_NAMED_CATEGORIES
+        return f"in {{{named}, and {more} more}}" if more > 0 else f"in {{{named}}}"
 
 
 class SubsetStumps(StumpMatrix):
-    """All stumps of the columns of a frame, those of categories as `CutColumns` orders them."""
+    """All stumps of the columns of a frame, with categories in the order of `CutColumns`."""
 
     def __init__(self, frame: Any, signs: Vector) -> None:
         table = Features.of(frame)
@@ -225,10 +117,12 @@ class SubsetStumps(StumpMatrix):
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
     """Return the places of the categories by their share of +1; nan for those without examples."""
     known = ~np.isnan(codes)
-    at, s = codes[known].astype(np.int64), weights[known]
+    at = codes[known].astype(np.int64)
+    s = weights[known]
     total = np.bincount(at, s, levels)
     mean = float(s @ signs[known]) / max(float(s.sum()), 1e-300)
-    score = np.bincount(at, s * (signs[known] - mean), levels) / (total + _RARE)
+    # A rare category has a noisy share, which is drawn towards the share of all examples.
+    score = np.bincount(at, s * (signs[known] - mean), levels) / (total + WEIGHT_OF_MEAN)
     order = np.flatnonzero(total > 0.0)
     order = order[np.argsort(score[order], kind="stable")]
     ranks = np.full(levels, np.nan)

@@ -1,15 +1,14 @@
-"""What plays the game of one class against the rest: weighted examples, votes, calibration."""
+"""Weighted examples, combined hypotheses, and the games that are made of them."""
 
 from __future__ import annotations
 
+import math
 import operator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
 
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
@@ -21,32 +20,32 @@ from relaxboost.matrices.base import WRITE_DOWN_LIMIT
 from relaxboost.relaxations import Capped, Caps, HardMargin, Relaxation
 from relaxboost.relaxations.k_or_fraction import exact_share
 
-INLINE = 2_000_000
-"""How many numbers a certificate may write down of the data."""
+MAX_NUMBERS_IN_CERTIFICATE = 2_000_000
+"""A certificate of a larger matrix holds the SHA-256 of the matrix instead of its numbers."""
 
-OFTEN = 2
-"""How many copies of a row a fold has, on average, if it comes often."""
+COPIES_IN_A_FOLD = 2
+"""A row is frequent if each fold has at least this number of copies on average."""
 
 
 class Examples(NamedTuple):
-    """Rows as `Features.numbers` makes them, the places of their labels, weights, and groups."""
+    """Rows as the reader returns them, the numbers of their labels, weights, and groups."""
 
     Z: Array
     codes: Whole
     weights: Vector
     groups: Whole | None = None
     once: bool = False
-    """Whether equal ones are one, and weights so copies."""
+    """Whether equal examples have been merged, so that weights count copies."""
 
     def at(self, rows: Any) -> Examples:
-        """Return some of them."""
+        """Return the examples of some rows."""
         groups = None if self.groups is None else self.groups[rows]
         return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups, self.once)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the different ones, sorted, with the sums of their weights; and where each went.
+        """Return the different examples, sorted, with summed weights; and the place of each row.
 
-        So a game of copies and one of weights are the same, to the bit.
+        A game of copies and a game of weights are therefore the same, to the bit.
         """
         groups = [] if self.groups is None else [self.groups]
         keys = np.column_stack([self._places(), self.codes, *groups])
@@ -55,25 +54,31 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.ravel().astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return which examples each fold holds out, every class spread over all, and the others.
+        """Return for each fold which examples it holds out, and the other examples.
 
-        Groups go together, if there are enough; else equal rows, with whatever labels: those left
-        in would speak against. Rows that come often with several labels will be met again; so the
-        others have of them what is left on average where each copy is held out once.
+        Every class is spread over all folds. Groups stay together if there are enough of them.
+        Otherwise equal rows stay together, also with different labels: a copy with the other label
+        would mislead a game. Frequent rows with several labels are the exception, because such rows
+        will occur again. The other examples keep of them the weight that is left on average if each
+        copy is held out once.
         """
+        # The unit that stays together: a group, or all copies of a row.
         unit: Any = self.groups
         if unit is None or np.unique(unit).size < count:
             unit = self._places()
         _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
+        # Deal the units of each class to the folds in turn, in random order.
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
-        row, left = row.ravel(), np.zeros(self.codes.size)
+        row = row.ravel()
+        left = np.zeros(self.codes.size)
         if self.once and unit is not self.groups:
             labels = np.bincount(np.unique(np.column_stack([row, self.codes]), axis=0)[:, 0])
-            often = (labels > 1) & (np.bincount(row, self.weights) >= OFTEN * count)
-            left = np.where(often[row], self.weights * (1.0 - 1.0 / count), 0.0)
-        tests = [fold[row] == one for one in np.unique(fold)]
+            frequent = np.bincount(row, self.weights) >= COPIES_IN_A_FOLD * count
+            is_kept = (labels > 1) & frequent
+            left = np.where(is_kept[row], self.weights * (1.0 - 1.0 / count), 0.0)
+        tests = [fold[row] == number for number in np.unique(fold)]
         kept = [np.where(test, left, self.weights) for test in tests]
         return [
             (test, self._replace(weights=s).at(s > 0.0))
@@ -81,17 +86,17 @@ class Examples(NamedTuple):
         ]
 
     def _places(self) -> Array:
-        """Return the place of each value among those of its feature; nan is one of them."""
+        """Return the place of each value among the values of its feature, where nan is a value."""
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):
-    """What predicts: the hypotheses with weight, and the columns they look at."""
+    """A combined hypothesis: hypotheses with weights, and the columns that they look at."""
 
     columns: CutColumns
     members: list[tuple[float, Any]]
     means: Vector
-    """Of the hypotheses over the training examples."""
+    """The means of the hypotheses over the training examples."""
     offset: float = 0.0
 
     @classmethod
@@ -102,21 +107,24 @@ class Voter(NamedTuple):
         given: Examples,
         offset: float = 0.0,
     ) -> Voter:
-        """Return the combined hypothesis of some with weights."""
-        E, share = columns(given.Z), given.weights / given.weights.sum()
-        return cls(columns, members, np.array([share @ _said(h, E) for _, h in members]), offset)
+        """Return the combined hypothesis of pairs of a weight and a hypothesis."""
+        E = columns(given.Z)
+        share = given.weights / given.weights.sum()
+        means = np.array([share @ _predictions(h, E) for _, h in members])
+        return cls(columns, members, means, offset)
 
     def __call__(self, Z: Array) -> Vector:
         """Return the votes."""
-        E, F = self.columns(Z), np.full(len(Z), self.offset)
+        E = self.columns(Z)
+        F = np.full(len(Z), self.offset)
         for c, h in self.members:
-            F += c * _said(h, E)
+            F += c * _predictions(h, E)
         return F
 
     def cuts(self) -> list[tuple[float, StumpColumn, int]]:
-        """Return the weights, the stumps and the features they cut."""
+        """Return the weights, the stumps and the features that the stumps cut."""
         if not all(isinstance(h, StumpColumn) for _, h in self.members):
-            raise AttributeError("importances and contributions are of stumps, not of others")
+            raise AttributeError("only stumps have importances and contributions of features")
         return [(c, h, int(self.columns.source[h.feature])) for c, h in self.members]
 
     def contributions(self, Z: Array) -> Array:
@@ -124,7 +132,8 @@ class Voter(NamedTuple):
 
         A stump looks at one feature, so that its SHAP value is c (h(x) − E h) there, 0 elsewhere.
         """
-        E, out = self.columns(Z), np.zeros((len(Z), Z.shape[1] + 1))
+        E = self.columns(Z)
+        out = np.zeros((len(Z), Z.shape[1] + 1))
         out[:, -1] = self.offset
         for (c, h, f), mean in zip(self.cuts(), self.means.tolist(), strict=True):
             out[:, f] += c * (h(E) - mean)
@@ -132,23 +141,23 @@ class Voter(NamedTuple):
         return out
 
     def words(self) -> list[tuple[float, str]]:
-        """Return (weight > 0, what it says) of the hypotheses, the largest weights first."""
-        told = [
+        """Return (weight > 0, description) of the hypotheses, the largest weights first."""
+        described = [
             (abs(c), self.columns.words(h, c > 0))
             if isinstance(h, StumpColumn)
             else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # trees all have the same repr
             for n, (c, h) in enumerate(self.members)
         ]
-        return sorted(told, key=lambda pair: -pair[0])
+        return sorted(described, key=lambda pair: -pair[0])
 
 
-def _said(h: Any, E: Array) -> Vector:
-    """Return what a hypothesis says of columns."""
+def _predictions(h: Any, E: Array) -> Vector:
+    """Return the predictions of a hypothesis from columns."""
     return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
 
 
 def takes_weights(f: Relaxation) -> bool:
-    """Return whether examples can have weights."""
+    """Return whether a relaxation takes weights of examples."""
     prior = f.per_example == "prior" and getattr(f, "prior", 0) is None
     return prior or isinstance(f, Capped | HardMargin)
 
@@ -156,8 +165,8 @@ def takes_weights(f: Relaxation) -> bool:
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     """Return the relaxation in which weights are copies of examples.
 
-    Copies share what one may weigh: s of them have the cap s / k, where k is the fraction, which
-    `Capped` must have, of the sum of weights.
+    A `Capped` must have a fraction, of the sum of weights, which is k. An example that stands for s
+    copies has the cap s / k.
     """
     each, at, counts = np.unique(weights, return_inverse=True, return_counts=True)
     values = [Fraction(s) for s in each.tolist()]
@@ -173,21 +182,23 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     if not takes_weights(f):
         raise InputError(
             f"{f!r} takes no weights of examples; leave sample_weight and class_weight out, or use "
-            'relaxation="capped", KLPenalty or KLBall'
+            'relaxation="capped"'
         )
+    # Copies of an example share its prior probability.
     prior = [s / total for s in values]
     return replace(f, prior=tuple(prior[i] for i in at.tolist()))  # type: ignore[type-var]
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of columns and signs; with `cuts` no learner's, and so few stumps.
+    """Return the margin matrix of columns and signs, of the predictions if all signs are 1.
 
-    Signs of 1 make it what the hypotheses say.
+    With `cuts` it has this number of stumps a feature, and a weak learner is refused.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
     if hasattr(hypotheses, "fit") and cuts is None:
-        # Slack 0: a run ends where the learner finds nothing better. Its bracket is not kept.
+        # With slack 0 a run ends when the learner finds no better hypothesis. The bracket of this
+        # run is not kept, so that the promise is not used.
         return oracle(hypotheses, E, signs, slack=0.0)
     if callable(hypotheses) and not hasattr(hypotheses, "fit"):
         return hypotheses(E, signs)
@@ -198,8 +209,8 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
     )
 
 
-def written(rows: int, hypotheses: int) -> None:
-    """Raise where a game of so many rows and hypotheses is too large to write down."""
+def check_written(rows: int, hypotheses: int) -> None:
+    """Raise if a game with these numbers of rows and columns is too large to write down."""
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
             f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
@@ -208,26 +219,10 @@ def written(rows: int, hypotheses: int) -> None:
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate, with the data of the matrix where they are few enough."""
+    """Return the certificate, with the data of the matrix if they are few enough."""
     game = solution.game
     try:
-        few = game.n is not None and game.matrix.data().size <= INLINE
-    except InputError:  # chunked, with cuts left out
-        few = False
-    return certify(solution, inline=few)
-
-
-def sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
-    """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−aF − b)), with Platt's targets."""
-    up, down = float(weights[positive].sum()), float(weights[~positive].sum())
-    target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))
-    size = float(np.abs(F).max()) or 1.0
-    model = LogisticRegression(C=1e6).fit(
-        np.concatenate([F, F])[:, None] / size,
-        np.repeat([1, 0], F.size),
-        sample_weight=np.concatenate([weights * target, weights * (1 - target)]) / weights.mean(),
-    )
-    slope = float(model.coef_[0, 0]) / size
-    if slope < 0.0:  # the votes say nothing of what they have not seen
-        return 0.0, float(logit(np.average(target, weights=weights)))
-    return slope, float(model.intercept_[0])
+        size = game.matrix.data().size if game.n is not None else math.inf
+    except InputError:  # a chunked matrix without some of its cuts has no data to write down
+        size = math.inf
+    return certify(solution, inline=size <= MAX_NUMBERS_IN_CERTIFICATE)

@@ -1,4 +1,4 @@
-"""A ranker of the largest soft margin over pairs."""
+"""Ranking with the largest soft margin over pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from relaxboost._core.arrays import Array, Vector, Whole
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.margin_base import ScoreBoost
-from relaxboost.estimators.margin_games import Examples, weighted, written
+from relaxboost.estimators.margin_games import Examples, check_written, weighted
+from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
 from relaxboost.functional import RankingHinge
 from relaxboost.game import Game
 from relaxboost.matrices.pairs import PairMatrix
@@ -19,27 +20,27 @@ from relaxboost.matrices.pairs import PairMatrix
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRanker(ScoreBoost):
-    """Votes that put the better of two documents of a query first, by the largest soft margin.
+    """Votes that order the documents of each query with the largest soft margin over pairs.
 
-    The margin of a pair is half of what the votes differ by, in [−1, 1].
+    The margin of a pair is half the difference of the votes, in [−1, 1].
 
     Parameters
     ----------
     fraction : "auto" or float
-        As for `MarginBoostClassifier`, of the pairs; chosen by the pairs that are out of order.
+        The share of the pairs whose margins count. "auto" chooses it by the pairs out of order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
-        As for `MarginBoostClassifier`. Whole queries are held out, or documents where there are
-        fewer queries than folds; nothing is calibrated.
+        As for `MarginBoostClassifier`. Whole queries are held out, or documents if there are fewer
+        queries than folds; nothing is calibrated.
 
     Attributes
     ----------
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
         As for `MarginBoostClassifier`; the rows of the game are the pairs.
     hardest_ : array of shape (P, 2)
-        The pairs of rows, the better first, with the lowest margins, lowest first; equal rows of
-        a query are one, the first.
+        The pairs of rows with the lowest margins, lowest first. The better row of a pair comes
+        first. Equal rows of a query are merged into the first of them.
     fraction_, cv_errors_
         With "auto".
 
@@ -47,6 +48,8 @@ class MarginBoostRanker(ScoreBoost):
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 4.1, on A[(i, i'), j] = (h_j(x_i) − h_j(x_i')) / 2.
     """
+
+    for_labels = "give grades as numbers, higher for better documents"
 
     fraction: Any = "auto"
     _: KW_ONLY
@@ -63,7 +66,7 @@ class MarginBoostRanker(ScoreBoost):
         y : array of shape (N,)
             Grades, higher the better.
         groups : array of shape (N,), optional
-            The query of each document, ids of any kind in any order; without, there is one.
+            The query of each document, ids of any kind in any order; by default one query.
         sample_weight : array of shape (N,), optional
             At least 0; a pair weighs the product of its two. Whole weights are copies.
 
@@ -73,41 +76,53 @@ class MarginBoostRanker(ScoreBoost):
             For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
         grid = self._shares(self.fraction)
-        Z, y, weights = self._checked(X, y, sample_weight, True)
-        rows, codes = np.flatnonzero(weights > 0.0), np.unique(y, return_inverse=True)[1]
+        Z, y, weights = self._checked(X, y, sample_weight)
+        rows = np.flatnonzero(weights > 0.0)
+        codes = np.unique(y, return_inverse=True)[1]
         given, went = Examples(Z, codes, weights, _queries(groups, y)).at(rows).merged()
         better, worse, _ = _risk(given).pairs()
-        self._learn(given, grid)
+        rule = PairGames(self._table, self.hypotheses)
+        choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _errors)
+        self._learn(rule, choice, given, calibrates=False)
         rows = rows[np.unique(went, return_index=True)[1]]
-        self._describe(np.column_stack([rows[better], rows[worse]]), np.arange(better.size))
+        pairs = np.column_stack([rows[better], rows[worse]])
+        self._describe(rule, pairs, np.arange(better.size))
         return self
 
-    def _aims(self, given: Examples) -> Vector:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
+        F = self.predict(X)
+        y = column_or_1d(y)
+        risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
+        return 1.0 - float(risk.disagreement(F))
+
+
+class PairGames(ScoreGames):
+    """The game whose rows are pairs of documents of one query, the better first."""
+
+    def aims(self, given: Examples) -> Vector:
+        """Return the places of the grades, less their mean."""
         return given.codes - np.average(given.codes, weights=given.weights)
 
-    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the game of each soft margin."""
         better, worse, weights = _risk(given).pairs()
-        written(better.size, matrix.n)
+        check_written(better.size, matrix.n)
         A = PairMatrix(matrix.toarray(), better, worse)
         return [Game(A, weighted(f, weights)) for f in grid]
 
-    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return 0 if there are no pairs, or all rows are equal."""
         try:
             _risk(part)
         except InputError:  # no pairs
             return 0.0
-        return None if varied else 0.0
+        return None if is_varied else 0.0
 
-    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
-        """Return the place of the fraction with the fewest pairs out of order."""
-        errors = list(map(_risk(given).disagreement, held))
-        return self._least(errors, [f.fraction for f in grid])
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
-        F, y = self.predict(X), column_or_1d(y)
-        risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
-        return 1.0 - float(risk.disagreement(F))
+def _errors(held: Array, given: Examples) -> list[float]:
+    """Return the share of pairs that are out of order, for each fraction."""
+    return list(map(_risk(given).disagreement, held))
 
 
 def _queries(groups: Any, y: Any) -> Whole:
@@ -119,7 +134,9 @@ def _queries(groups: Any, y: Any) -> Whole:
     try:
         return np.unique(groups, return_inverse=True)[1]
     except TypeError as error:
-        raise InputError(f"groups must be ids of one kind, none missing: {error}") from None
+        raise InputError(
+            f"groups must be ids of one kind, and none may be missing: {error}"
+        ) from None
 
 
 def _risk(given: Examples) -> Any:

@@ -1,9 +1,9 @@
-"""A regressor of the least soft residuals, by the game of the soft margin."""
+"""Regression with the smallest soft residuals, as a game of the soft margin."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,31 +14,32 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import positive
 from relaxboost.estimators.margin_base import ScoreBoost
 from relaxboost.estimators.margin_columns import CutColumns
-from relaxboost.estimators.margin_games import Examples, Voter, weighted, written
+from relaxboost.estimators.margin_games import Examples, Voter, check_written, weighted
+from relaxboost.estimators.margin_paths import ScoreGames, SettingChoice
 from relaxboost.game import Game, Solution
 from relaxboost.game.domains import Simplex
 from relaxboost.relaxations import Capped
 
-RADII = (0.25, 0.5, 1.0, 2.0, 4.0)
-
 
 @dataclass(eq=False, repr=False)
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
-    """Votes whose largest residuals are as small as can be: epsilon-insensitive margins.
+    """Votes with the smallest mean of the largest residuals: epsilon-insensitive margins.
 
     F(x) = c + R Σ w_j h_j(x), ‖w‖_1 <= `radius`, with c the middle and R half the range of y,
-    minimises the mean of the share `fraction` of |y − F(x)| that is largest. `error_` brackets the
-    least there is. It is the soft margin of two rows for each example, ±(y − F(x)): the lowest k of
-    these 2N numbers, k <= N, are the k largest residuals, negated. The constant y goes into every
-    column, which a mixture leaves as it is; so the game is one of `Simplex`, over ±h_j and ±1.
+    minimises the mean of the largest |y − F(x)|, of the share `fraction` of the examples. `error_`
+    brackets the optimum. It is the soft margin of two rows for each example, ±(y − F(x)): the
+    lowest k of these 2N numbers, k <= N, are the k largest residuals, negated. Every column
+    includes y, which a mixture of columns does not change. The game is therefore over `Simplex`,
+    with the columns of ±h_j and ±1.
 
     Parameters
     ----------
     fraction : float
-        Of the examples, in (0, 1]: 1 is the mean absolute error, little the largest residual.
+        The share of the examples, in (0, 1]: 1 gives the mean absolute error, and a small fraction
+        the largest residual.
     radius : "auto" or float
-        How far votes may reach, in half ranges of y, > 0. "auto" chooses one of 0.25, 0.5, 1, 2, 4
-        by the mean absolute error on `folds`; of equals the smallest.
+        The largest distance of votes from the middle, in half ranges of y, > 0. "auto" chooses
+        among 0.25, 0.5, 1, 2 and 4 by the mean absolute error on `folds`; of equals the smallest.
     hypotheses : "stumps" or callable
         Stumps of at most 32 cuts a feature, or a function of (X, y), y all +1, that returns
         a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
@@ -50,15 +51,15 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     Attributes
     ----------
     error_ : array (lower, upper)
-        Of the least mean of the largest residuals.
+        The bracket of the smallest mean of the largest residuals.
     epsilon_ : float
-        Half the width of the tube: what is inside counts no more than what is on its border.
+        Half the width of the tube: residuals inside count as much as residuals on its border.
     radius_, cv_errors_
         The radius, and with "auto" the mean absolute errors by radius.
     margin_, certificate_, game_
         The bracket of the game, its proof and the game itself: `error_` / −R(1 + radius_).
     hardest_ : array
-        The rows outside of the tube, the largest residuals first.
+        The rows outside the tube, the largest residuals first.
     hypotheses_, feature_importances_, n_features_in_, feature_names_in_
         As for `MarginBoostClassifier`; weights in units of y.
 
@@ -68,10 +69,13 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     Takeda & Sugiyama (2008), nu-support vector machine as conditional value-at-risk minimization.
     """
 
+    for_labels = "for labels use MarginBoostClassifier"
+
+    usual_radii: ClassVar = (0.25, 0.5, 1.0, 2.0, 4.0)
+
     fraction: Any = 0.5
     radius: Any = "auto"
     _: KW_ONLY
-    _chosen: ClassVar[str] = "radius"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarginBoostRegressor:
         """Solve the game.
@@ -90,69 +94,96 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         InputError
             For data, weights or parameters that do not fit; it is a ValueError.
         """
-        Capped(fraction=self.fraction)  # which says what does not fit
-        auto = self._auto("radius", self.radius)
-        grid = list(RADII) if auto else [positive("radius", self.radius)]
-        Z, y, weights = self._checked(X, y, sample_weight, True)
+        Capped(fraction=self.fraction)  # raises an InputError if the fraction does not fit
+        is_auto = self._is_auto("radius", self.radius)
+        grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
+        Z, y, weights = self._checked(X, y, sample_weight)
         rows = np.flatnonzero(weights > 0.0)
-        self._values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
-        low, high = (float(pick(self._values[codes[rows]])) for pick in (np.min, np.max))
+        values, codes = np.unique(y, return_inverse=True)
+        low = float(y[rows].min())
+        high = float(y[rows].max())
         reach = max(abs(low), abs(high)) * 2.0 * (1.0 + max(grid))
-        if not math.isfinite(reach * float(weights.sum())):  # of which errors are means
+        # Errors are weighted means of numbers up to this size.
+        if not math.isfinite(reach * float(weights.sum())):
             raise InputError(
                 f"y reaches from {low:g} to {high:g}, too far for residuals in doubles; divide y "
                 "by 1e10, say, and multiply predictions by it"
             )
-        self._middle, self._half = low / 2 + high / 2, high / 2 - low / 2 or 1.0
         given, went = Examples(Z, codes, weights).at(rows).merged()
-        self._learn(given, grid)
-        if not auto:
+        middle = low / 2 + high / 2
+        half = high / 2 - low / 2 or 1.0
+        rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
+        self._learn(rule, SettingChoice("radius", grid, grid, rule.errors), given, calibrates=False)
+        if not is_auto:
             self.radius_ = grid[0]
-        self._describe(rows, went)
-        scale = self._half * (1.0 + self.radius_)
+        self._describe(rule, rows, went)
+        scale = half * (1.0 + self.radius_)
         s = self._solutions[0]
-        self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)  # no residual is below 0
+        # The game is about negated residuals, and no residual is below 0.
+        self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)
         self.epsilon_ = max(0.0, -scale * s.gamma)
         return self
 
-    def _aims(self, given: Examples) -> Vector:
-        """Return y in half ranges from the middle."""
-        return np.clip((self._values[given.codes] - self._middle) / self._half, -1.0, 1.0)
 
-    def _games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        written(2 * matrix.m, 2 * (matrix.n + 1))
+@dataclass
+class ResidualGames(ScoreGames):
+    """The game of two rows for each example, the residual and its negative, over `Simplex`."""
+
+    values: Vector = field(default_factory=lambda: np.zeros(0))
+    """The targets by their codes."""
+    middle: float = 0.0
+    half: float = 1.0
+    fraction: Any = 0.5
+
+    def aims(self, given: Examples) -> Vector:
+        """Return y in half ranges from the middle."""
+        return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
+
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the game of each radius."""
+        check_written(2 * matrix.m, 2 * (matrix.n + 1))
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
-        t, twice = self._aims(given)[:, None], np.tile(given.weights, 2)
-        f, games = weighted(Capped(fraction=self.fraction / 2), twice), []
+        t = self.aims(given)[:, None]
+        f = weighted(Capped(fraction=self.fraction / 2), np.tile(given.weights, 2))
+        games = list[Game]()
         for radius in grid:
+            # Divided by 1 + radius, the largest possible residual, entries are in [−1, 1].
             rest = (t - radius * np.column_stack([H, -H])) / (1.0 + radius)
             games.append(Game(np.clip(np.vstack([rest, -rest]), -1.0, 1.0), f, over=Simplex(1)))
         return games
 
-    def _voter(
+    def voter(
         self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
-        total, n = dict[int, float](), matrix.n + 1
+        """Return the function in units of y: a hypothesis and its negative are one member."""
+        total = dict[int, float]()
+        n = matrix.n + 1
         for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):
-            signed = c * setting * self._half * (1.0 if atom < n else -1.0)
+            # Columns beyond n are the negated hypotheses.
+            signed = c * setting * self.half * (1.0 if atom < n else -1.0)
             total[atom % n] = total.get(atom % n, 0.0) + signed
-        offset = self._middle + total.pop(matrix.n, 0.0)
+        offset = self.middle + total.pop(matrix.n, 0.0)
         members = [(c, matrix.hypothesis(j)) for j, c in total.items() if c]
         return Voter.of(columns, members, given, offset)
 
-    def _idle(self, part: Examples, k: int, varied: bool) -> float | None:
-        return None if varied else float(np.median(self._values[part.codes]))
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return the median if all rows are equal."""
+        return None if is_varied else float(np.median(self.values[part.codes]))
 
-    def _choose(self, held: Array, given: Examples, grid: list[Any]) -> int:
-        """Return the place of the radius of least mean absolute error."""
-        errors = np.abs(held - self._values[given.codes]) @ given.weights / given.weights.sum()
-        return self._least(errors.tolist(), grid)
+    def errors(self, held: Array, given: Examples) -> list[float]:
+        """Return the mean absolute error of each radius."""
+        rest = np.abs(held - self.values[given.codes])
+        errors: list[float] = (rest @ given.weights / given.weights.sum()).tolist()
+        return errors
 
-    def _gap(self, grid: list[Any]) -> float:
-        return self.tol / (1.0 + max(grid))
+    def gap(self, tol: float, grid: list[Any]) -> float:
+        """Return the gap in units of the game, whose entries are divided by 1 + radius."""
+        return tol / (1.0 + max(grid))
 
-    def _lacking(self, k: int, s: Solution) -> str:
+    def shortfall(self, k: int, s: Solution, tol: float) -> str:
+        """Return the message of a solution that is not optimal."""
         return "" if s.status == "optimal" else s.message
 
-    def _short(self, s: Solution) -> Vector:
+    def below(self, s: Solution) -> Vector:
+        """Return how far the lower of the two rows of an example is below the threshold."""
         return (s.gamma - s.margins).reshape(2, -1).max(axis=0)

@@ -1,4 +1,4 @@
-"""Mirror descent behind scikit-learn's interface: each example is predicted, then learned from."""
+"""Mirror descent in scikit-learn's interface: it predicts each example, then learns from it."""
 
 from __future__ import annotations
 
@@ -10,41 +10,38 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from relaxboost._core.arrays import Array, doubles
+from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
 from relaxboost.estimators.choices import is_likelihood, loss_of
+from relaxboost.estimators.tables import TableEstimator, read_weights
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import Learner, MirrorDescent, MirrorSteps
 from relaxboost.online.proxies import as_proxy
 from relaxboost.online.streams import BaseFunctions, LinearBasis, StumpBasis
 
-_ROWS = 4096
-"""Rows whose base functions are written down at a time."""
+ROWS_PER_BLOCK = 4096
+"""The number of rows whose base functions are in memory at a time."""
 
 
 class _Scale(NamedTuple):
-    """Targets in center ± half are what the learner sees in [−1, 1]."""
+    """The interval center ± half of targets, which the learner sees as [−1, 1]."""
 
     center: float
     half: float
 
 
 @dataclass(eq=False, repr=False)  # scikit-learn compares and prints its estimators itself
-class OnlineEstimator(BaseEstimator, ABC):
-    """What the two estimators share: base functions, learners, blocks of rows."""
+class OnlineEstimator(TableEstimator, ABC):
+    """The base of the online estimators: base functions, learners, blocks of rows."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss where none is given."""
+    """The name of the loss if none is given."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -63,11 +60,11 @@ class OnlineEstimator(BaseEstimator, ABC):
         return self.usual_loss if self.loss is None else self.loss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget all, and learn from the rows in their order, `passes` times.
+        """Start from the beginning, and learn from the rows in their order, `passes` times.
 
         Parameters
         ----------
-        X : array of shape (N, d)
+        X : array or frame of shape (N, d)
             Finite numbers.
         y : array of shape (N,)
             Labels of any kind, at least two; for regression finite numbers.
@@ -91,32 +88,11 @@ class OnlineEstimator(BaseEstimator, ABC):
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets of shape (N, outputs), and weights."""
 
-    def _rows(self, X: Any, reset: bool, y: Any = "no_validation", numeric: bool = False) -> Any:
-        """Return X as doubles, and with y the pair."""
-        options = {} if isinstance(y, str) else {"y_numeric": numeric}
-        given = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, ensure_all_finite=False, **options
-        )
-        X = given[0] if isinstance(given, tuple) else given
-        if not np.isfinite(X).all():
-            row, j = np.argwhere(~np.isfinite(X))[0]
-            what = "NaN" if np.isnan(X[row, j]) else "inf"
-            raise InputError(f"row {row} has {what} for feature {j}; drop or impute it")
-        return given
-
-    def _weights(self, given: Any, X: Array) -> Array:
-        if given is None:
-            return np.ones(len(X))
-        if not np.any(doubles("sample_weight", given)):
-            raise InputError("sample_weight is zero throughout; leave the call out")
-        weights: Array = _check_sample_weight(given, X, dtype=np.float64)
-        if (weights < 0.0).any():
-            row = int(np.argmax(weights < 0.0))
-            raise InputError(f"sample_weight must be >= 0; row {row} has {weights[row]:g}")
-        return weights
+    def _without_missing(self) -> str | None:
+        return "; drop the row, or fill the value in"
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
-        """Choose base functions by the first examples, and start a learner for each output."""
+        """Choose base functions from the first examples, and start a learner for each output."""
         basis = self._basis(X[weights > 0.0])
         size = basis.size(X.shape[1]) + bool(self.intercept)
         method = self._method(loss, size, basis, targets)
@@ -127,7 +103,7 @@ class OnlineEstimator(BaseEstimator, ABC):
         if isinstance(self.basis, BaseFunctions):
             if self.basis.features not in (None, X.shape[1]):
                 raise InputError(
-                    f"X has {X.shape[1]} features, and basis={self.basis.name!r} is of "
+                    f"X has {X.shape[1]} features, and basis={self.basis.name!r} needs "
                     f"{self.basis.features}"
                 )
             return self.basis
@@ -135,13 +111,13 @@ class OnlineEstimator(BaseEstimator, ABC):
             return LinearBasis.spanning(X)
         if (X[0] == X).all():
             raise InputError(
-                f"stumps have no thresholds where all features are constant, as in these n_samples "
-                f"= {len(X)}; begin with more examples, or give basis=StumpBasis(thresholds)"
+                f"stumps have no thresholds if all features are constant, as in these n_samples = "
+                f"{len(X)}; start with more examples, or give basis=StumpBasis(thresholds)"
             )
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the base functions at rows X, and after them the constant."""
+        """Return the base functions at rows X, followed by the constant."""
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
 
@@ -153,15 +129,17 @@ class OnlineEstimator(BaseEstimator, ABC):
             "full-simplex": FullSimplex,
         }
         domain: Any = kinds[_choice("over", self.over, tuple(kinds))]
-        bound = basis.bound_in(proxy.norm, size) * (1.0 + 1e-12)  # sums of squares are rounded
+        # Rounded sums of squares may exceed the bound by a little.
+        bound = basis.bound_in(proxy.norm, size) * (1.0 + 1e-12)
         kind = MirrorSteps if self.greedy else MirrorDescent
         return kind(loss, domain(self.radius), proxy, self.schedule, bound=bound, targets=targets)
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
         """Learn from rows and targets of shape (N, outputs); return the predictions before.
 
-        Whatever is raised, also by base functions of the user's, leaves the learners as they were.
+        If an error is raised, also by user-defined base functions, the learners do not change.
         """
+        # The state of a learner is small, and rows may be many: a copy allows to undo the block.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
         said = np.empty(Y.shape)
         try:
@@ -177,9 +155,9 @@ class OnlineEstimator(BaseEstimator, ABC):
         return said
 
     def _decided(self, X: Any) -> Array:
-        """Return what the learners say of rows X, of shape (N, outputs)."""
+        """Return the predictions of the learners for rows X, of shape (N, outputs)."""
         check_is_fitted(self)
-        X = self._rows(X, reset=False)
+        X = self._read(X)
         said = np.empty((len(X), len(self.learners_)))
         for block in _blocks(len(X)):
             H = self._values(X[block])
@@ -189,54 +167,54 @@ class OnlineEstimator(BaseEstimator, ABC):
 
 
 class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
-    """Classification of a stream by mirror descent; several classes are each against the rest.
+    """Classification of a stream by mirror descent, with a learner for each class against the rest.
 
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "logistic", the default, "hinge", "smooth-hinge", "exponential", or a loss of two classes
-        of your own.
+        "logistic", the default, "hinge", "smooth-hinge", "exponential", or a user-defined loss of
+        two classes.
     basis : {"linear", "stumps"} or BaseFunctions
-        The base functions. "linear" are the features, with their range in the examples of the first
-        `fit` or `partial_fit` as [−1, 1]; what is beyond later is cut off. "stumps" have ten
-        thresholds a feature, from the same examples. Neither changes later: a scale that follows
-        the data would change the base functions under the weights. To declare ranges, or for other
-        base functions, such as `Symmetric` or `FittedBasis`, see `relaxboost.online.streams`.
+        The base functions. "linear" are the features, scaled so that their range in the examples of
+        the first `fit` or `partial_fit` is [−1, 1]; later values are cut off at this range.
+        "stumps" have ten thresholds a feature, from the same examples. Neither changes later,
+        because the weights belong to fixed base functions. For declared ranges and for other base
+        functions, such as `Symmetric` or `FittedBasis`, see `relaxboost.online.streams`.
     radius : float
-        λ > 0 of the weights. With weights in l1, predictions lie in [−λK, λK] for base functions
-        in [−K, K].
+        The radius λ > 0 of the set of weights. With weights in l1, predictions lie in [−λK, λK] for
+        base functions in [−K, K].
     over : {"ball", "simplex", "full-simplex"}
-        Where the weights are. The ball is that of the proxy, in l1 or in l2.
+        The set of weights. The ball is in the norm of the proxy, l1 or l2.
     proxy, schedule
-        See `relaxboost.online.OnlineMethod`. "entropy" suits few features that matter, "squared-l2"
-        many that matter a little.
+        See `relaxboost.online.OnlineMethod`. "entropy" suits a few important features, "squared-l2"
+        many features of little importance.
     greedy : bool
-        `MirrorSteps` (with the entropy EG, with the squared norm GD) in place of `MirrorDescent`.
-        Its regret bound asks for a constant schedule, or the squared norm.
+        Whether to use `MirrorSteps` (with the entropy EG, with the squared norm GD) instead of
+        `MirrorDescent`. Its regret bound needs a constant schedule, or the squared norm.
     average : bool
-        Whether `predict` uses the average of the weights, as the theorems on i.i.d. examples have
-        it, or the last.
+        Whether `predict` uses the average of the weights, as theorems on i.i.d. examples do, or the
+        last weights.
     intercept : bool
-        Whether a constant joins the base functions.
+        Whether a constant is added to the base functions.
     passes : int
-        How often `fit` goes through the examples, >= 1.
+        The number of passes of `fit` through the examples, >= 1.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
         The labels, sorted.
     learners_ : list of Learner
-        One for two classes, else one for each; with their `regret_bound`.
+        One for two classes, and otherwise one for each class; each has a `regret_bound`.
     basis_ : BaseFunctions
-        Without the constant, which comes last.
+        The base functions without the constant, which comes last.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    The order of examples matters. So does that of weighted ones: `sample_weight` of 2 is an
-    example twice in a row, and not twice anywhere, so that scikit-learn's check of it, which
-    shuffles, fails here as it does for `SGDClassifier`.
+    The order of examples matters. A `sample_weight` of 2 means the example twice in a row. The
+    check of weights in scikit-learn shuffles copies, and therefore fails here and for
+    `SGDClassifier`.
 
     References
     ----------
@@ -244,6 +222,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     """
 
     usual_loss = "logistic"
+    for_categories = "MarginBoostClassifier"
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -255,26 +234,26 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         X, y, sample_weight
             As for `fit`.
         classes : array of shape (K,)
-            All labels that may ever come; needed by the first call only.
+            All labels that may ever occur; only the first call needs them.
 
         Raises
         ------
         InputError
-            As for `fit`, and for labels that are not among the classes. Nothing has been learned
-            then.
+            As for `fit`, and for labels that are not among the classes. The estimator then has not
+            changed.
         """
         self.progressive(X, y, classes, sample_weight)
         return self
 
     def progressive(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Do as `partial_fit`, and return the label predicted for each row before it was learned.
+        """Learn like `partial_fit`; return the label predicted for each row before it was learned.
 
-        The weights that predict are the last ones, as in the theorems, and not the average.
+        The predictions use the last weights, as in the theorems, and not the average.
         """
         first = not hasattr(self, "learners_")
         if first and classes is None:
             raise InputError(
-                "the first call of partial_fit needs classes=, all labels that may ever come"
+                "the first call of partial_fit needs classes=, all labels that may ever occur"
             )
         return self._predicted(self._learn(*self._validated(X, y, sample_weight, first, classes)))
 
@@ -282,8 +261,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         self, X: Any, y: Any, weights: Any, first: bool, classes: Any = None
     ) -> tuple[Array, Array, Array]:
         """Return rows, targets ±1 of shape (N, outputs), and weights."""
-        loss = loss_of(self._loss, ("binary",), "tells each class from the rest")
-        X, y = self._rows(X, first, y)
+        loss = loss_of(self._loss, ("binary",), "separates each class from the rest")
+        X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
         if first:
             check_classification_targets(y)
@@ -300,11 +279,12 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
                 f"{self.classes_.tolist()}; leave them out"
             )
         places, known = labels(y, known, loss)
-        weights = self._weights(weights, X)
+        weights = read_weights(weights, len(X))
         outputs = 1 if known.size == 2 else known.size
         if first:
             self._begin(X, weights, outputs, loss, math.inf)
             self.classes_: Any = known
+        # One learner separates two classes; several learners separate each class from the rest.
         own = np.arange(outputs) if outputs > 1 else np.ones(1)
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
@@ -324,8 +304,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        Those of several classes are each against the rest, scaled to sum up to one. There is none
-        unless the loss is minus a log-likelihood, "logistic": an AttributeError says so.
+        Probabilities of several classes are each against the rest, scaled to the sum one. It raises
+        an AttributeError unless the loss is minus a log-likelihood, such as "logistic".
         """
         if not is_likelihood(self._loss):
             raise AttributeError(
@@ -338,33 +318,34 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         F = self._decided(X)
         if F.shape[1] == 1:
             return np.column_stack([expit(-F), expit(F)])
-        return softmax(log_expit(F), axis=1)  # all may be too small for doubles
+        # In logarithms, because all probabilities may be too small for doubles.
+        return softmax(log_expit(F), axis=1)
 
 
 @dataclass(eq=False, repr=False)
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """Regression on a stream by mirror descent.
 
-    Targets are scaled into [−1, 1] as features are, for losses that depend on the difference
-    only, as those of the package do.
+    Targets are scaled into [−1, 1] like features, if the loss depends on the difference only, as
+    losses of the package do.
 
     Parameters
     ----------
     loss : str or PointwiseLoss, optional
-        "squared", the default, "absolute", "huber", "quantile", or a loss of your own; its
+        "squared", the default, "absolute", "huber", "quantile", or a user-defined loss; its
         parameters are in units of the scaled target.
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float
-        λ > 0: predictions are within λ of the middle, in units of the scaled target.
+        The radius λ > 0: predictions are within λ of the middle, in units of the scaled target.
     targets : (low, high), optional
-        What is scaled to [−1, 1]; by default the range in the first examples. Slopes of the squared
-        loss are bounded only within, and targets beyond count as the ends; other losses take any.
+        The interval that is scaled to [−1, 1]; by default the range in the first examples. For the
+        squared loss, whose slopes are bounded in this interval only, other targets are cut off.
 
     Attributes
     ----------
     learners_ : list of one Learner
-        It has seen scaled targets.
+        The learner, which sees scaled targets.
     basis_ : BaseFunctions
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -375,20 +356,22 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """
 
     usual_loss = "squared"
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use MirrorDescentClassifier"
 
     _: KW_ONLY
     radius: float = 3.0
     targets: Any = None
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MirrorDescentRegressor:
-        """Learn from some more rows, as for `fit`; bad ones raise before anything is learned."""
+        """Learn from more rows, as `fit` does; an error leaves the estimator unchanged."""
         self.progressive(X, y, sample_weight)
         return self
 
     def progressive(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Do as `partial_fit`, and return the prediction made for each row before it was learned.
+        """Learn like `partial_fit`; return the prediction for each row before it was learned.
 
-        The weights that predict are the last ones, as in the theorems, and not the average.
+        The predictions use the last weights, as in the theorems, and not the average.
         """
         first = not hasattr(self, "learners_")
         return self._unscaled(self._learn(*self._validated(X, y, sample_weight, first)))
@@ -405,12 +388,12 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     ) -> tuple[Array, Array, Array]:
         """Return rows, scaled targets of shape (N, 1), and weights."""
         loss: Any = loss_of(self._loss, ("regression",), "does regression")
-        X, y = self._rows(X, first, y, numeric=True)
-        weights = self._weights(weights, X)
-        y = y.astype(np.float64)
+        X, y = self._read_pair(X, y, reset=first)
+        weights = read_weights(weights, len(X))
         scale = self._scale(loss, y[weights > 0.0]) if first else self.scale_
         seen = (y - scale.center) / scale.half
         limit = math.inf
+        # Without a bound of its slopes the loss has no regret bound beyond the interval.
         if loss.of_differences and math.isinf(loss.gradient_bound):
             limit = 1.0
             seen = np.clip(seen, -1.0, 1.0)
@@ -432,7 +415,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
 
 
 def _blocks(rows: int) -> Iterator[slice]:
-    return (slice(start, start + _ROWS) for start in range(0, rows, _ROWS))
+    return (slice(start, start + ROWS_PER_BLOCK) for start in range(0, rows, ROWS_PER_BLOCK))
 
 
 def _choice(name: str, given: Any, known: tuple[str, ...]) -> str:

@@ -1,10 +1,9 @@
-"""The ranker."""
+"""Ranking by functional gradients."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from relaxboost._core.errors import InputError
@@ -16,14 +15,14 @@ from relaxboost.functional import RankingHinge
 class FunctionalGradientRanker(FunctionalGradientEstimator):
     """Ranking of the documents of each query, by boosting the hinge on pairs.
 
-    `fit` and `score` need `groups`, the query of each document. In scikit-learn's searches and
-    cross-validation they get them by metadata routing: ``set_config(enable_metadata_routing=True)``
+    `fit` and `score` need `groups`, the query of each document. Searches and cross-validation of
+    scikit-learn pass groups on by metadata routing: ``set_config(enable_metadata_routing=True)``
     and ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
     ----------
     loss : str or Loss, optional
-        "ranking-hinge", the default, or ``RankingHinge("queries")``, where queries count alike.
+        "ranking-hinge", the default, or ``RankingHinge("queries")``, which weighs queries alike.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
@@ -32,9 +31,9 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     Attributes
     ----------
     boosted_ : Boosted
-        What `boost` returned.
+        The result of `boost`.
     n_iter_ : int
-        Rounds.
+        The number of rounds.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -44,6 +43,8 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     """
 
     usual_loss = "ranking-hinge"
+    for_categories = "MarginBoostRanker"
+    for_labels = "give grades as numbers, higher for better documents"
 
     def fit(
         self,
@@ -60,23 +61,18 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 
         Parameters
         ----------
-        X : array of shape (N, d)
-            Finite numbers.
+        X : array or frame of shape (N, d)
+            As for `FunctionalGradientClassifier.fit`.
         y : array of shape (N,)
-            Grades, higher the better.
+            Grades, higher for better documents.
         groups : array of shape (N,)
             The query of each document, ids of any kind in any order.
         sample_weight : array of shape (N,), optional
             At least 0; a pair weighs the product of its two.
         X_val, y_val, groups_val : arrays, optional
-            A validation set of one's own, of the same features.
-
-        Raises
-        ------
-        InputError
-            For data, groups, weights or parameters that do not fit; it is a ValueError.
+            A validation set with the same features, instead of queries held out.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
         if held is None and groups_val is not None:
             raise InputError("groups_val goes with X_val and y_val; give all, or none")
@@ -84,7 +80,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             held = held._replace(groups=_queries(groups_val, held.X))
         self._boost(
             X,
-            y.astype(np.float64),
+            y,
             sample_weight,
             loss_of(self._loss, ("ranking",), "ranks"),
             groups=_queries(groups, X),
@@ -93,9 +89,10 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1]; ties are not."""
+        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
+        # A user-defined loss does not count pairs.
         if not isinstance(loss, RankingHinge):
             loss = RankingHinge()
         risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))
@@ -110,7 +107,7 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:
         raise InputError(
-            "a ranker needs groups, the query of each document; zeros if there is one query only"
+            "a ranker needs groups, the query of each document; give zeros if there is one query"
         )
     if len(X) < 2:
         raise InputError("a ranker needs pairs of documents, got one sample only; add others")

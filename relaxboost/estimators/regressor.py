@@ -1,4 +1,4 @@
-"""The regressor."""
+"""Regression by functional gradients."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ from relaxboost.functional import Quantile, Risk
 class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """Regression by boosting any convex loss.
 
-    For losses of the package, which depend on f − y only, f_0 is the constant of least risk; for
-    others f_0 = 0.
+    Boosting starts at the constant f_0 of least risk if the loss depends on f − y only, as losses
+    of the package do, and at 0 otherwise.
 
     Parameters
     ----------
     loss : str or Loss, optional
         "squared", the default, "absolute", "huber" (δ = 1, in units of y) or "quantile" (the
-        median); or a loss of `relaxboost.functional`, such as ``Quantile(0.9)``, or of your own.
+        median); or a loss of `relaxboost.functional`, such as ``Quantile(0.9)``, or a user-defined
+        loss.
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     scale : float, optional
-        Multiplies the steps; by default 1 but for the steps 1/√t. Those GB11's Theorem 5 states for
-        functions and gradients of size one, and the standard deviation of y over the bound of the
-        gradient makes them fit.
+        A factor on the steps. The default is 1, except for the steps 1/√t. Theorem 5 of Grubb &
+        Bagnell (2011) states these steps for functions and gradients of size one. Their default
+        factor is therefore the standard deviation of y divided by the bound of the gradient.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional
-        In (0, 1), for ``loss="quantile"``, which it stands for where no loss is given.
+        In (0, 1), the level of ``loss="quantile"``, which is then the default loss.
 
     Attributes
     ----------
     boosted_ : Boosted
-        What `boost` returned, for the targets y − f_0.
+        The result of `boost`, for the targets y − f_0.
     intercept_ : float
         f_0.
     n_iter_ : int
-        Rounds.
+        The number of rounds.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -57,6 +58,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     """
 
     usual_loss = "squared"
+    for_categories = "MarginBoostRegressor"
+    for_labels = "for labels use FunctionalGradientClassifier"
 
     _: KW_ONLY
     quantile: float | None = None
@@ -71,29 +74,15 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> FunctionalGradientRegressor:
-        """Train on rows X of shape (N, d) and numbers y of shape (N,).
+        """Train on rows X of shape (N, d) and finite numbers y of shape (N,).
 
-        Parameters
-        ----------
-        X : array of shape (N, d)
-            Finite numbers.
-        y : array of shape (N,)
-            Finite numbers.
-        sample_weight : array of shape (N,), optional
-            At least 0, with a positive sum.
-        X_val, y_val, sample_weight_val : arrays, optional
-            A validation set of one's own, of the same features.
-
-        Raises
-        ------
-        InputError
-            For data, weights or parameters that do not fit; it is a ValueError.
+        The parameters and errors are those of `FunctionalGradientClassifier.fit`.
         """
-        X, y, sample_weight = self._validated(X, y, sample_weight, numeric=True)
-        y = y.astype(np.float64)
+        X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, sample_weight_val)
-        loss = loss_of(self._asked(), ("regression",), "does regression")
+        loss = loss_of(self._chosen_loss(), ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
+        # A constant shift of y shifts f for such a loss, so that boosting may start anywhere.
         self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
         if held is not None:
@@ -101,14 +90,14 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         self._boost(X, y, sample_weight, loss, scale=self._scale(risk, y), held=held)
         return self
 
-    def _asked(self) -> Any:
-        """Return the loss asked for, by `loss` or by `quantile`."""
+    def _chosen_loss(self) -> Any:
+        """Return the loss that `loss` or `quantile` names."""
         if self.quantile is None:
             return self._loss
         if self.loss not in (None, "quantile"):
             raise InputError(
-                f"quantile={self.quantile!r} is of loss='quantile', and loss={self.loss!r}; leave "
-                "one of them out"
+                f"quantile={self.quantile!r} belongs to loss='quantile', and loss={self.loss!r}; "
+                "leave one of them out"
             )
         return Quantile(share("quantile", self.quantile))
 
@@ -127,7 +116,8 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
 def _constant(risk: Risk, y: Array) -> float:
     """Return the constant of least risk, by bisection on the mean of the gradient."""
-    low, high = float(y.min()), float(y.max())
+    low = float(y.min())
+    high = float(y.max())
     while True:
         middle = low / 2.0 + high / 2.0
         if not low < middle < high:
@@ -135,4 +125,7 @@ def _constant(risk: Risk, y: Array) -> float:
         slope = risk.measure.mean(risk.evaluate(np.full(len(y), middle))[1])
         if slope == 0.0:
             return middle
-        low, high = (middle, high) if slope < 0.0 else (low, middle)
+        if slope < 0.0:
+            low = middle
+        else:
+            high = middle

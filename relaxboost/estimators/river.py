@@ -1,12 +1,13 @@
-"""Mirror descent for river: features as dictionaries, which may come and go.
+"""Mirror descent for river: features are dictionaries, whose keys may change from row to row.
 
-It needs river, the extra `river`, and is imported by its full name.
+The module needs the extra `river`, and is imported by its full name.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ except ImportError as error:
 
 
 class _Slots:
-    """A learner over `features` places and a constant; each feature takes the next free place."""
+    """A learner over `features` places and a constant; a new feature takes the next free place."""
 
     def __init__(self, loss: Any, options: Any) -> None:
         proxy = as_proxy(options.proxy)
@@ -45,7 +46,7 @@ class _Slots:
         ).start(size)
 
     def values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return base functions: features over the bound, cut off at ±1; what is absent is 0."""
+        """Return base functions: features over the bound, cut off at ±1; an absent feature is 0."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():
@@ -54,24 +55,27 @@ class _Slots:
             except (TypeError, ValueError):
                 scaled = math.nan
             if not math.isfinite(scaled):
-                raise InputError(f"feature {name!r} is {value!r}, and no finite number")
+                raise InputError(
+                    f"feature {name!r} is {value!r}, and no finite number; drop it, or encode it"
+                )
             if name in places:
                 h[places[name]] = min(max(scaled, -1.0), 1.0)
         return h
 
     def predict(self, x: Mapping[Any, Any], average: bool) -> float:
-        """Return <w, h>; features never learned from count for nothing."""
+        """Return <w, h>; a feature that the learner has never seen is left out."""
         return float(self.learner.predict(self.values(x, self.places), average))
 
     def learn(self, rows: list[Mapping[Any, Any]], targets: Any) -> None:
-        """Learn from rows one by one, or from none of them if one is bad."""
+        """Learn from rows one by one, or from none of them if a row is bad."""
+        # New features keep their places only if all rows are good.
         places = dict(self.places)
         for name in (name for x in rows for name in x):
             places.setdefault(name, len(places))
         if len(places) >= self.learner.size:
             name = next(name for name, place in places.items() if place == self.learner.size - 1)
             raise InputError(
-                f"feature {name!r} is one more than features={self.learner.size - 1}; declare more"
+                f"feature {name!r} is one more than features={self.learner.size - 1}; raise it"
             )
         if rows:
             self.learner.update(np.array([self.values(x, places) for x in rows]), targets)
@@ -83,13 +87,25 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
     return rows
 
 
+@dataclass(eq=False, repr=False)
 class _River:
-    """What both share: they learn from dictionaries by `_slots`."""
+    """The base of both models: they learn from dictionaries by `_slots`."""
 
-    average: bool
-    _slots: _Slots
+    loss: Any
+    radius: float
+    bound: float = 3.0
+    features: int = 100
+    proxy: Any = "entropy"
+    schedule: Any = "adaptive"
+    average: bool = False
     _kind: ClassVar[type]
-    """Of predictions."""
+    """The type of predictions."""
+    _task: ClassVar[tuple[str, str]]
+    """The task of losses, and the words for it in messages."""
+
+    def __post_init__(self) -> None:
+        task, does = self._task
+        self._slots = _Slots(loss_of(self.loss, (task,), does), self)
 
     @property
     def learner(self) -> Any:
@@ -116,45 +132,37 @@ class _River:
         return pd.Series(said, index=X.index, dtype=self._kind)
 
 
+@dataclass(eq=False, repr=False)
 class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
-    `learn_many` does as `learn_one` row by row, to the bit.
+    `learn_many` gives the same model as `learn_one` row by row, to the bit.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
-        Of two classes; "logistic" has probabilities.
+        A loss of two classes; "logistic" has probabilities.
     radius : float
-        Of the weights, in the l1 ball for proxies in l1, else in the l2 ball.
+        The radius of the ball of the weights, l1 or l2 as the proxy.
     bound : float
-        K: features are divided by it, and cut off at ±1. The default, 3, is three standard
-        deviations after river's StandardScaler. What that says changes with time, and regret is
-        then about features as they were said to be.
+        The number by which features are divided before they are cut off at ±1. The default, 3, is
+        three standard deviations after river's StandardScaler. That scaler changes with time, and
+        the regret is about features as they were scaled at their time.
     features : int
-        How many there may be at most; one more is an error. A feature that is absent counts as 0,
-        so that those to come are base functions that were 0 so far, and bounds of the regret hold.
+        The largest number of features; a further feature is an error. An absent feature counts as
+        0, so that regret bounds also hold for features that appear late.
     proxy, schedule
         See `relaxboost.online.MirrorDescent`.
     average : bool
-        Whether predictions are those of the average of the weights, or of the last.
+        Whether predictions use the average of the weights, or the last weights.
     """
 
     _kind = bool
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        radius: float = 30.0,
-        bound: float = 3.0,
-        features: int = 100,
-        proxy: Any = "entropy",
-        schedule: Any = "adaptive",
-        average: bool = False,
-    ) -> None:
-        self.loss, self.radius, self.bound, self.features = loss, radius, bound, features
-        self.proxy, self.schedule, self.average = proxy, schedule, average
-        self._slots = _Slots(loss_of(loss, ("binary",), "tells two classes apart"), self)
+    _task = ("binary", "separates two classes")
+
+    loss: Any = "logistic"
+    radius: float = 30.0
 
     def _targets(self, labels: Iterable[Any]) -> Any:
         """Return −1 and +1 for False and True."""
@@ -176,7 +184,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         if not is_likelihood(self.loss):
             raise NotImplementedError(  # what river's own classifiers raise
                 f"loss={self.loss!r} is not the logarithm of a likelihood, and has no "
-                'probabilities; take loss="logistic", or ask predict_one'
+                'probabilities; use loss="logistic", or predict_one'
             )
         F = self._slots.predict(x, self.average)
         return {False: float(expit(-F)), True: float(expit(F))}
@@ -189,11 +197,12 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return pd.DataFrame(rows, index=X.index, columns=[False, True], dtype=float)
 
 
+@dataclass(eq=False, repr=False)
 class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for numbers, in river's interface.
 
-    Predictions lie in [−radius, radius], so that targets should be scaled, as with river's
-    TargetStandardScaler. `learn_many` does as `learn_one` row by row, to the bit.
+    Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
+    TargetStandardScaler. `learn_many` gives the same model as `learn_one` row by row, to the bit.
 
     Parameters
     ----------
@@ -207,21 +216,11 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
 
     _kind = float
 
-    def __init__(
-        self,
-        loss: Any = "huber",
-        radius: float = 3.0,
-        bound: float = 3.0,
-        features: int = 100,
-        proxy: Any = "entropy",
-        schedule: Any = "adaptive",
-        average: bool = False,
-        targets: float = math.inf,
-    ) -> None:
-        self.loss, self.radius, self.bound, self.features = loss, radius, bound, features
-        self.proxy, self.schedule, self.average = proxy, schedule, average
-        self.targets = targets
-        self._slots = _Slots(loss_of(loss, ("regression",), "does regression"), self)
+    _task = ("regression", "does regression")
+
+    loss: Any = "huber"
+    radius: float = 3.0
+    targets: float = math.inf
 
     def predict_one(self, x: Any) -> float:
         """Return <w, h(x)>."""

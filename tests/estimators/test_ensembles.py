@@ -371,7 +371,7 @@ def test_where_nothing_beats_no_weights_the_report_says_so():
     report = rb.certify_ensemble((np.ones((4, 1)), [1.0]), None, y)
     assert report.margin == (-1, -1)
     assert not report.reoptimised.any()
-    assert "nothing beats w = 0" in str(report)
+    assert "no vote is better than w = 0" in str(report)
 
 
 def test_sparse_examples():

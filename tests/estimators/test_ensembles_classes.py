@@ -79,7 +79,7 @@ def test_pipelines_and_what_is_no_target():
     for numbers in (y == "a", (y == "a") * 1):
         two = DecisionTreeClassifier(max_depth=1)
         ada = AdaBoostClassifier(two, n_estimators=2).fit(X, numbers)
-        with pytest.raises(rb.InputError, match="tells two apart; leave it out"):
+        with pytest.raises(rb.InputError, match="has two; leave target out"):
             rb.certify_ensemble(ada, X, numbers, target=1)
-    with pytest.raises(rb.InputError, match="tells two apart"):
+    with pytest.raises(rb.InputError, match="has two; leave target out"):
         rb.certify_ensemble((X, np.ones(4)), None, y == "a", target="a")

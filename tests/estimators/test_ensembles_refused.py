@@ -133,7 +133,7 @@ def test_labels_in_other_codes_than_in_training_are_warned_of():
 def test_predictions_and_weights_that_are_refused():
     H, weights, y = random_votes(0)
     y[:2] = 1, -1
-    refused("is .H, weights., two things, and this has 3", (H, weights, y), None, y)
+    refused("this tuple has 3 entries; give predictions and weights", (H, weights, y), None, y)
     refused("H must hold real predictions", (H[0], weights), None, y)
     refused("H must hold real predictions", ([[1], [1, 2]], weights), None, y)
     refused("H must hold real predictions", (H > 0, weights), None, y)
@@ -156,4 +156,6 @@ def test_a_booster_without_votes_needs_another_fraction():
     X, y = np.arange(20.0).reshape(10, 2).repeat(2, axis=0), np.arange(20) % 2
     with pytest.warns(ConvergenceWarning):
         idle = rb.estimators.MarginBoostClassifier(fraction=0.3, folds=None).fit(X, y)
-    refused("has no vote, since none beats none; fit it with a larger fraction", idle, X, y)
+    refused(
+        "has no vote, because no vote raises the margin; fit it with a larger fraction", idle, X, y
+    )

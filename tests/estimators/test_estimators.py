@@ -15,8 +15,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import _num_samples
 
 import relaxboost as rb
 from relaxboost import functional as fn
@@ -24,51 +22,6 @@ from relaxboost import functional as fn
 Classifier = rb.estimators.FunctionalGradientClassifier
 Regressor = rb.estimators.FunctionalGradientRegressor
 Ranker = rb.estimators.FunctionalGradientRanker
-
-
-class OneQuery(Ranker):
-    """A ranker of documents of one query, which scikit-learn's checks do not name."""
-
-    def fit(self, X, y, groups=None, sample_weight=None):
-        return super().fit(X, y, self._one(X), sample_weight)
-
-    def score(self, X, y, groups=None, sample_weight=None):
-        return super().score(X, y, self._one(X), sample_weight)
-
-    def _one(self, X):
-        try:
-            return np.zeros(_num_samples(X))
-        except TypeError:  # numbers, of which the ranker complains
-            return np.zeros(0)
-
-
-# What scikit-learn itself skips, without the variable SCIPY_ARRAY_API.
-SKIPPED = {"check_array_api_input"}
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        Classifier(),
-        Classifier("hinge", algorithm="naive"),
-        Classifier("multiclass-hinge"),
-        Classifier(algorithm="repeated", max_rounds=10),
-        Regressor(),
-        Regressor("absolute"),
-        Regressor("huber", algorithm="naive"),
-        Regressor("absolute", "trees", max_rounds=20),
-        OneQuery(),
-    ],
-    ids=repr,
-)
-@pytest.mark.filterwarnings("ignore")  # the checks call estimators in ways that warn
-def test_scikit_learn_checks(estimator):
-    results = check_estimator(estimator, on_skip=None)
-    assert len(results) > 40
-    for result in results:
-        allowed = {"passed", "skipped"} if result["check_name"] in SKIPPED else {"passed"}
-        assert result["status"] in allowed, result["check_name"]
-        assert result["expected_to_fail"] is False
 
 
 def cancer(n=200):
@@ -280,68 +233,6 @@ def test_pipelines_and_searches():
     search = GridSearchCV(piped, grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.9
     assert search.best_params_[f"{name}max_rounds"] == 8
-
-
-X, Y = cancer(40)
-REFUSED = {
-    "name": (
-        lambda: Classifier("log").fit(X, Y),
-        r"loss must be one of .*logistic.*hinge",
-    ),
-    "class": (lambda: Classifier(fn.Hinge).fit(X, Y), r"loss must be one of .* or a Loss"),
-    "task": (
-        lambda: Classifier(fn.Squared()).fit(X, Y),
-        r"loss=Squared\(\) is for regression, and this estimator classifies; use one of logistic",
-    ),
-    "task of a regressor": (
-        lambda: Regressor(fn.Hinge()).fit(X, X[:, 0]),
-        r"loss=Hinge\(\) is for binary, and this estimator does regression; use one of squared",
-    ),
-    "task of a ranker": (
-        lambda: Ranker(fn.Hinge()).fit(X, X[:, 0], np.zeros(40)),
-        r"this estimator ranks; use one of ranking-hinge",
-    ),
-    "two classes": (
-        lambda: Classifier("exponential").fit(*load_iris(return_X_y=True)),
-        r"loss='exponential' is for two classes, and there are 3; use 'hinge' or 'logistic'",
-    ),
-    "one class": (
-        lambda: Classifier().fit(X, np.zeros(40)),
-        r"at least two classes, and y has one class only, 0.0; add examples of another",
-    ),
-    "learner": (
-        lambda: Classifier(learner="forest").fit(X, Y),
-        r"learner must be one of .*stumps, trees, a WeakLearner or a scikit-learn",
-    ),
-    "share": (
-        lambda: Classifier(n_iter_no_change=2, validation_fraction=1.0).fit(X, Y),
-        r"validation_fraction must lie strictly between 0 and 1, got 1.0",
-    ),
-    "too few": (
-        lambda: Classifier(n_iter_no_change=2).fit(X[:3], ["a", "a", "b"]),
-        r"validation_fraction=0.1 of 3 examples cannot be held out: .*leave n_iter_no_change out",
-    ),
-    "patience": (
-        lambda: Classifier(n_iter_no_change=0).fit(X, Y),
-        r"n_iter_no_change must be a whole number >= 1, got 0",
-    ),
-    "scale": (
-        lambda: Regressor(scale="large").fit(X, X[:, 0]),
-        r"scale must be a positive number, got 'large'",
-    ),
-    "weights": (
-        lambda: Classifier().fit(X, Y, -np.ones(40)),
-        r"weights must be finite and >= 0; example 0 has -1",
-    ),
-    "groups": (lambda: Ranker().fit(X, X[:, 0]), r"a ranker needs groups, the query of each"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_used_is_named(name):
-    call, message = REFUSED[name]
-    with pytest.raises(rb.InputError, match=message):
-        call()
 
 
 def test_scikit_learn_is_loaded_with_the_estimators_only():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -15,7 +16,6 @@ from sklearn.model_selection import GridSearchCV
 
 import relaxboost as rb
 from relaxboost import functional as fn
-from relaxboost.estimators.watching import Watcher
 
 Classifier = rb.estimators.FunctionalGradientClassifier
 Regressor = rb.estimators.FunctionalGradientRegressor
@@ -30,13 +30,6 @@ def test_quantiles_by_a_number():
     assert given.boosted_.loss == fn.Quantile(0.9)
     nested = Regressor("quantile", max_rounds=5).set_params(loss__q=0.9).fit(X, Y)
     np.testing.assert_array_equal(given.predict(X), nested.predict(X))
-    for q in (0.0, 1.0, 1.5, -0.1):
-        with pytest.raises(rb.InputError, match="quantile must lie strictly between 0 and 1"):
-            Regressor(quantile=q).fit(X, Y)
-        with pytest.raises(rb.InputError, match="q must lie strictly between 0 and 1"):
-            Regressor("quantile").set_params(loss__q=q)
-    with pytest.raises(rb.InputError, match="loss='absolute'; leave one of them out"):
-        Regressor("absolute", quantile=0.5).fit(X, Y)
 
 
 def test_options_of_losses_and_learners_are_parameters():
@@ -54,12 +47,6 @@ def test_options_of_losses_and_learners_are_parameters():
         Regressor("quantile", "trees", max_rounds=5), {"learner__max_depth": [1, 4]}, cv=2
     ).fit(X, Y)
     assert search.best_estimator_.learner.max_depth == search.best_params_["learner__max_depth"]
-    with pytest.raises(
-        rb.InputError, match=r"has no option 'depth', .*learner__depth; it has .*max_depth"
-    ):
-        Regressor(learner="trees").set_params(learner__depth=2)
-    with pytest.raises(rb.InputError, match="loss='squared' has no option 'q'"):
-        Regressor().set_params(loss__q=0.5)
 
 
 def test_class_weights_are_weights_of_examples():
@@ -121,10 +108,10 @@ def test_warm_starts_go_on_to_the_same_model(kind):
     made.set_params(max_rounds=9).fit(data, y)
     assert made.n_iter_ == 9
     np.testing.assert_allclose(made.predict(data), whole.predict(data), rtol=1e-12)
-    with pytest.raises(rb.InputError, match="max_rounds=3 counts the 9 rounds"):
+    with pytest.raises(rb.InputError, match="max_rounds=3 includes the 9 rounds"):
         made.set_params(max_rounds=3).fit(data, y)
     cold = make(kind, max_rounds=4).fit(data, y).set_params(warm_start=True, max_rounds=9)
-    with pytest.raises(rb.InputError, match="fit anew with warm_start=True"):
+    with pytest.raises(rb.InputError, match="fit from the beginning"):
         cold.fit(data, y)
     with pytest.raises(rb.InputError, match="needs a run with its state"):
         fn.boost(data, fn.Absolute().bind(Y), fn.Trees(), warm_start=cold.boosted_)
@@ -188,8 +175,10 @@ def test_threads_change_nothing_and_are_as_many_as_asked_for():
     ]
     for made in models[1:]:
         np.testing.assert_array_equal(made.predict(wide), models[0].predict(wide))
-    with pytest.raises(rb.InputError, match="n_jobs must be a whole number >= 1, got 0"):
-        Regressor(n_jobs=0).fit(X, Y)
+    # As in scikit-learn, None is one thread and -1 are all.
+    for jobs, threads in ((None, 1), (-1, os.cpu_count()), (2, 2)):
+        trees = Regressor(learner="trees", max_rounds=1, n_jobs=jobs).fit(X, Y)
+        assert trees.boosted_.learner.n_jobs == threads
 
 
 def test_importances_are_where_the_signal_is(rng):
@@ -219,49 +208,6 @@ def test_verbose_prints_the_risk():
         assert len(said) == lines
         if said:
             assert said[-1] == f"round 20: risk {made.boosted_.history[-1].value:.6g}"
-
-
-def test_callbacks_of_scikit_learn_see_every_round():
-    pytest.importorskip("sklearn.callback")
-
-    class Recorder:
-        """Keeps what it is told; wants the fit to end after `most` rounds."""
-
-        def __init__(self, most):
-            self.most, self.calls, self.scores = most, [], []
-
-        def setup(self, estimator, context):
-            self.calls.append("setup")
-
-        def teardown(self, estimator, context):
-            self.calls.append("teardown")
-
-        def on_fit_task_begin(self, estimator, context):
-            self.calls.append(f"begin {context.task_name}")
-
-        def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
-            self.calls.append(f"end {context.task_name}")
-            if fitted_estimator is not None:
-                self.scores.append(fitted_estimator.score(X, y))
-            return context.task_name == "round" and len(self.scores) >= self.most
-
-    for made, data, y in ((Regressor(), X, Y), (Classifier(), C, LABELS)):
-        told = Recorder(3)
-        made.set_params(max_rounds=8, iterate="last").set_callbacks(told).fit(data, y)
-        assert made.n_iter_ == 3
-        rounds = ["begin round", "end round"] * 3
-        assert told.calls == ["setup", "begin fit", *rounds, "end fit", "teardown"]
-        whole = clone(made).set_params(max_rounds=3).fit(data, y)
-        if isinstance(made, Classifier):
-            assert told.scores[-1] == whole.score(data, y)
-
-
-def test_watchers_hear_of_the_end_of_a_fit_that_fails(monkeypatch):
-    ends = []
-    monkeypatch.setattr(Watcher, "end", lambda self: ends.append(self.terms))
-    with pytest.raises(rb.InputError, match="monotone"):
-        Regressor(learner=fn.Trees(monotone={10: 1})).fit(X, Y)
-    assert ends == [[]]
 
 
 def test_weights_are_copies_with_bins_too(rng):
@@ -297,12 +243,6 @@ def test_a_validation_set_of_ones_own():
     )
 
 
-def strange(column):
-    made = C.copy()
-    made[:, 3] = column
-    return made
-
-
 def test_trees_take_missing_values_and_unseen_categories(rng):
     data = rng.normal(size=(400, 4))
     data[:, 1] = rng.integers(0, 6, 400)
@@ -322,71 +262,3 @@ def test_trees_take_missing_values_and_unseen_categories(rng):
     held = Classifier(learner="trees", n_iter_no_change=2, **options)
     held.fit(data[:300], y[:300] > 0, X_val=data[300:], y_val=y[300:] > 0)
     assert held.predict(data).shape == (400,)
-
-
-OF_TEXT = np.array([["red", 1.0], ["blue", 2.0]] * 9, dtype=object)
-REFUSED = {
-    "a constraint on a column that is not there": (
-        lambda: Regressor(learner=fn.Trees(monotone={10: 1})).fit(X, Y),
-        "monotone .*10",
-    ),
-    "a category on a column that is not there": (
-        lambda: Regressor(learner=fn.Trees(categorical=[10])).fit(X, Y),
-        "categorical .*10",
-    ),
-    "validation of another width": (
-        lambda: Classifier().fit(C, LABELS, X_val=C[:, :5], y_val=LABELS),
-        "X has 5 features, but FunctionalGradientClassifier is expecting 30 features",
-    ),
-    "validation with unseen classes": (
-        lambda: Classifier().fit(C, LABELS, X_val=C[:3], y_val=[0, 1, 2]),
-        r"label 2 is not among the classes, which are \[0, 1\]",
-    ),
-    "half a validation set": (
-        lambda: Regressor().fit(X, Y, X_val=X),
-        "X_val and y_val go together",
-    ),
-    "validation of other lengths": (
-        lambda: Regressor().fit(X, Y, X_val=X, y_val=Y[:9]),
-        "inconsistent numbers of samples",
-    ),
-    "weights without a validation set": (
-        lambda: Regressor().fit(X, Y, sample_weight_val=[-1.0]),
-        "sample_weight_val goes with X_val and y_val",
-    ),
-    "queries without a validation set": (
-        lambda: Ranker().fit(X, Y, np.zeros(442), groups_val=[0]),
-        "groups_val goes with X_val and y_val",
-    ),
-    "validation without queries": (
-        lambda: Ranker().fit(X, Y, np.zeros(442), X_val=X, y_val=Y),
-        "a ranker needs groups",
-    ),
-    "a class without weight": (
-        lambda: Classifier().fit(C, LABELS, np.where(LABELS == 1, 0.0, 1.0)),
-        "class 1 has no example of positive weight; leave its examples out",
-    ),
-    "a class weight of nothing": (
-        lambda: Classifier(class_weight={0: 0.0, 1: 1.0}).fit(C, LABELS),
-        "class 0 has no example of positive weight",
-    ),
-    "a column of nan": (
-        lambda: Classifier().fit(strange(np.nan), LABELS),
-        "Input X contains NaN.*learner='trees'",
-    ),
-    "a column of nan at prediction": (
-        lambda: Classifier(max_rounds=1).fit(C, LABELS).predict(strange(np.nan)),
-        "Input X contains NaN",
-    ),
-    "categories": (
-        lambda: Regressor().fit(OF_TEXT, np.arange(18.0)),
-        "could not convert string to float: 'red'",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_bad_input_is_named(name):
-    call, message = REFUSED[name]
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 import relaxboost as rb
 from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
@@ -17,38 +16,6 @@ from tests.estimators.test_margin import noisy
 
 X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
-
-
-@pytest.mark.parametrize(
-    ("options", "data", "said"),
-    [
-        ({"fraction": 0}, (X, Y), "0 < fraction <= 1"),
-        ({"fraction": 1.5}, (X, Y), "0 < fraction <= 1"),
-        ({"tol": 0}, (X, Y), "tol must be a positive number"),
-        ({"folds": 1}, (X, Y), "folds must be at least 2"),
-        ({"relaxation": "soft"}, (X, Y), "relaxation must be"),
-        ({"relaxation": 0.5}, (X, Y), "got 0.5; the share of margins that count is fraction="),
-        ({"relaxation": rb.Capped(k=7)}, (X, Y), "weights of examples.* is 6; give fraction"),
-        ({"relaxation": rb.Capped(k=5)}, (X, Y, np.full(6, 0.4 / 6)), "sample_weight.* is 0.4; "),
-        ({"relaxation": rb.Capped(k=2)}, (X, Y, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
-        ({"relaxation": rb.NormBall(2, 1)}, (X, Y, [1, 2, 1, 1, 1, 1]), "takes no weights"),
-        ({"hypotheses": "trees"}, (X, Y), "hypotheses must be"),
-        ({"hypotheses": lambda X, y: np.ones((6, 1))}, (X, Y), "no hypothesis"),
-        ({"hypotheses": LogisticRegression}, (X, Y), "instance"),
-        ({"relaxation": rb.Caps([0.5] * 6)}, (X, Y), "folds hold some out"),
-        ({}, (X, np.zeros(6)), "one class only, 0"),
-        ({}, (X, np.array(["b", None] * 3, dtype=object)), "none missing"),
-        ({}, (X, Y, Y), "class 0 has no example of positive weight"),
-        ({}, (np.ones((6, 2)), Y), "every feature is constant"),
-        ({}, (np.full((6, 2), np.nan), Y), "every feature is constant"),
-        ({}, (TEXT.assign(c=pd.Timestamp("2020")), Y), "'c' has dtype"),
-        ({}, (TEXT.assign(c=[[1]] * 6), Y), "'c' holds a list, .*; spread it over several columns"),
-    ],
-)
-def test_bad_input_is_refused_before_any_game(options, data, said, monkeypatch):
-    monkeypatch.setattr("relaxboost.estimators.margin_base.solve", None)
-    with pytest.raises(rb.InputError, match=said):
-        MarginBoostClassifier(**options).fit(*data)
 
 
 def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():

@@ -9,14 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import relaxboost as rb
 from relaxboost.estimators import MarginBoostClassifier
 from relaxboost.estimators.margin_columns import CutColumns, Features
-from tests.estimators.test_margin import mixed, noisy
+from tests.estimators.test_margin import mixed
 from tests.estimators.test_margin_ends import TEXT
 
 
@@ -78,18 +75,6 @@ def test_missing_values_go_where_the_edge_is():
         assert ((low > cut) * 1 + (high > cut) - 1).tolist() == [0, -1, 1, -1, 1]
 
 
-def test_pipelines_and_searches():
-    X, y = mixed()
-    X["job"] = X["job"].astype("category")
-    search = GridSearchCV(
-        MarginBoostClassifier(folds=None), {"fraction": [0.1, 0.5]}, cv=3, scoring="roc_auc"
-    ).fit(X, y)
-    assert search.best_score_ > 0.8
-    X, y, _ = noisy()
-    made = make_pipeline(StandardScaler(), MarginBoostClassifier(fraction=0.3, folds=None))
-    assert cross_val_score(made, X, y, cv=3).mean() > 0.65
-
-
 def test_categories_never_seen_are_refused():
     fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
@@ -110,13 +95,6 @@ def test_columns_without_names_are_those_of_an_array():
     assert (weight, name) == (pytest.approx(1.0, abs=0.01), "x1 <= 2.5")
 
 
-def test_a_column_alone_is_no_table():
-    fitted = MarginBoostClassifier(fraction=0.5, folds=None).fit(TEXT, [0, 1] * 3)
-    for call in (fitted.predict, lambda x: fitted.fit(x, [0, 1] * 3)):
-        with pytest.raises(rb.InputError, match=r"X is one column, 'b', .* give X.to_frame\(\)"):
-            call(TEXT["b"])
-
-
 def test_numbers_of_any_kind_are_no_categories():
     """As databases give them."""
     numbers = [Decimal("1.5"), 2, None, True, Fraction(7, 2), 4.0]
@@ -127,18 +105,6 @@ def test_numbers_of_any_kind_are_no_categories():
     assert fitted.predict(X.assign(a=Decimal("9.99"))).tolist() == [1] * 6
     with pytest.raises(rb.InputError, match=r"feature 'a' holds numbers, .*: int too large"):
         fitted.fit(X.assign(a=pd.Series([10**400, 1] * 3, dtype=object)), [0, 1] * 3)
-
-
-def test_arrays_of_strings_are_refused_by_column():
-    X = np.array([["1", "a"], ["2", "b"]] * 4)
-    for given in (X, X.astype(object), X.tolist()):
-        with pytest.raises(rb.InputError, match=r"feature 1 holds 'a', .*DataFrame"):
-            MarginBoostClassifier(fraction=0.5, folds=None).fit(given, [0, 1] * 4)
-    fitted = MarginBoostClassifier("hard", folds=None).fit(X[:, :1].astype(float), [0, 1] * 4)
-    with pytest.raises(rb.InputError, match="feature 0 holds 'a'"):
-        fitted.predict(X[:, 1:])
-    with pytest.raises(TypeError, match="must be a string or a real number"):
-        fitted.predict(np.array([[{}]], dtype=object))
 
 
 @pytest.mark.parametrize("empty", [np.full(6, np.nan), pd.Categorical([None] * 6, ["u", "v"])])

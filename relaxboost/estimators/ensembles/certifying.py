@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from relaxboost._core.arrays import Array
+from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.errors import InputError, few
 from relaxboost._core.parameters import positive
 from relaxboost.certificates import certify, products
@@ -35,68 +35,69 @@ def certify_ensemble(
     level: str | None = None,
     tol: float = 1e-6,
 ) -> EnsembleReport:
-    """Certify the relaxed margin of a trained ensemble, and how far it is from the best one.
+    """Certify the relaxed margin of a trained ensemble, and its distance from the optimum.
 
-    The ensemble is taken apart into hypotheses h_j and weights: the hypotheses of a sum of trees
-    are its trees. Each h_j is divided by its largest absolute value, of a boosted tree its largest
-    leaf, of others that on X, and its weight multiplied; an intercept becomes the hypothesis 1.
-    With A[i, j] = y_i h_j(x_i) and the weights w divided by ‖w‖_1, the report has certificates
-    of F(A w), the relaxed margin of the ensemble, and of ρ = max F(A w) over ‖w‖_1 <= 1. That is
-    the best of all other weights, also negative, of these same hypotheses, none split into leaves
-    and none added; `distance` is how far the ensemble is from it.
+    The ensemble is split into hypotheses h_j and weights; the hypotheses of a sum of trees are its
+    trees. Each h_j is divided by its largest absolute value, and its weight is multiplied by this
+    value. For a boosted tree it is the largest leaf, for other hypotheses the largest value on X.
+    An intercept becomes the hypothesis 1. With A[i, j] = y_i h_j(x_i) and the weights w divided by
+    ‖w‖_1, the report has certificates of F(A w), the relaxed margin of the ensemble, and of
+    ρ = max F(A w) over ‖w‖_1 <= 1, the optimum over all weights of these hypotheses, also negative.
+    `distance` is the difference.
 
     Parameters
     ----------
     estimator : fitted classifier or pipeline, model of XGBoost or LightGBM, or (H, weights)
-        Of scikit-learn: AdaBoost and hard voting, of votes −1 and +1; forests, bagging and
-        soft voting, of p(+1) − p(−1); gradient boosting, of leaf values times the learning rate.
-        `FunctionalGradientClassifier`, and `MarginBoostClassifier` by its votes. A pipeline that
-        ends in one of them. A model of trees of XGBoost or LightGBM for classes: a classifier,
-        which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote
-        (XGBoost: .json or .ubj); or its text. Neither library is needed to read one.
-        Or predictions H of shape (m, n), positive for the class +1, and n finite weights, of
-        any sign: in the l1 ball a negative weight is a vote for the negated hypothesis.
+        From scikit-learn: AdaBoost and hard voting, with votes −1 and +1; forests, bagging and soft
+        voting, with p(+1) − p(−1); gradient boosting, with leaf values times the learning rate.
+        `FunctionalGradientClassifier`, and `MarginBoostClassifier` with its votes. A pipeline that
+        ends in one of these. A model of trees of XGBoost or LightGBM for classes: a classifier,
+        which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote; or
+        its content. The library loads the file itself, and must be installed. Or predictions H of
+        shape (m, n), positive for the class +1, and n finite weights of any sign: a negative weight
+        is a vote for the negated hypothesis.
     X : array, sparse matrix or data frame with m rows
-        The examples, as the estimator takes them; for files and text dense, as in training, nan
-        where missing. Not used with (H, weights); may be None.
+        The examples, as the estimator takes them. It is not used with (H, weights), and may be
+        None.
     y : array of shape (m,)
-        Their labels. The second of the estimator's `classes_`, which is the larger, is +1; with
-        (H, weights), Boosters, files and text the larger of any two values.
+        The labels. The second of the estimator's `classes_`, which is the larger, is +1. With
+        (H, weights), Boosters and saved models it is the larger of any two values.
     relaxation : Relaxation, optional
-        What is done with the margins; by default the hard margin, their minimum.
+        The function of the margins; by default the hard margin, their minimum.
     target : label, optional
-        Of an ensemble of more than two classes, the one that is +1 against the rest: hypotheses are
-        what each member says of it, votes ±1, 2p − 1, or its score. Of Boosters, files and text
-        it is a number from 0, as y is then too.
+        The class that is +1 against the rest, for an ensemble of more than two classes. Hypotheses
+        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters and saved
+        models it is a number from 0, like the labels in y.
     level : {"exact", "enclosed", "numerical"}, optional
-        Of the certificates, as in `certify`; by default the strongest possible.
+        The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
-        The gap asked for the optimum, > 0.
+        The requested gap of the optimum, > 0.
 
     Returns
     -------
     EnsembleReport
-        To print; with both certificates, the distance as an interval, and the best weights.
+        A printable report with both certificates, the distance as an interval, and the best
+        weights.
 
     Raises
     ------
     InputError
-        For an estimator that is not fitted, is a regressor, has not two classes, nor more and the
-        target, or cannot be taken apart; a model that is damaged or no sum of trees; labels that it
-        has not seen; X that it cannot predict on, or whose rows are not those of y; predictions
-        that are not finite, or are all zero; weights that are all zero; or hypotheses that do not
-        add up to the estimator's own decision on X.
+        For an estimator that is not fitted, is a regressor, has neither two classes nor a target,
+        or is not an ensemble known here; for a model that its library cannot load, or that is not a
+        sum of trees; for unknown labels; for X on which the estimator cannot predict; for
+        predictions that are not finite, or all zero; for weights that are all zero; and for
+        hypotheses whose sum is not the decision of the estimator on X.
 
     Warns
     -----
     UserWarning
-        Where the ensemble is wrong on clearly more than half of X, as one that was trained on other
-        codes of the labels is: those of Boosters, files and (H, weights) are not known.
+        If the ensemble is wrong on clearly more than half of X. It may have been trained on other
+        codes of the labels, which Boosters, saved models and (H, weights) do not know.
 
     Notes
     -----
-    The certificates are about A as it is stored, in doubles: where a hypothesis is not a vote, its
-    division by its largest value has been rounded once.
+    The certificates are about A as it is stored, in doubles. A hypothesis that is not a vote has
+    been rounded once, in the division by its largest value.
 
     References
     ----------
@@ -106,33 +107,20 @@ def certify_ensemble(
     members = take_apart(estimator, target)
     if target is not None and members.target is None:
         raise InputError(
-            f"target={target!r} is one of more than two classes, and this {members.kind} tells "
-            "two apart; leave it out"
+            f"target={target!r} is for more than two classes, and this {members.kind} has two; "
+            "leave target out"
         )
     classes, signs = _signs(members, y)
     Game(np.ones((signs.size, 1)), relaxation)  # raises before the work if f does not fit
     H = _predictions(members, estimator, X, signs.size)
-    scales = np.abs(H).max(axis=0)
-    if members.bounds is not None:
-        scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
-    kept = np.flatnonzero(scales)
-    # What each column of A is worth to the ensemble, exactly.
-    coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
-    columns = [H[:, j] / scales[j] for j in kept.tolist()]
-    if members.intercept is not None:
-        columns.append(np.ones(signs.size))
-        coefficients.append(Fraction(members.intercept))
+    scales, kept = _scales(members, H)
+    votes, coefficients = _columns(members, H, scales, kept)
     total = sum(map(abs, coefficients), Fraction(0))
-    if total == 0:
-        what = "every hypothesis is zero on X" if not kept.size else "every weight is zero"
-        raise InputError(
-            f"{what}, and an ensemble that says nothing has no margin; give one that does"
-        )
-    votes = np.column_stack(columns)
     shares = [c / total for c in coefficients]
     decided = votes @ [float(c) for c in shares]
     _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
+    # From here on everything is about this matrix, whose entries are in [−1, 1].
     game = Game(signs[:, None] * votes, relaxation)
     w = {j: c for j, c in enumerate(shares) if c}
     above = _margin_above(game, w, level)
@@ -148,18 +136,43 @@ def certify_ensemble(
         all_scales=scales,
         game=game,
         certificate=certificate,
-        # No solver can do better than the ensemble where the ensemble is already best.
+        # The weights of the ensemble may prove a better bound than the solver.
         optimum=best if best.lower > certificate.lower else certificate,
         margin=(certificate.lower, max(above, certificate.lower)),
         tol=tol,
     )
 
 
+def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
+    """Return the largest absolute value of each hypothesis, and the hypotheses that are not 0."""
+    scales = np.abs(H).max(axis=0)
+    if members.bounds is not None:
+        scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
+    return scales, np.flatnonzero(scales)
+
+
+def _columns(
+    members: Members, H: Array, scales: Array, kept: Whole
+) -> tuple[Array, list[Fraction]]:
+    """Return the scaled hypotheses, the intercept last, and their exact coefficients."""
+    columns = [H[:, j] / scales[j] for j in kept.tolist()]
+    coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
+    if members.intercept is not None:
+        columns.append(np.ones(len(H)))
+        coefficients.append(Fraction(members.intercept))
+    if not any(coefficients):
+        reason = "every weight is zero" if kept.size else "every hypothesis is zero on X"
+        raise InputError(
+            f"{reason}, and an ensemble without votes has no margin; give an ensemble with votes"
+        )
+    return np.column_stack(columns), coefficients
+
+
 def _signs(members: Members, y: Any) -> tuple[tuple[Any, Any], Array]:
     """Return the names of the classes −1 and +1, and y as −1 and +1."""
     if members.classes is None:
-        given, names = two_labels(y)
-        return names, given
+        signs, names = two_labels(y)
+        return names, signs
     labels = np.asarray(y)
     if labels.ndim != 1 or not labels.size:
         raise InputError(f"y must be a non-empty vector of labels, got shape {labels.shape}")
@@ -178,14 +191,13 @@ def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
     """Return the predictions of the hypotheses on X, all finite, shape (m, n)."""
     if isinstance(estimator, tuple):
         H = members.predict(estimator[0])
-        rows, name = H.shape[0], "H"
-        if X is not None and _rows(X) != rows:
-            raise InputError(f"X has {_rows(X)} rows and H has {rows}; leave X None, it is unused")
+        if X is not None and _rows(X) != len(H):
+            raise InputError(
+                f"X has {_rows(X)} rows and H has {len(H)}; X is not used, so leave it None"
+            )
+        _check_rows("H", len(H), m)
     else:
-        rows, name = _rows(X), "X"
-    if rows != m:
-        raise InputError(f"{name} has {rows} rows and y has {m} labels; one label for each row")
-    if not isinstance(estimator, tuple):
+        _check_rows("X", _rows(X), m)
         H = ask(members, members.predict, X)
     finite = np.isfinite(H)
     if not finite.all():
@@ -197,6 +209,11 @@ def _predictions(members: Members, estimator: Any, X: Any, m: int) -> Array:
     return H
 
 
+def _check_rows(name: str, rows: int, m: int) -> None:
+    if rows != m:
+        raise InputError(f"{name} has {rows} rows and y has {m} labels; give a label for each row")
+
+
 def _rows(X: Any) -> int:
     shape = getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2 or not shape[0]:
@@ -205,41 +222,45 @@ def _rows(X: Any) -> int:
 
 
 def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) -> None:
-    """Raise unless the hypotheses add up to what the ensemble itself says on X.
+    """Raise unless the sum of the hypotheses is the decision of the ensemble on X.
 
     `shares` is their sum divided by `total`, which is ‖w‖_1.
     """
-    error, wrong = 0.0, 0
+    error = 0.0
+    wrong = 0
     if members.decision is not None:
         own = ask(members, members.decision, X) / float(total)
         error = float(np.abs(own - shares).max())
     if members.labels is not None and members.classes is not None:
-        said = np.asarray(members.labels(X)) == members.classes[1]
-        clear = np.abs(shares) > members.rounding  # at a tie the ensemble has a rule of its own
-        wrong = int(np.sum(said[clear] != (shares[clear] > 0.0)))
+        is_positive = np.asarray(members.labels(X)) == members.classes[1]
+        # At a tie each kind of ensemble has another rule.
+        clear = np.abs(shares) > members.rounding
+        wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
             f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
             f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
-            "estimator changed after fit? Give (H, weights) in its place"
+            "estimator changed after fit? Give (H, weights) instead"
         )
 
 
-def _warn_of_codes(kind: str, wrong: Array, positive: Any) -> None:
-    """Warn of an ensemble that is wrong on more than half, by two standard deviations of chance."""
-    count, m = int(wrong.sum()), wrong.size
+def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
+    """Warn if the ensemble is wrong on half of the rows and two standard deviations of chance."""
+    count = int(wrong.sum())
+    m = wrong.size
+    # The standard deviation of the number of errors by chance is half of √m.
     if 2 * count - m > 2.0 * math.sqrt(m):
         warnings.warn(
             f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
-            "worse than chance, or was trained on other codes of the labels; if so give y in "
-            "those. What is certified is about y as it is",
+            "worse than chance, or was trained on other codes of the labels; if so, give y in "
+            "those codes. The certificates are about y as given",
             UserWarning,
             stacklevel=3,
         )
 
 
 def _as_level(values: list[Fraction], game: Game, level: str | None) -> list[Any]:
-    """Return Fractions where something is proved of them, doubles where it is not."""
+    """Return Fractions for a certificate with a proof, and doubles for a numerical one."""
     return [float(v) for v in values] if _is_numerical(game, level) else list(values)
 
 
@@ -248,11 +269,12 @@ def _is_numerical(game: Game, level: str | None) -> bool:
 
 
 def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Fraction:
-    """Return a number that F(A w) is certainly not above: <d, A w> + f(d) for a feasible d.
+    """Return a proved upper bound of F(A w): <d, A w> + f(d) for a feasible d.
 
-    The one-column game of ũ, which is A w in doubles, has the value F(ũ), and its certificate
-    has an exact d with f(d) + <d, ũ>. What ũ has lost by rounding is then added exactly.
+    The game with the one column ũ, which is A w in doubles, has the value F(ũ), and its certificate
+    has an exact d with f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
     """
+    # With a common denominator the exact margins are products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
     whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
     exact = [Fraction(x, below << shift) for x in whole]
@@ -263,12 +285,12 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
         d = game.relaxation.relaxed_margin(u)[1]
     certificate = certify(alone, level, d=d, w=([0], _as_level([Fraction(1)], game, level)))
     shares = numbers(certificate.document["d"], game.m)
-    lost = (a * (x - Fraction(v)) for a, x, v in zip(shares, exact, u.tolist(), strict=True))
-    return certificate.upper + sum(lost, Fraction(0))
+    errors = (a * (x - Fraction(v)) for a, x, v in zip(shares, exact, u.tolist(), strict=True))
+    return certificate.upper + sum(errors, Fraction(0))
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the d with the least <d, u> where f only caps single entries; else None."""
+    """Return the d with the least <d, u> if f only caps single entries; None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):
@@ -277,7 +299,9 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
         caps = [Fraction(c) for c in f.caps]
     else:
         return None
-    d, left = [Fraction(0)] * len(u), Fraction(1)
+    d = [Fraction(0)] * len(u)
+    left = Fraction(1)
+    # The smallest margins get as much weight as their caps allow.
     for i in sorted(range(len(u)), key=u.__getitem__):
         d[i] = min(caps[i], left)
         left -= d[i]
@@ -285,7 +309,7 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return the bracket of the solver that is usually faster. If it is too wide, ask the other.
+    """Return the bracket of the solver that is usually faster, or the narrower one of both.
 
     `solve` comes first for a polyhedral f that is not the hard margin, and `reference` otherwise.
     """

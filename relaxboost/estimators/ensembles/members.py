@@ -1,4 +1,4 @@
-"""What an ensemble is made of: its hypotheses, their weights, its intercept, its own decision."""
+"""An ensemble as its hypotheses, their weights, its intercept and its own decision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError, few
-from relaxboost.estimators.ensembles import models, readers
+from relaxboost.estimators.ensembles import boosters, readers
 from relaxboost.estimators.ensembles.readers import BY_HAND
 
 _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
@@ -26,12 +26,12 @@ _READERS: dict[str, Callable[[Any, int], dict[str, Any]]] = {
     "MarginBoostClassifier": readers.margin,
     "MarginBoostClassifierCV": readers.margin,
 }
-"""What takes each classifier of scikit-learn and of this package apart, and its subclasses."""
+"""The reader of each classifier of scikit-learn and of this package, and of its subclasses."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """An ensemble taken apart. Its decision is Σ_j weights_j h_j(x) + intercept."""
+    """The parts of an ensemble. Its decision is Σ_j weights_j h_j(x) + intercept."""
 
     kind: str
     names: tuple[str, ...]
@@ -40,41 +40,41 @@ class Members:
     """From X to the hypotheses' real-valued predictions, shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
-    """What the labels −1 and +1 are called; None where they are read from y."""
+    """The names of the labels −1 and +1; None if they are read from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """The class told from the rest, of all that are known, which are more than two; then the
-    classes are False and True."""
+    """The class that is +1 against the rest, and all classes, if there are more than two. The
+    names of the labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
-    None where it has none."""
+    None if it has none."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own labels, from X to shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
-    """The largest |h_j| anywhere, of trees their largest leaf; nan, or None, where unknown."""
+    """The largest |h_j| for any x, for trees their largest leaf; nan, or None, if unknown."""
     rounding: float = 1e-8
-    """How far `decision` may be from the sum of the hypotheses, relative to the sum of their sizes.
-    In doubles it is near 1e-15; forests add up in another order, nothing more."""
+    """The allowed distance of `decision` from the sum of the hypotheses, relative to the sum of
+    their sizes. In doubles the distance is near 1e-15, because forests add in another order."""
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
-    """Return what a fitted ensemble, a model of trees, or (H, weights), consists of.
+    """Return the parts of a fitted ensemble, a model of trees, or (H, weights).
 
-    Of more than two classes it is what tells the class `target` from the rest.
+    If there are more than two classes, they separate the class `target` from the rest.
 
     Raises
     ------
     InputError
-        If it is none of the ensembles known here, is not fitted, or has no such class.
+        If it is not an ensemble known here, is not fitted, or does not have the class.
     """
     if isinstance(estimator, tuple):
         return _given(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
     kind = type(estimator).__name__
-    if models.is_classifier(estimator):
+    if boosters.is_classifier(estimator):
         _check_fitted(estimator, kind)
-    model = models.model(estimator)
+    model = boosters.read(estimator)
     if model is None:
         take, known = _read(estimator, kind)
     elif model.classes is None:
@@ -88,12 +88,12 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         parts = take(known.index(target)) | {"labels": None}
         parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
         return Members(kind=f"{kind}, {target!r} against the rest", **parts)
-    classes = _two(known, kind, "give target=, the one that is told from the rest")
+    classes = _two(known, kind, "give target=, the class that is +1 against the rest")
     return Members(kind, classes=classes, **take(1))
 
 
 def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
-    """Return the names of two classes, or raise where there are not two; of more with a remedy."""
+    """Return the names of two classes, or raise an InputError, with the remedy for more classes."""
     classes = np.asarray(given)
     if classes.size != 2:
         remedy = f"; {more}" if classes.size > 2 else ""
@@ -106,7 +106,7 @@ def _two(given: Any, kind: str, more: str) -> tuple[Any, Any]:
 
 
 def _last_step(pipeline: Any, target: Any) -> Members:
-    """Read the last step of a pipeline, on X as the steps before it transform it."""
+    """Read the last step of a pipeline, on X transformed by the steps before it."""
     *before, (_, last) = pipeline.steps
     members = take_apart(last, target)
     if not before:
@@ -129,12 +129,12 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return what takes an estimator apart, given the place of a class, and its classes."""
+    """Return the reader of an estimator, a function of the place of a class, and its classes."""
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
         raise InputError(
-            f"this {kind} predicts several labels at a time, and a margin needs one of two "
+            f"this {kind} predicts several labels at a time, and a margin needs one label with two "
             "classes; fit one ensemble for each label"
         )
 
@@ -145,13 +145,13 @@ def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], l
 
 
 def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
-    """Return what takes this kind of estimator apart, or raise."""
+    """Return the reader of this kind of estimator, or raise an InputError."""
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(estimator, type):
         raise InputError(f"certify_ensemble needs a fitted {estimator.__name__}, not the class")
     for name, take in _READERS.items():
-        if any(models.comes_from(estimator, home, name) for home in ("sklearn", "relaxboost")):
+        if any(boosters.comes_from(estimator, home, name) for home in ("sklearn", "relaxboost")):
             return take
     known = ", ".join(_READERS) + ", models of XGBoost and LightGBM"
     if hasattr(estimator, "fit") and is_regressor(estimator):
@@ -163,7 +163,7 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
     if hasattr(estimator, "best_estimator_"):
         hint = "; give its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
-        hint = " (a sum of real-valued hypotheses that can be looked at one by one)"
+        hint = ", which is not a sum of hypotheses that it shows one by one"
     raise InputError(f"certify_ensemble knows {known}, and not {kind}{hint}; {BY_HAND}")
 
 
@@ -175,30 +175,31 @@ def _check_fitted(estimator: Any, kind: str) -> None:
         check_is_fitted(estimator)
     except NotFittedError:
         raise InputError(
-            f"this {kind} is not fitted, and its margin is that of what it has learnt; "
-            "call fit(X, y) first"
+            f"this {kind} is not fitted, and only a fitted ensemble has a margin; call fit(X, y) "
+            "first"
         ) from None
 
 
 def ask(members: Members, question: Any, X: Any) -> Any:
-    """Return what the estimator answers about X, or an InputError where it cannot."""
+    """Return the predictions of the estimator on X, or raise an InputError if it fails."""
     try:
-        # The whole first: it checks X, where its members take what they get.
+        # The whole ensemble first, because it checks X, and its members do not.
         if members.labels is not None:
             members.labels(X)
         return question(X)
     except InputError:
         raise
-    except (ValueError, TypeError) as error:
+    except Exception as error:  # the libraries raise classes of their own
+        # Only if the estimator complains of it, because many ensembles take missing values.
+        said = boosters.first_line(error)
+        where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
         raise InputError(
-            f"this {members.kind} cannot predict on X{_not_finite(X)}: "
-            f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.')}; "
-            "prepare X as it was for fit"
+            f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"
         ) from error
 
 
 def _not_finite(X: Any) -> str:
-    """Return where X has its first nan or infinite entry, in words."""
+    """Return in words the place of the first nan or infinite entry of X."""
     try:
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
     except (TypeError, ValueError):
@@ -213,7 +214,8 @@ def _given(pair: tuple[Any, ...]) -> Members:
     """Read (H, weights)."""
     if len(pair) != 2:
         raise InputError(
-            f"an ensemble as a tuple is (H, weights), two things, and this has {len(pair)}"
+            f"an ensemble as a tuple is (H, weights), and this tuple has {len(pair)} entries; give "
+            "predictions and weights"
         )
     H = table(pair[0])
     weights = np.asarray(pair[1])
@@ -234,7 +236,7 @@ def _given(pair: tuple[Any, ...]) -> Members:
 
 
 def table(H: Any) -> Array:
-    """Return predictions given as such as an array of shape (m, n), or raise an InputError."""
+    """Return given predictions as an array of shape (m, n), or raise an InputError."""
     try:
         given = np.asarray(H)
     except ValueError:

@@ -1,7 +1,7 @@
-"""How ensembles of scikit-learn and of this package are read: names, weights, predictions, ...
+"""The readers of ensembles of scikit-learn and of this package.
 
-Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, 1 of
-two, and returns what `members.Members` is made of.
+Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, which
+is 1 for two classes. It returns the arguments of `members.Members`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
+from scipy.stats import gmean
 
 from relaxboost._core.errors import InputError
+from relaxboost.estimators.ensembles.boosters import column
 
 BY_HAND = (
     "for anything else give (H, weights): predictions H of shape (m, n), positive for the class +1"
@@ -19,7 +22,7 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as the members of an ensemble were given it: an array, without column names."""
+    """Return X as the ensemble gives it to its members: an array, without column names."""
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
 
 
@@ -35,11 +38,11 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
     """Read the votes of SAMME."""
     if getattr(estimator, "algorithm", "SAMME") == "SAMME.R":
         raise InputError(
-            "this AdaBoostClassifier was fitted with SAMME.R, which adds up log-probabilities and "
-            "has no weights; fit it with algorithm='SAMME'"
+            "this AdaBoostClassifier was fitted with SAMME.R, which adds log-probabilities without "
+            "weights; fit it with algorithm='SAMME'"
         )
     members = estimator.estimators_
-    # Where boosting stopped early there are weights without an estimator.
+    # If boosting stopped early, some weights have no estimator.
     weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
     return {
         "names": _numbered(members),
@@ -50,11 +53,12 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
-    total, more = np.sum(estimator.estimator_weights_), len(estimator.classes_) - 2
-    if more:  # a vote is 1 for its class, and −1 shared by the others
+    total = np.sum(estimator.estimator_weights_)
+    more = len(estimator.classes_) - 2
+    if more:  # a vote is 1 for its class, and the other classes share −1
         share = estimator.decision_function(X)[:, k]
         return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
-    # What one member alone decides: ±1, or ±2 since scikit-learn counts both classes.
+    # The decision of one member: ±1, or ±2 in versions of scikit-learn that count both classes.
     unit = abs(float(next(estimator.staged_decision_function(X))[0]))
     return estimator.decision_function(X) * (total / unit)
 
@@ -68,15 +72,15 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     """Read leaf values times the learning rate, and the initial prediction."""
     at = k if len(estimator.classes_) > 2 else 0
     trees = [row[at] for row in estimator.estimators_]
-    names, weights = _numbered(trees), np.ones(len(trees))
-    if isinstance(estimator.init_, str):  # "zero"
-        first, intercept = None, None
-    elif type(estimator.init_).__name__ == "DummyClassifier":
-        # The log-odds of the classes, the same wherever it is asked.
-        somewhere = np.zeros((1, estimator.n_features_in_), dtype=np.float32)
-        first, intercept = None, float(_initial(estimator, at, somewhere)[0])
-    else:
-        first, intercept = partial(_initial, estimator, at), None
+    names = _numbered(trees)
+    weights = np.ones(len(trees))
+    first = None
+    intercept = None
+    if type(estimator.init_).__name__ == "DummyClassifier":
+        # The log odds of the classes, which are the same for all rows.
+        intercept = float(_initial(estimator, at, np.zeros((1, estimator.n_features_in_)))[0])
+    elif not isinstance(estimator.init_, str):  # a string is "zero"
+        first = partial(_initial, estimator, at)
         names = (f"{type(estimator.init_).__name__} (initial prediction)", *names)
         weights = np.ones(len(names))
     return {
@@ -89,26 +93,22 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
     }
 
 
-def column(scores: Any, k: int, X: Any) -> Any:
-    """Return the scores of class k, or of the second of two."""
-    found = scores(X)
-    return found if found.ndim == 1 else found[:, k]
-
-
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest size in each tree; nan before them for an initial prediction."""
+    """Return the largest absolute value in each tree, after nan for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
-    """Return the raw initial prediction, which scikit-learn gives under a private name only."""
-    try:
-        return estimator._raw_predict_init(X)[:, at]
-    except (AttributeError, TypeError, IndexError):
-        raise InputError(
-            "this version of scikit-learn does not give the initial prediction of a "
-            f"GradientBoostingClassifier; fit it with init='zero', or {BY_HAND}"
-        ) from None
+    """Return the raw score of the probabilities that boosting starts with.
+
+    It is their logit; half of it for the exponential loss; of more than two classes their
+    logarithm less its mean over the classes.
+    """
+    eps = np.finfo(np.float64).eps
+    p = np.clip(estimator.init_.predict_proba(X), eps, 1.0 - eps, dtype=np.float64)
+    if p.shape[1] > 2:
+        return np.log(p[:, at] / gmean(p, axis=1))
+    return logit(p[:, 1]) * (0.5 if estimator.loss == "exponential" else 1.0)
 
 
 def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
@@ -118,50 +118,31 @@ def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
 
 
 def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
-    """Read leaf values, which hold the learning rate, and the initial prediction."""
-    try:
-        at = k if len(estimator.classes_) > 2 else 0
-        stages = [stage[at : at + 1] for stage in estimator._predictors]
-        intercept = float(estimator._baseline_prediction[0, at])
-        nodes = [stage[0].nodes for stage in stages]
-        bounds = _largest([tree["value"][tree["is_leaf"] > 0] for tree in nodes])
-    except (AttributeError, TypeError, IndexError, ValueError):
-        raise _no_stages() from None
+    """Read the stages of the decision. The first includes the initial prediction."""
+    stages = int(estimator.n_iter_)
     return {
-        "names": tuple(f"tree {i}" for i in range(len(stages))),
-        "weights": np.ones(len(stages)),
-        "intercept": intercept,
-        "predict": partial(_stages, estimator, stages),
+        "names": ("initial prediction and tree 0", *(f"tree {i}" for i in range(1, stages))),
+        "weights": np.ones(stages),
+        "predict": partial(_stages, estimator, k),
         "decision": partial(column, estimator.decision_function, k),
-        "bounds": bounds,
     }
 
 
-def _stages(estimator: Any, stages: Any, X: Any) -> Any:
-    """Return the leaf values of each stage.
+def _stages(estimator: Any, k: int, X: Any) -> Any:
+    """Return what each stage adds to the decision.
 
-    Differences of `staged_decision_function` would be theirs up to rounding, and rounding is what
-    is left of a stage that hardly moves. scikit-learn has the values under private names only.
+    scikit-learn has leaf values under private names only. A difference of two decisions has been
+    rounded in proportion to the decisions, so that a stage without effect would leave noise.
     """
-    try:
-        data = estimator._preprocess_X(X, reset=False)
-        out = np.zeros((data.shape[0], len(stages)), order="F")
-        for t, stage in enumerate(stages):
-            estimator._predict_iterations(data, [stage], out[:, t : t + 1], False, 1)
-    except (AttributeError, TypeError):
-        raise _no_stages() from None
-    return out
-
-
-def _no_stages() -> InputError:
-    return InputError(
-        "this version of scikit-learn does not give the trees of a HistGradientBoostingClassifier "
-        f"one by one; use GradientBoostingClassifier, or {BY_HAND}"
-    )
+    staged = estimator.staged_decision_function(X)
+    decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
+    noise = np.spacing(np.abs(decisions).max()) * 2**10
+    added = np.diff(decisions, axis=1, prepend=0.0)
+    return np.round(added / noise) * noise
 
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each tree; of more than two classes, −1 is the rest."""
+    """Read p(+1) − p(−1) of each tree; −1 is the rest if there are more than two classes."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
@@ -198,22 +179,24 @@ def bagging(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _bagged(members: Any, features: Any, classes: int, k: int, X: Any) -> Any:
-    X, pairs = _plain(X), zip(members, features, strict=True)
+    X = _plain(X)
+    pairs = zip(members, features, strict=True)
     return _columns([_bag(e, classes, k, X[:, f]) for e, f in pairs])
 
 
 def _bag(member: Any, classes: int, k: int, X: Any) -> Any:
-    """Return what a bagged member, fitted on the numbers of the classes, contributes."""
+    """Return the predictions of a bagged member, which was fitted on the numbers of the classes."""
     if not hasattr(member, "predict_proba"):
         return np.where(member.predict(X) == k, 1.0, -1.0)
+    # The sample of a member may have had fewer classes.
     proba = np.zeros((X.shape[0], classes))
     proba[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
-    return _difference(proba, k)  # its sample may have had fewer classes
+    return _difference(proba, k)
 
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
     """Read votes, or p(+1) − p(−1) for soft voting."""
-    # What was dropped is still named, by the word "drop".
+    # A dropped member is still listed, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
     weights = np.ones(len(members))
@@ -241,7 +224,7 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _hard(members: Any, k: int, X: Any) -> Any:
-    # Members were fitted on the numbers of the classes, and on X as it is.
+    # Members were fitted on the numbers of the classes, and on X without changes.
     return _columns([np.where(e.predict(X) == k, 1.0, -1.0) for e in members])
 
 
@@ -250,7 +233,7 @@ def _soft(members: Any, k: int, X: Any) -> Any:
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the hypotheses of a functional booster; of two outputs their difference, of more one."""
+    """Read the hypotheses of a functional booster: one output, or the difference of two outputs."""
     boosted = estimator.boosted_
     weights = boosted.weights()
     terms = [boosted.terms[i].hypothesis for i in np.flatnonzero(weights)]
@@ -278,12 +261,12 @@ def _score(outputs: Any, k: int) -> Any:
 
 
 def margin(estimator: Any, k: int) -> dict[str, Any]:
-    """Read the votes of a margin booster; its labels go by calibrated log odds, and are not."""
+    """Read the votes of a margin booster, but not its labels, which use calibrated log odds."""
     voter = estimator._stages[-1][k if len(estimator.classes_) > 2 else 0]
     if not voter.members:
         raise InputError(
-            f"this {type(estimator).__name__} has no vote, since none beats none; fit it with a "
-            "larger fraction, at most 1, or on other features"
+            f"this {type(estimator).__name__} has no vote, because no vote raises the margin; fit "
+            "it with a larger fraction, at most 1, or on other features"
         )
     named = [
         voter.columns.words(h, True) if hasattr(h, "threshold") else f"{type(h).__name__} {i}"
@@ -299,5 +282,5 @@ def margin(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _cast(estimator: Any, voter: Any, X: Any) -> Any:
-    E = voter.columns(estimator._numbers(X, False))
+    E = voter.columns(estimator._read(X))
     return _columns([getattr(h, "predict", h)(E) for _, h in voter.members])

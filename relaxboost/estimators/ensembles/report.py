@@ -1,4 +1,4 @@
-"""What is certified of an ensemble: in words, as data, and applied to new examples."""
+"""The report about an ensemble: as a table, as data, and applied to new examples."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from relaxboost.game.game import Game
 
 Interval = tuple[Fraction, Fraction]
 
-QUANTILES = (0.0, 0.05, 0.25, 0.5)
-
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
     """Return a vector of a certificate's document."""
-    if isinstance(vector, list):  # doubles, where nothing is proved
+    if isinstance(vector, list):  # the doubles of a numerical certificate
         return [Fraction(float(x)) for x in vector]
     found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
     return found
@@ -32,41 +30,41 @@ def numbers(vector: Any, length: int) -> list[Fraction]:
 
 @dataclass(frozen=True, eq=False)
 class EnsembleReport:
-    """The certified margin of an ensemble and that of the best one; made by `certify_ensemble`.
+    """The certified margin of an ensemble, and the optimum; `certify_ensemble` returns it.
 
-    Columns are the hypotheses that do not vanish on X, each divided by its largest absolute value,
-    in their order, and last the hypothesis 1 if the ensemble has an intercept. `str()` of
-    the report is a table.
+    Columns are the hypotheses that are not 0 on all of X, each divided by its largest absolute
+    value, and last the hypothesis 1 if the ensemble has an intercept. `str()` of the report is a
+    table.
     """
 
     kind: str
     """The class of the estimator, or "(H, weights)"."""
     classes: tuple[Any, Any]
-    """What the labels −1 and +1 are called."""
+    """The names of the labels −1 and +1."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
     """The hypotheses that are columns, by their number in the ensemble."""
     all_scales: Array = field(repr=False)
-    """Largest absolute value of every hypothesis of the ensemble, 0 for one dropped."""
+    """The largest absolute value of every hypothesis of the ensemble, 0 if it was dropped."""
     game: Game
     certificate: Certificate
-    """Of the ensemble: `lower` is what its w proves, `upper` bounds the optimum ρ."""
+    """The certificate of the ensemble: `lower` is proved by its w, and `upper` bounds ρ."""
     optimum: Certificate
-    """Of the optimum over the same hypotheses: `lower` is what `reoptimised` proves."""
+    """The certificate of the optimum over the same hypotheses: `reoptimised` proves `lower`."""
     margin: Interval
     """Two ends that enclose F(A w), the relaxed margin of the ensemble."""
     tol: float
-    """The gap that was asked for the optimum."""
+    """The requested gap of the optimum."""
 
     @property
     def distance(self) -> Interval:
-        """Two ends that enclose ρ − F(A w), how far the ensemble is from the best; both proved."""
+        """Two proved ends that enclose ρ − F(A w), the distance of the ensemble to the optimum."""
         low, high = self.margin
         return max(Fraction(0), self.optimum.lower - high), self.optimum.upper - low
 
     @property
     def intercept(self) -> float | None:
-        """What the ensemble adds to its hypotheses, before division by ‖w‖_1; None if nothing."""
+        """The number added to the hypotheses, before division by ‖w‖_1; None without a number."""
         return self.members.intercept
 
     @property
@@ -83,7 +81,7 @@ class EnsembleReport:
 
     @property
     def scales(self) -> Array:
-        """What each column was divided by, shape (n,); 1 for the intercept."""
+        """The number by which each column was divided, shape (n,); 1 for the intercept."""
         last = [] if self.intercept is None else [1.0]
         return np.append(self.all_scales[self.kept], last)
 
@@ -122,10 +120,9 @@ class EnsembleReport:
         Parameters
         ----------
         X : array, sparse matrix or data frame with rows as the estimator takes them
-            New examples; for (H, weights) the hypotheses' predictions of them, with a column for
-            each column of H.
+            New examples; for (H, weights) the predictions of the hypotheses on the new examples.
         reoptimised : bool
-            False for the ensemble's own weights, its decision divided by their ‖w‖_1.
+            False for the ensemble's own weights divided by their ‖w‖_1.
 
         Returns
         -------
@@ -140,7 +137,7 @@ class EnsembleReport:
         if H.shape[1] != len(self.members.names):
             raise InputError(
                 f"X has {H.shape[1]} columns, and this ensemble is given as predictions of "
-                f"{len(self.members.names)} hypotheses; give theirs on the new examples"
+                f"{len(self.members.names)} hypotheses; give their predictions on the new examples"
             )
         w = self.reoptimised if reoptimised else self.weights
         votes = H[:, self.kept] / self.all_scales[self.kept]
@@ -152,12 +149,13 @@ class EnsembleReport:
         return np.asarray(self.classes)[(self.decision(X, reoptimised=reoptimised) > 0.0) * 1]
 
     def check(self) -> tuple[Verdict, Verdict]:
-        """Return what checking the two certificates, `certificate` and `optimum`, comes to."""
+        """Return the verdicts of the checker on `certificate` and on `optimum`."""
         A = self.game.matrix
         return self.certificate.check(A), self.optimum.check(A)
 
     def __str__(self) -> str:
-        game, n = self.game, len(self.members.names)
+        game = self.game
+        n = len(self.members.names)
         numerical = self.certificate.level == "numerical"
         proof = "bracketed, numerical" if numerical else f"certified, {self.certificate.level}"
         lines = [
@@ -180,7 +178,7 @@ class EnsembleReport:
             lines.append(f"  {name:<32}{low:>18}{high:>18}")
         if not self.reoptimised.any():
             lines.append(
-                "  (nothing beats w = 0; a relaxation that lets more examples go may: Capped(...))"
+                "  (no vote is better than w = 0; try a softer relaxation, such as Capped(...))"
             )
         if self.optimum.gap > self.tol:
             lines.append(f"  (the bracket of rho is wider than tol = {self.tol:g})")
@@ -189,7 +187,7 @@ class EnsembleReport:
         lines[-1] += f"{'wrong':>8}"
         for name, w in (("the ensemble", self.weights), ("re-optimised", self.reoptimised)):
             u = self._margins(w)
-            values = [*np.quantile(u, QUANTILES).tolist(), float(u.mean())]
+            values = [*np.quantile(u, (0.0, 0.05, 0.25, 0.5)).tolist(), float(u.mean())]
             cells = "".join(f"{value:>9.4f}" for value in values)
             used = int(np.count_nonzero(w))
             lines.append(f"  {name:<15}{used:>8}{cells}{float(np.mean(u <= 0.0)):>8.1%}")
@@ -202,7 +200,7 @@ class EnsembleReport:
     def _say_scales(self) -> str:
         scales = self.scales[: self.kept.size]
         if not scales.size:
-            return "none: the intercept is all there is"
+            return "none: there is only the intercept"
         if (scales == 1.0).all():
             return "1: no hypothesis exceeds 1 on X"
         low, high = scales.min(), scales.max()
@@ -211,7 +209,8 @@ class EnsembleReport:
     def _say_intercept(self) -> str:
         if self.intercept is None:
             return "none"
-        own, best = abs(self.weights[-1]), abs(self.reoptimised[-1])
+        own = abs(self.weights[-1])
+        best = abs(self.reoptimised[-1])
         return (
             f"{self.intercept:.4g}, as the hypothesis 1: {own:.1%} of the weight, {best:.1%} when "
             "re-optimised"
@@ -255,7 +254,7 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return the interval in decimals that enclose it, or as the short fraction that it is."""
+    """Return two decimals that enclose the interval, or the short fraction if it is a point."""
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))

@@ -1,0 +1,245 @@
+"""Games on one path over a grid of settings, and the choice of a setting by held-out parts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from relaxboost._core.arrays import Array, Vector
+from relaxboost._core.compiled import is_interrupt
+from relaxboost._core.errors import InputError
+from relaxboost.estimators.choices import threads
+from relaxboost.estimators.margin_columns import CutColumns
+from relaxboost.estimators.margin_games import Examples, Voter, made
+from relaxboost.estimators.tables import Features
+from relaxboost.game import Game, Solution
+from relaxboost.solvers.solve import solve
+from relaxboost.solvers.warm_start import Relay
+
+CUTS_OF_WRITTEN_GAMES = 32
+"""The number of cuts of a feature in games that are written down entry by entry."""
+
+Played = list[tuple[Voter, Solution]]
+"""The combined hypothesis and the solution of each game of a path."""
+
+
+@dataclass
+class Games(ABC):
+    """How examples become games: their rows, their columns, and the votes of a solution."""
+
+    table: Features
+    hypotheses: Any
+    targets: list[int] = field(default_factory=lambda: [1])
+    """The classes that are +1 in a game; a single entry if there is one game."""
+
+    @abstractmethod
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+        """Return the columns that the hypotheses of game k look at, and their matrix."""
+
+    @abstractmethod
+    def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
+        """Return the games of a grid."""
+
+    @abstractmethod
+    def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
+        """Return the votes if there is no game to play, for example of one class; else None."""
+
+    def voter(
+        self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
+    ) -> Voter:
+        """Return the combined hypothesis of a solution."""
+        hypotheses = map(matrix.hypothesis, s.support.tolist())
+        members = zip(s.coefficients.tolist(), hypotheses, strict=True)
+        return Voter.of(columns, list(members), given)
+
+    def gap(self, tol: float, grid: list[Any]) -> float:
+        """Return the gap at which the games of a grid end."""
+        return tol
+
+    def shortfall(self, k: int, s: Solution, tol: float) -> str:
+        """Return in words what a solution lacks, or an empty string."""
+        idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
+        said = [] if s.status == "optimal" else [s.message]
+        if idle <= tol:
+            said.append("no vote beats none: raise fraction, or add features")
+        return "; ".join(said)
+
+    def below(self, s: Solution) -> Vector:
+        """Return how far the margin of each row is below the threshold of a solution."""
+        return s.gamma - s.margins
+
+
+class ScoreGames(Games):
+    """One game over hypotheses that are written down; its votes are the prediction."""
+
+    @abstractmethod
+    def aims(self, given: Examples) -> Vector:
+        """Return the numbers that put categories in order."""
+
+    def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
+        """Return the columns that hypotheses look at, and what the hypotheses say of them."""
+        columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
+        E = columns(given.Z)
+        matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
+        if getattr(matrix, "n", 0) is None:
+            raise InputError(
+                f"hypotheses made {type(matrix).__name__}, which finds its columns one by one, and "
+                "this game is written down; return stumps(...) or another matrix of known columns"
+            )
+        return columns, matrix
+
+
+class SettingChoice(NamedTuple):
+    """A setting, given or to be chosen by the errors of held-out votes."""
+
+    name: str
+    """The name of the parameter, "fraction" or "radius"."""
+    grid: list[Any]
+    """The settings as `Games.games` takes them, the softest first."""
+    values: list[Any]
+    """The settings as the user gives them."""
+    errors: Callable[[Array, Examples], list[float]]
+    """From the held-out votes of all settings to their errors."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are several settings to choose from."""
+        return len(self.grid) > 1
+
+    def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
+        """Return the place of the least error, the softest of equals, and the error of each."""
+        errors = self.errors(held, given)
+        return int(np.argmin(errors)), dict(zip(self.values, errors, strict=True))
+
+
+@dataclass
+class WarmPath:
+    """Solves the games of a grid, each from the solution of the game before."""
+
+    rule: Games
+    tol: float
+    time_limit: float | None
+    n_jobs: int | None
+    verbose: int
+    is_stopped: bool = False
+    """Whether Ctrl-C ended a game."""
+
+    def solve(
+        self, given: Examples, grid: list[Any], starts: list[Solution | None]
+    ) -> list[Played]:
+        """Return the games of each target, played from solutions of games of the same size."""
+        targets = zip(self.rule.targets, starts, strict=True)
+        played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
+        # Other processes have paths of their own, whose end shows in the solutions.
+        self.is_stopped |= any(s.status == "interrupted" for pairs in played for _, s in pairs)
+        return played
+
+    def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
+        """Return votes on each example of games without it, and whether all games were finished.
+
+        The shape is (grid, examples[, classes]). After Ctrl-C the votes not yet known are 0.
+        """
+        targets = self.rule.targets
+        out = np.zeros((len(grid), given.codes.size, len(targets)))
+        places = list(product(given.folds(folds), range(len(targets))))
+        jobs = [(part, given.Z[test], targets[k], grid) for (test, part), k in places]
+        is_whole = True
+        try:
+            found = self._run(_fold, jobs)
+            # After Ctrl-C in another process there are fewer results than places.
+            for ((test, _), k), (votes, is_done) in zip(places, found, strict=False):
+                if votes is None:
+                    self.is_stopped = True
+                    break
+                is_whole &= is_done
+                out[:, test, k] = votes
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
+            self.is_stopped = True
+        votes = out[:, :, 0] if len(targets) == 1 else out
+        return votes, is_whole and not self.is_stopped
+
+    def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterable[Any]:
+        """Return what a function returns for each job, in order, in `n_jobs` processes."""
+        if threads(self.n_jobs) == 1 or len(jobs) == 1:
+            return (function(self, *job) for job in jobs)
+        return Parallel(n_jobs=self.n_jobs)(delayed(function)(self, *job) for job in jobs)
+
+
+def _play(
+    path: WarmPath, given: Examples, k: int, grid: list[Any], start: Solution | None = None
+) -> Played:
+    """Solve the games of a grid on one path, from a solution with as many hypotheses."""
+    columns, matrix = path.rule.columns(given, k, grid)
+    if not callable(getattr(matrix, "hypothesis", None)):
+        raise InputError(
+            f"hypotheses made {type(matrix).__name__}, which has no hypothesis(j) to predict "
+            "by; return stumps(...), oracle(...) or a matrix with that method"
+        )
+    games = path.rule.games(given, k, grid, matrix)
+    if start is not None and (games[0].n is None or start.game.n != games[0].n):
+        start = None
+    # The optimum of a soft margin is near that of the next softer one.
+    relay = Relay(start)
+    solutions = list[Solution]()
+    for game in games:
+        # After Ctrl-C each game that is left ends after one round.
+        limit = 1e-9 if path.is_stopped else path.time_limit
+        relay.solution = solve(game, path.rule.gap(path.tol, grid), start=relay, time_limit=limit)
+        path.is_stopped |= relay.solution.status == "interrupted"
+        solutions.append(relay.solution)
+        if path.verbose:
+            _report(game, relay.solution)
+    if games[0].n is None:
+        solutions = _over_known(matrix, games, solutions, path.tol, limit)
+    return [
+        (path.rule.voter(columns, matrix, s, given, setting), s)
+        for s, setting in zip(solutions, grid, strict=True)
+    ]
+
+
+def _over_known(
+    matrix: Any, games: list[Game], solutions: list[Solution], tol: float, limit: float | None
+) -> list[Solution]:
+    """Return the solutions of the games over the hypotheses that a weak learner has found.
+
+    Nothing is proved of hypotheses that it did not find.
+    """
+    found = matrix.columns(range(matrix.known))
+    return [
+        solve(
+            Game(found, game.relaxation),
+            tol,
+            start=(s.d, (s.support, s.coefficients)),
+            time_limit=limit,
+        )
+        for game, s in zip(games, solutions, strict=True)
+    ]
+
+
+def _report(game: Game, s: Solution) -> None:
+    said = f"{s.lower:.4g} to {s.upper:.4g}, {s.status}, {s.seconds:.1f} s"
+    print(f"{game.relaxation}, {game.m} rows: {said}", flush=True)
+
+
+def _fold(
+    path: WarmPath, part: Examples, out: Array, k: int, grid: list[Any]
+) -> tuple[Array | float | None, bool]:
+    """Return votes on held-out rows, None after Ctrl-C, and whether the games were finished."""
+    is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
+    # A part of the examples may have one class, or equal rows, and then there is no game.
+    constant = path.rule.constant(part, k, is_varied)
+    if constant is not None:
+        return constant, True
+    played = _play(path, part, k, grid)
+    if path.is_stopped:  # in a game, or before the next
+        return None, False
+    votes = np.array([voter(out) for voter, _ in played])
+    return votes, all(s.status != "time_limit" for _, s in played)

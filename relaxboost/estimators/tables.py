@@ -1,0 +1,288 @@
+"""The one reader of X, y and sample_weight for all estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Integral, Number
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_X_y
+from sklearn.utils.validation import validate_data
+
+from relaxboost._core.arrays import Array, Vector, doubles, no_number
+from relaxboost._core.errors import InputError
+from relaxboost.matrices.labelled import ROUNDED, rounded_integer
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns of a table: each holds numbers or categories."""
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Any, ...] | None, ...]
+    """The categories of each column; None for numbers."""
+
+    @classmethod
+    def of(cls, X: Any) -> Features:
+        """Return the columns of a pandas frame."""
+        names = (f"x{name}" if isinstance(name, Integral) else str(name) for name in X.columns)
+        return cls(tuple(names), tuple(_levels(x) for _, x in X.items()))
+
+    @classmethod
+    def numbered(cls, d: int) -> Features:
+        """Return d columns of numbers, named x0, x1, ..."""
+        return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
+
+    def numbers(self, X: Any) -> Array:
+        """Return a frame as doubles: a category as its place among the levels, missing as nan.
+
+        Raises
+        ------
+        InputError
+            For a category that is not among the levels of its column.
+        """
+        columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
+        return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
+
+
+class TableEstimator(BaseEstimator):
+    """An estimator that reads numbers, or also the categories of a pandas frame."""
+
+    takes_categories: ClassVar[bool] = False
+    for_categories: ClassVar[str] = ""
+    """The estimator to name where this one is given categories, which it does not take."""
+    for_labels: ClassVar[str | None] = None
+    """None if y are labels. Otherwise the remedy to name where y, which are numbers, are labels."""
+    _table: Features
+
+    def _without_missing(self) -> str | None:
+        """Return why missing values are refused, and the remedy; None if they are taken."""
+        return None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._without_missing() is None
+        return tags
+
+    def _read(self, X: Any, *, reset: bool = False) -> Array:
+        """Return X as doubles, with nan for missing values; `reset` if it is the X of a fit."""
+        self._check_kind(X)
+        Z = self._read_frame(X, reset) if self.takes_categories else None
+        if Z is None:
+            Z = self._read_numbers(X, reset)
+            if reset and self.takes_categories:
+                self._table = Features.numbered(Z.shape[1])
+        reason = self._without_missing()
+        # scikit-learn would refuse such values without their place.
+        bad = np.isinf(Z) if reason is None else ~np.isfinite(Z)
+        if bad.any():
+            row, f = np.argwhere(bad)[0].tolist()
+            what = "NaN" if np.isnan(Z[row, f]) else "infinity"
+            remedy = reason if reason and what == "NaN" else "; drop the row, or replace the value"
+            raise InputError(f"Input X contains {what} at row {row}, feature {f}{remedy}")
+        return Z
+
+    def _read_pair(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Array, Any]:
+        """Return the X and y of a fit; y are finite numbers unless the estimator takes labels."""
+        Z = self._read(X, reset=reset)
+        self._check_numeric(y)
+        numeric = self.for_labels is not None
+        # Missing values of X have been checked, and y must not have any.
+        Z, y = check_X_y(
+            Z, y, estimator=self, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric
+        )
+        return Z, y.astype(np.float64) if numeric else y
+
+    def _check_numeric(self, y: Any) -> None:
+        """Raise if y holds something other than numbers and the estimator takes no labels."""
+        given = np.asarray(y)
+        if self.for_labels is None or given.dtype.kind not in "OUST":
+            return
+        at = no_number(given)
+        if at is not None and given.ndim == 1:
+            raise InputError(
+                f"y holds {given.item(at[0])!r:.60} at row {at[0]}, and {type(self).__name__} "
+                f"needs numbers; {self.for_labels}"
+            )
+
+    def _check_kind(self, X: Any) -> None:
+        """Raise for what is no dense table with different names."""
+        if issparse(X):
+            raise InputError(
+                f"X is sparse, and {type(self).__name__} takes dense tables only; give X.toarray()"
+            )
+        if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
+            raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
+        names = list(getattr(X, "columns", ()))
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(
+                f"X has {names.count(twice)} columns with the name {twice!r}, and names must "
+                "differ; rename or drop all but one of them"
+            )
+
+    def _read_numbers(self, X: Any, reset: bool) -> Array:
+        """Return a table of numbers as doubles; infinite and missing values are left in."""
+        if isinstance(X, np.ndarray):
+            check_rounded(X)
+        try:
+            Z: Array = validate_data(
+                self, X, reset=reset, dtype=np.float64, ensure_all_finite=False
+            )
+        except (TypeError, ValueError) as error:
+            feature, value = first_word(X) or (None, None)
+            # scikit-learn says by itself what else an array may not hold.
+            if not (isinstance(value, str) or (hasattr(X, "columns") and feature is not None)):
+                raise
+            if self.takes_categories:
+                remedy = (
+                    "only pandas frames may hold strings, which are categories then; give "
+                    "pandas.DataFrame(X), with numbers as numbers, or encode the strings"
+                )
+            else:
+                remedy = (
+                    f"{type(self).__name__} takes numbers only; encode the feature as numbers, or "
+                    f"use {self.for_categories}, which takes the categories of a pandas frame"
+                )
+            raise InputError(f"feature {feature!r} holds {value!r:.60}, and {remedy}") from error
+        return Z
+
+    def _read_frame(self, X: Any, reset: bool) -> Array | None:
+        """Return a pandas frame as doubles, a category as its place; None for another table."""
+        # An array has no categories, unless the estimator was fitted on a frame with categories.
+        if not hasattr(X, "iloc"):
+            if reset or not any(self._table.levels):
+                return None
+            import pandas as pd
+
+            X = pd.DataFrame(np.asarray(X, dtype=object))
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
+        if reset:
+            self._table = Features.of(X)
+        Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
+        return Z
+
+
+def read_weights(sample_weight: Any, rows: int) -> Vector:
+    """Return weights of examples as doubles, at least 0 and not all 0; 1 for each without any."""
+    if sample_weight is None:
+        return np.ones(rows)
+    weights = doubles("sample_weight", sample_weight)
+    if weights.shape != (rows,):
+        raise InputError(
+            f"sample_weight has shape {weights.shape}, and X has {rows} rows; give one number for "
+            "each row, a 1D array"
+        )
+    bad = ~(np.isfinite(weights) & (weights >= 0.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"sample_weight is {weights[row]:g} at row {row}, and must be finite and >= 0; "
+            "leave the row out, or give it the weight 0"
+        )
+    if not weights.any():
+        raise InputError(
+            "sample_weight must contain at least one non-zero number; leave it out to weigh all "
+            "rows alike"
+        )
+    return weights
+
+
+def first_word(X: Any) -> tuple[Any, Any] | None:
+    """Return the first feature of which no doubles can be made, and a value; None without any."""
+    names = getattr(X, "columns", None)
+    if names is None:
+        given = np.asarray(X, dtype=object)
+        columns = list(enumerate(given.T)) if given.ndim == 2 else []
+    else:
+        columns = [(name, X[name]) for name in names]
+    for name, x in columns:
+        try:
+            np.asarray(x, dtype=np.float64)
+            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy makes doubles of times
+        except (TypeError, ValueError):
+            is_odd = True
+        if is_odd:
+            return name, next((v for v in list(x) if v is not None and not _is_number(v)), None)
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def check_rounded(x: Any, name: object = None) -> None:
+    """Raise for an integer of an array, or of a column with this name, that a double rounds."""
+    given = np.asarray(x)
+    if (at := rounded_integer(given)) is not None:
+        feature = at[-1] if name is None else repr(name)
+        raise InputError(
+            f"feature {feature} has {given[at]}, an integer that doubles round; {ROUNDED}"
+        )
+
+
+def _levels(x: Any) -> tuple[Any, ...] | None:
+    import pandas as pd
+    from pandas.api import types
+
+    # A column of objects that are all numbers becomes a column of numbers.
+    x = x.infer_objects()
+    if hasattr(x.dtype, "categories"):
+        return tuple(x.dtype.categories)
+    if types.is_numeric_dtype(x):  # also bool
+        return None
+    numbers = all(isinstance(value, Number) for value in x.dropna())  # or Decimal, of databases
+    if numbers and not isinstance(x.dtype, pd.StringDtype):  # words, also where all are missing
+        return None
+    if types.is_string_dtype(x) or types.is_object_dtype(x):
+        try:
+            return tuple(sorted(x.dropna().unique(), key=str))
+        except TypeError:
+            raise _no_category(x) from None
+    raise InputError(
+        f"feature {x.name!r} has dtype {x.dtype}; give numbers, strings or a categorical column"
+    )
+
+
+def _no_category(x: Any) -> InputError:
+    """Return the error for a column with cells that cannot be told apart, such as lists."""
+    odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
+    return InputError(
+        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
+        "several columns, or drop it"
+    )
+
+
+def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
+    import pandas as pd
+
+    if levels is None:
+        check_rounded(x.dropna(), name)
+        try:
+            return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
+            ) from None
+    try:
+        codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
+    except TypeError:
+        raise _no_category(x) from None
+    # A missing value has the code −1 too.
+    unknown = (codes < 0) & x.notna().to_numpy()
+    if unknown.any():
+        value = x.iloc[int(np.argmax(unknown))]
+        raise InputError(
+            f"feature {name!r} has the category {value!r}, which was not there in training; make "
+            "it missing, or declare the categories of all columns of words before you split the "
+            'data: X[names] = X[names].astype("category")'
+        )
+    return np.where(codes < 0, np.nan, codes)

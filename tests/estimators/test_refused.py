@@ -1,0 +1,307 @@
+"""Wrong arguments of all estimators: each error names the thing, the rule and the remedy."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import relaxboost as rb
+from relaxboost import estimators as es
+from relaxboost import functional as fn
+from relaxboost.online.streams import Experts, StumpBasis
+
+FC = partial(es.FunctionalGradientClassifier, max_rounds=2)
+FR = partial(es.FunctionalGradientRegressor, max_rounds=2)
+FK = partial(es.FunctionalGradientRanker, max_rounds=2)
+BAND = partial(es.QuantileBandRegressor, max_rounds=2)
+MC, MR = es.MirrorDescentClassifier, es.MirrorDescentRegressor
+MB = partial(es.MarginBoostClassifier, folds=None)
+CV, MBR, MBK = es.MarginBoostClassifierCV, es.MarginBoostRegressor, es.MarginBoostRanker
+ALL = {
+    "functional classifier": FC(),
+    "functional regressor": FR(),
+    "functional ranker": FK(),
+    "band": BAND(),
+    "online classifier": MC(),
+    "online regressor": MR(),
+    "margin classifier": MB("hard"),
+    "margin classifier by folds": CV((0.3, 0.6), folds=2),
+    "margin regressor": MBR(radius=1.0, folds=None),
+    "margin ranker": MBK(0.5, folds=None),
+}
+TAKE_CATEGORIES = [name for name in ALL if name.startswith("margin")]
+TAKE_LABELS = [name for name in ALL if "classifier" in name]
+
+X = np.random.default_rng(0).normal(size=(60, 3)).round(2)
+Y = (X[:, 0] > 0).astype(int)
+G = np.repeat(np.arange(12), 5)
+WORDS = pd.DataFrame({"age": X[:, 1], "job": np.where(Y, "cook", "smith")})
+SMALL, TWO = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
+TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
+FAR = np.repeat([-1e308, 0.0, 1e308], [1, 58, 1])
+FOUND = partial(rb.matrices.oracle, DecisionTreeClassifier(max_depth=1), slack=0.0)
+
+
+def fit(estimator, X=X, y=Y, weights=None):
+    more = {} if weights is None else {"sample_weight": weights}
+    if "Ranker" in type(estimator).__name__:
+        more["groups"] = G
+    return estimator.fit(X, y, **more)
+
+
+def with_value(value):
+    """Return the table with a value in row 2, feature 1."""
+    changed = X.astype(object) if isinstance(value, str) else X.copy()
+    changed[2, 1] = value
+    return changed
+
+
+TABLES = {
+    "sparse": (csr_array(X), "X is sparse, and .* dense tables only; give X.toarray()"),
+    "sparse matrix": (csr_matrix(X), "X is sparse"),
+    "equal names": (
+        pd.DataFrame(X, columns=["a", "b", "a"]),
+        "X has 2 columns with the name 'a', and names must differ; rename or drop",
+    ),
+    "a column": (WORDS["age"], r"X is one column, 'age', and no table; give X.to_frame\(\)"),
+    "infinity": (with_value(np.inf), "contains infinity at row 2, feature 1; drop the row"),
+    "a word in an array": (with_value("red"), "feature 1 holds 'red', and .*encode the"),
+    "a rounded integer": (
+        np.full((60, 3), 2**53 + 1),
+        "feature 0 has 9007199254740993, an integer that doubles round; drop the column",
+    ),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", ALL)
+def test_tables_that_no_estimator_takes(name, table):
+    given, said = TABLES[table]
+    with pytest.raises(rb.InputError, match=said):
+        fit(ALL[name], given)
+    fitted = fit(ALL[name])
+    if table != "a rounded integer":
+        with pytest.raises(ValueError, match=f"({said}|feature names should match|X has)"):
+            fitted.predict(given)
+
+
+@pytest.mark.parametrize("kind", ["words", "categories", "objects", "dates"])
+@pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_CATEGORIES])
+def test_frames_with_categories_are_refused_by_column(name, kind):
+    job = {
+        "words": WORDS["job"],
+        "categories": WORDS["job"].astype("category"),
+        "objects": WORDS["job"].astype(object),
+        "dates": pd.Timestamp("2020-02-01"),
+    }[kind]
+    value = "datetime|Timestamp" if kind == "dates" else "'smith'|'cook'"
+    said = f"feature 'job' holds .*({value}).* takes numbers only; encode .* or use MarginBoost"
+    with pytest.raises(rb.InputError, match=said):
+        fit(ALL[name], WORDS.assign(job=job))
+
+
+@pytest.mark.parametrize("name", TAKE_CATEGORIES)
+def test_frames_with_categories_are_taken(name):
+    fitted = fit(ALL[name], WORDS)
+    assert fitted.predict(WORDS).shape == (60,)
+    assert fitted.hypotheses_[0][1].startswith("job in {")
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_LABELS])
+def test_labels_are_no_numbers(name):
+    y = np.where(Y, "p", "q")
+    remedy = "grades as numbers" if "ranker" in name else "for labels use .*Classifier"
+    said = f"y holds '[pq]' at row 0, and .* needs numbers; .*{remedy}"
+    for given in (y, y.tolist(), pd.Series(y)):
+        with pytest.raises(rb.InputError, match=said):
+            fit(ALL[name], X, given)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name not in TAKE_CATEGORIES])
+def test_missing_values_are_refused_by_row_and_feature(name):
+    said = "contains NaN at row 2, feature 1(;|, and learner='stumps').*(drop|fill)"
+    with pytest.raises(rb.InputError, match=said):
+        fit(ALL[name], with_value(np.nan))
+    assert not ALL[name].__sklearn_tags__().input_tags.allow_nan
+
+
+WEIGHTS = {
+    "negative": (np.where(Y, -1.0, 1.0), "sample_weight is -1 at row .*leave the row out"),
+    "infinite": (np.full(60, np.inf), "sample_weight is inf at row 0, and must be finite"),
+    "zero": (np.zeros(60), "at least one non-zero number; leave it out"),
+    "short": (np.ones(59), r"shape \(59,\), and X has 60 rows; give one number for each"),
+    "words": (["a"] * 60, "sample_weight must be an array of numbers: at .0. it has 'a'"),
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("name", [name for name in ALL if name != "band"])
+def test_weights_that_do_not_fit(name, weights):
+    given, said = WEIGHTS[weights]
+    with pytest.raises(rb.InputError, match=said):
+        fit(ALL[name], X, Y, given)
+
+
+REFUSED = {
+    # Parameters: the estimator, and the message.
+    "loss": (FC("log"), "loss must be one of .*logistic.*hinge"),
+    "class of a loss": (FC(fn.Hinge), "loss must be one of .* or a Loss"),
+    "loss of numbers": (
+        FC(fn.Squared()),
+        r"loss=Squared\(\) is for regression, and this estimator classifies; use one of logistic",
+    ),
+    "loss of labels": (FR(fn.Hinge()), "is for binary, and this estimator does regression; use"),
+    "loss of a ranker": (FK(fn.Hinge()), "this estimator ranks; use one of ranking-hinge"),
+    "learner": (FC(learner="forest"), "learner must be one of .*trees, a WeakLearner or a scikit"),
+    "share": (
+        FC(n_iter_no_change=2, validation_fraction=1.0),
+        "validation_fraction must lie strictly between 0 and 1, got 1.0",
+    ),
+    "patience": (FC(n_iter_no_change=0), "n_iter_no_change must be a whole number >= 1, got 0"),
+    "scale": (FR(scale="large"), "scale must be a positive number, got 'large'"),
+    "threads": (FR(n_jobs=0), "n_jobs must be a whole number >= 1, got 0"),
+    "monotone": (FR(learner=fn.Trees(monotone={10: 1})), "monotone .*10"),
+    "categorical": (FR(learner=fn.Trees(categorical=[10])), "categorical .*10"),
+    "class weight": (FC(class_weight={0: 0.0, 1: 1.0}), "class 0 has no example of positive weigh"),
+    "coverage": (BAND(1.0), "coverage must lie strictly between 0 and 1"),
+    "calibration": (BAND(calibration_fraction=1.0), "must lie strictly between 0 and 1"),
+    "no leaves": (BAND(learner="networks"), "algorithm='refitted' gives new values to leaves"),
+    "online radius": (MC(radius=0), "radius > 0"),
+    "over": (MC(over="cube"), "over must be one of ball, simplex"),
+    "basis": (MC(basis="trees"), "basis must be one of linear, stumps"),
+    "no bound": (MC(basis=Experts()), "no bound known"),
+    "width of a basis": (
+        MC(basis=StumpBasis([[0.0]])),
+        "X has 3 features, and basis='stumps' needs 1",
+    ),
+    "online loss": (MC("squared"), "loss must be one of"),
+    "passes": (MC(passes=0), "passes must be"),
+    "simplex": (MC(proxy="squared-l2", over="simplex", radius=-1), "radius > 0"),
+    "schedule": (MC(schedule="fast"), "unknown schedule"),
+    "loss of an online regressor": (MR("hinge"), "loss must be one of"),
+    "targets": (MR(targets=3), "targets must be a pair"),
+    "order of targets": (MR(targets=(2, 1)), "low <= high"),
+    "radius": (MBR(radius=-1), "radius must be a positive"),
+    "open radius": (MBR(folds=None), "give radius=0.5, say"),
+    "no fraction": (MBR(0), "0 < fraction <= 1"),
+    "name of hypotheses": (MBR(hypotheses="trees"), "matrix, got 'trees'"),
+    "hypotheses one by one": (MBR(hypotheses=FOUND), "one by one"),
+    "hypotheses of pairs": (MBK(hypotheses=FOUND), "one by one"),
+    "open fraction": (MBK(folds=None), "needs folds to choose by"),
+    "open fraction of labels": (MB(), "needs folds to choose by"),
+    "word for a fraction": (MB(fraction="aut"), "got 'aut'; give fraction=0.5, say$"),
+    "a fraction to choose": (CV(0.5), "at least two fractions"),
+    "equal fractions": (CV((0.3, 0.3)), "at least two fractions"),
+    "fractions": (CV((0.5, "a")), "finite real number"),
+    "processes": (MB("hard", n_jobs=0), "n_jobs must be a whole number"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_parameters_that_do_not_fit(case):
+    estimator, said = REFUSED[case]
+    with pytest.raises(rb.InputError, match=said):
+        fit(estimator)
+
+
+HALF = {"y_val": Y}
+DATA = {
+    # The call, and the message.
+    "two classes": (
+        lambda: FC("exponential").fit(*load_iris(return_X_y=True)),
+        "loss='exponential' is for two classes, and there are 3; use 'hinge' or 'logistic'",
+    ),
+    "one class": (lambda: FC().fit(X, 0 * Y), "y has one class only, 0; add examples of another"),
+    "one class online": (lambda: MC().fit(X, ["up"] * 60), "one class only, 'up'"),
+    "no classes": (lambda: MC().partial_fit(X, Y), "needs classes=, all labels"),
+    "constant features": (
+        lambda: MC(basis="stumps").partial_fit(X[:1], Y[:1], classes=[0, 1]),
+        "constant, as in these n_samples = 1; start with more",
+    ),
+    "too few to hold out": (
+        lambda: FC(n_iter_no_change=2).fit(X[:3], ["a", "a", "b"]),
+        "validation_fraction=0.1 of 3 examples cannot be held out: .*leave n_iter_no_change out",
+    ),
+    "no groups": (lambda: FK().fit(X, Y), "a ranker needs groups, the query of each"),
+    "width of X_val": (lambda: FC().fit(X, Y, X_val=X[:, :2], **HALF), "X has 2 features, but"),
+    "classes of y_val": (
+        lambda: FC().fit(X, Y, X_val=X[:3], y_val=[0, 1, 2]),
+        r"label 2 is not among the classes, which are \[0, 1\]",
+    ),
+    "half a validation set": (lambda: FR().fit(X, Y, X_val=X), "X_val and y_val go together"),
+    "length of y_val": (lambda: FR().fit(X, Y, X_val=X, y_val=Y[:9]), "inconsistent numbers"),
+    "words in y_val": (lambda: FR().fit(X, Y, X_val=X, y_val=["a"] * 60), "y holds 'a' at row 0"),
+    "words in X_val": (lambda: FC().fit(X, Y, X_val=with_value("a"), **HALF), "feature 1 holds"),
+    "weights alone": (
+        lambda: FR().fit(X, Y, sample_weight_val=[-1.0]),
+        "sample_weight_val goes with X_val and y_val",
+    ),
+    "groups_val alone": (lambda: FK().fit(X, Y, G, groups_val=[0]), "groups_val goes with X_val"),
+    "no groups_val": (lambda: FK().fit(X, Y, G, X_val=X, **HALF), "a ranker needs groups"),
+    "a class without weight": (
+        lambda: FC().fit(X, Y, 1.0 - Y),
+        "class 1 has no example of positive weight; leave its examples out",
+    ),
+    "far targets": (lambda: MBR().fit(X, FAR), "y reaches from -1e[+]308 to 1e[+]308"),
+    "equal grades": (lambda: MBK().fit(X, 0 * Y, G), "no query has documents of two"),
+    "length of groups": (lambda: MBK().fit(X, Y, G[1:]), "inconsistent numbers"),
+    "kinds of groups": (lambda: MBK().fit(X, Y, [None, "a"] * 30), "ids of one kind"),
+    "one row": (lambda: MBR().fit(X[:1], Y[:1]), "X has one sample only; give at least two"),
+    "quantile": (lambda: FR(quantile=1.0).fit(X, Y), "quantile must lie strictly between 0 and 1"),
+    "level of a loss": (lambda: FR("quantile").set_params(loss__q=0), "q must lie strictly betwe"),
+    "quantile and loss": (
+        lambda: FR("absolute", quantile=0.5).fit(X, Y),
+        "loss='absolute'; leave one of them out",
+    ),
+    "option of a learner": (
+        lambda: FR(learner="trees").set_params(learner__depth=2),
+        "has no option 'depth', .*learner__depth requests; its options are: .*max_depth",
+    ),
+    "option of a loss": (lambda: FR().set_params(loss__q=0.5), "'squared' has no option 'q'"),
+}
+
+
+@pytest.mark.parametrize("case", DATA)
+def test_data_that_do_not_fit(case):
+    call, said = DATA[case]
+    with pytest.raises(ValueError, match=said):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "said"),
+    [
+        ({"fraction": 0}, (SMALL, TWO), "0 < fraction <= 1"),
+        ({"fraction": 1.5}, (SMALL, TWO), "0 < fraction <= 1"),
+        ({"tol": 0}, (SMALL, TWO), "tol must be a positive number"),
+        ({"folds": 1}, (SMALL, TWO), "folds must be at least 2, or None"),
+        ({"relaxation": "soft"}, (SMALL, TWO), "relaxation must be"),
+        ({"relaxation": 0.5}, (SMALL, TWO), "got 0.5; the share of margins .* is fraction="),
+        ({"relaxation": rb.Capped(k=7)}, (SMALL, TWO), "weights of examples.* is 6; give fraction"),
+        ({"relaxation": rb.Capped(k=5)}, (SMALL, TWO, np.full(6, 0.4 / 6)), "sample.* is 0.4; "),
+        ({"relaxation": rb.Capped(k=2)}, (SMALL, TWO, np.full(6, 1 / 6)), "sample_weight.* is 1; "),
+        ({"relaxation": rb.NormBall(2, 1)}, (SMALL, TWO, [1, 2, 1, 1, 1, 1]), "takes no weights"),
+        ({"hypotheses": "trees"}, (SMALL, TWO), "hypotheses must be"),
+        ({"hypotheses": lambda X, y: np.ones((6, 1))}, (SMALL, TWO), "no hypothesis"),
+        ({"hypotheses": LogisticRegression}, (SMALL, TWO), "instance"),
+        ({"relaxation": rb.Caps([0.5] * 6)}, (SMALL, TWO), "folds hold some out"),
+        ({}, (SMALL, np.zeros(6)), "one class only, 0"),
+        ({}, (SMALL, np.array(["b", None] * 3, dtype=object)), "none missing"),
+        ({}, (SMALL, TWO, TWO), "class 0 has no example of positive weight"),
+        ({}, (np.ones((6, 2)), TWO), "every feature is constant"),
+        ({}, (np.full((6, 2), np.nan), TWO), "every feature is constant"),
+        ({}, (TEXT.assign(c=pd.Timestamp("2020")), TWO), "'c' has dtype"),
+        ({}, (TEXT.assign(c=[[1]] * 6), TWO), "'c' holds a list, .*; spread it over several"),
+    ],
+)
+def test_a_margin_classifier_refuses_before_any_game(options, data, said, monkeypatch):
+    monkeypatch.setattr("relaxboost.estimators.margin_paths.solve", None)
+    with pytest.raises(rb.InputError, match=said):
+        es.MarginBoostClassifier(**options).fit(*data)
