@@ -176,22 +176,23 @@ class Certificate:
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the bracket for other people's checkers, or for a paper: texts by suffix.
+        """Return the certificate in a format of other tools, as texts by the suffix of a file.
 
         Parameters
         ----------
-        form : {"vipr", "lean", "latex"}
-            "vipr" gives two files, one for the derivation of each bound; "lean" one for LPVerify,
-            which proves the optimum where lower = upper; "latex" half a page.
+        form : {"vipr", "lean", "latex", "certo", "mps"}
+            "vipr" gives two files, and each derives one bound. "lean" gives a file for LPVerify,
+            which proves the optimum if lower = upper. "latex" gives half a page for a paper.
+            "certo" gives a file for `certo verify`. "mps" gives the linear program of the game for
+            any solver, and a file of its two points in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
-            The margin matrix, where the certificate has only its SHA-256.
+            The margin matrix. It is needed if the certificate has only its SHA-256.
 
         Raises
         ------
         InputError
-            For a certificate that is not of the level exact, or that is not accepted; for a
-            relaxation or domain without a linear description; for "latex", where the game does
-            not fit half a page.
+            If the level is not exact, the certificate is not accepted, the relaxation or the
+            domain has no linear description, or, for "latex", the game does not fit half a page.
 
         References
         ----------

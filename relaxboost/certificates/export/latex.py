@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost.certificates.export.program import LinearProgram, Row, Sparse
+from relaxboost.certificates.export.program import LinearProgram, Row
+from relaxboost.certificates.export.relaxation import Sparse
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _MOST, _DIGITS, _TERMS = 10, 12, 40
