@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from relaxboost.certificates.check import ONE, ZERO
-from relaxboost.certificates.export.program import LinearProgram, Row
+from relaxboost.certificates.export.program import LinearProgram, Row, Variable
 
 _COMMENT = """* A weak-learning game of a relaxboost certificate as a linear program, in free MPS.
 * Its optimum is at least {lower} and at most {upper}.
@@ -23,21 +23,8 @@ def mps(program: LinearProgram) -> dict[str, str]:
     the objective is a variable `value` with a row of its own, and a bound of a variable that is no
     finite decimal is written as a row.
     """
-    value = len(program.variables)
-    costs = {j: -x.cost for j, x in enumerate(program.variables) if x.cost}
-    constant = program.constant
-    rows = [Row("value", {value: ONE, **costs}, constant, constant, ONE), *program.rows]
-    is_plain = [_is_decimal(x.low) and _is_decimal(x.high) for x in program.variables]
-    for j, plain in enumerate(is_plain):
-        if not plain:
-            bounds = program.bound_row(j)
-            rows.append(bounds._replace(name=f"{bounds.name}_bounds"))
-    rows = [_with_decimals(row) for row in rows if (row.low, row.high) != (None, None)]
+    rows = [_with_decimals(row) for row in _all_rows(program)]
     names = [*(x.name for x in program.variables), "value"]
-    boxes = [
-        (x.low, x.high) if plain else (None, None)
-        for x, plain in zip(program.variables, is_plain, strict=True)
-    ]
     lines = [
         _COMMENT.format(lower=program.lower, upper=program.upper),
         "NAME relaxboost",
@@ -50,11 +37,27 @@ def mps(program: LinearProgram) -> dict[str, str]:
         *(f" RHS {row.name} {_decimal(_side(row))}" for row in rows if _side(row)),
         *_ranges(rows),
         "BOUNDS",
-        *(line for name, box in zip(names, boxes, strict=False) for line in _bounds(name, *box)),
+        *(line for x in program.variables for line in _bounds(x)),
         " FR BOUND value",
         "ENDATA",
     ]
     return {".mps": "\n".join(lines) + "\n", ".points.json": _points(program, rows)}
+
+
+def _all_rows(program: LinearProgram) -> Iterator[Row]:
+    """Yield the row of the objective, the rows, and the bounds that are written as rows."""
+    costs = {j: -x.cost for j, x in enumerate(program.variables) if x.cost}
+    entries = {len(program.variables): ONE, **costs}
+    yield Row("value", entries, program.constant, program.constant, ONE)
+    yield from (row for row in program.rows if (row.low, row.high) != (None, None))
+    for j, x in enumerate(program.variables):
+        if not _has_decimals(x):
+            yield program.bound_row(j)._replace(name=f"{x.name}_bounds")
+
+
+def _has_decimals(x: Variable) -> bool:
+    """Return whether both bounds of a variable have finitely many decimals."""
+    return _is_decimal(x.low) and _is_decimal(x.high)
 
 
 def _points(program: LinearProgram, rows: list[Row]) -> str:
@@ -142,8 +145,10 @@ def _ranges(rows: list[Row]) -> list[str]:
     return ["RANGES", *lines] if lines else []
 
 
-def _bounds(name: str, low: Fraction | None, high: Fraction | None) -> list[str]:
-    if low is None and high is None:
-        return [f" FR BOUND {name}"]
-    lines = [f" MI BOUND {name}" if low is None else f" LO BOUND {name} {_decimal(low)}"]
-    return lines if high is None else [*lines, f" UP BOUND {name} {_decimal(high)}"]
+def _bounds(x: Variable) -> list[str]:
+    if (x.low, x.high) == (None, None) or not _has_decimals(x):
+        return [f" FR BOUND {x.name}"]
+    lower = "MI" if x.low is None else "LO"
+    number = "" if x.low is None else f" {_decimal(x.low)}"
+    lines = [f" {lower} BOUND {x.name}{number}"]
+    return lines if x.high is None else [*lines, f" UP BOUND {x.name} {_decimal(x.high)}"]
