@@ -261,7 +261,8 @@ def _no_description(f: Relaxation) -> str:
 
 
 def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
-    matrix, over = game.matrix, game.over.describe()
+    matrix = game.matrix
+    over = game.over.describe()
     if over is None:
         raise InputError(f"over={game.over!r} has no description that a checker could evaluate")
     described: dict[str, Any] = {"m": game.m, "n": game.n, "sha256": matrix.digest(), "over": over}
@@ -278,7 +279,8 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
     """Return the certificate with the bounds that the points prove, or raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
-    described, w = document["game"], exact_w(source.w, game)
+    described = document["game"]
+    w = exact_w(source.w, game)
     if source.optimum is not None and described["relaxation"]["kind"] == "sum":
         # One linear program has multipliers, while the terms of a sum would need a split of u.
         form = description_of(game.relaxation).exact_form(game.m)
@@ -467,6 +469,8 @@ def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certific
     support, coefficients = game.repair_w(w)
     lower, upper = game.bracket(d, (support, coefficients))
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
-    document["columns"], document["w"] = support.tolist(), [repr(x) for x in coefficients.tolist()]
-    document["lower"], document["upper"] = repr(lower), repr(upper)
+    document["columns"] = support.tolist()
+    document["w"] = [repr(x) for x in coefficients.tolist()]
+    document["lower"] = repr(lower)
+    document["upper"] = repr(upper)
     return Certificate.made(document)

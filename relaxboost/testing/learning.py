@@ -29,7 +29,9 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
     rng = np.random.default_rng(seed)
     for lipschitz in (1.0, 1e-3, 40.0) if schedule.needs_lipschitz else (1.0, math.inf):
         known = Constants(lipschitz, 10.0 ** rng.uniform(-3.0, 1.0), 10.0 ** rng.uniform(-1.0, 2.0))
-        squares, last, law = 0.0, 0.0, schedule.law(known)
+        squares = 0.0
+        last = 0.0
+        law = schedule.law(known)
         for i in range(rounds):
             beta = schedule.temperature(i, squares, known)
             seen: dict[str, Any] = {"i": i, "squares": squares, "known": known, "beta": beta}
@@ -42,7 +44,8 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
                 b, p, q, r = law
                 close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)
                 _demand(close, *demand, "β_i = b √(p + q i + r squares) of law()", law=law, **seen)
-            last, size = beta, min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
+            last = beta
+            size = min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
             squares += size * size
 
 

@@ -13,7 +13,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,9 @@ from relaxboost._core.lazy import cp
 from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
 from relaxboost.online.proxies import Proxy
 from relaxboost.testing.core import (
+    CheckRun,
     ConformanceError,
     ConformanceReport,
-    ConformanceRow,
-    chosen_checks,
-    run,
 )
 from relaxboost.testing.proxy_case import ProxyCase
 
@@ -74,7 +72,8 @@ def gradient(case: ProxyCase) -> None:
     spread = float(case.proxy.spread(case.domain, case.m))
     points = case.points()
     for base in [*case.inner(), *points]:
-        g, v = case.gradient(base), case.value(base)
+        g = case.gradient(base)
+        v = case.value(base)
         if not np.isfinite(g).all():
             continue
         tolerance = case.tol(g)
@@ -134,7 +133,8 @@ def extreme(case: ProxyCase) -> None:
 def conjugate(case: ProxyCase) -> None:
     """conjugate(z, β) is −<z, w> − βV(w) at the mirror image, at most that; its slope is −w."""
     for z, beta in case.duals():
-        w, value = case.mirror(z, beta), case.conjugate(z, beta)
+        w = case.mirror(z, beta)
+        value = case.conjugate(z, beta)
         tolerance = case.tol(z, beta)
         promise = "W_β(z) = −<z, w> − βV(w) for w = mirror(z, β)"
         case.equal(value, -case.objective(w, z, beta), tolerance, promise, z=z, beta=beta)
@@ -190,7 +190,8 @@ def expression(case: ProxyCase) -> None:
         case.equal(got, case.value(point), 1e-6 * case.largest, "expression(w) is V(w)", w=point)
     for scale in (0.3, 3.0):
         z.value = case.rng.normal(size=case.m) * (scale * case.largest / case.radius)
-        got, tolerance = float(least.solve("CLARABEL")), 1e-6 * (1.0 + scale) * case.largest
+        got = float(least.solve("CLARABEL"))
+        tolerance = 1e-6 * (1.0 + scale) * case.largest
         promise = "min of <z, w> + expression(w) over the domain is −W_1(z)"
         case.equal(got, -case.conjugate(z.value), tolerance, promise, z=z.value)
 
@@ -198,7 +199,8 @@ def expression(case: ProxyCase) -> None:
 def scaling(case: ProxyCase) -> None:
     """The mirror is of z/β, and on the simplex of differences of z."""
     for z, beta in case.duals(4):
-        w, near = case.mirror(z, beta), 1e-11 * case.radius
+        w = case.mirror(z, beta)
+        near = 1e-11 * case.radius
         for factor in (1e-9, 3.0, 1e9):
             again = case.mirror(factor * z, factor * beta)
             promise = "mirror(cz, cβ) = mirror(z, β)"
@@ -227,7 +229,8 @@ def symmetry(case: ProxyCase) -> None:
 
 def interface(case: ProxyCase) -> None:
     """No input is changed, refused domains raise InputError, and a copy by pickle is equal."""
-    z, w = case.rng.normal(size=case.m), case.inner(1)[0]
+    z = case.rng.normal(size=case.m)
+    w = case.inner(1)[0]
     before = z.copy(), w.copy()
     calls: list[Callable[[], Any]] = [
         lambda: case.proxy.mirror(z, 1.0, case.domain),
@@ -322,30 +325,16 @@ def check_proxy(
     if not isinstance(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
         raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
-    names = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
-    left_out = chosen_checks("skip", skip, _CHECKS)
+    checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))
     refused = set(inadmissible)
     kinds: Iterable[Any] = proxy.domains
     over = [kind(r) for kind in kinds for r in (1, 2.5)] if domains is None else domains
-    report, faults = ConformanceReport(repr(proxy)), dict[str, ConformanceError]()
     for domain, m in [(domain, m) for domain in over for m in sizes]:
-        shown = repr(domain)
         if _refuses(proxy, domain, m, m in refused):
-            report.rows += [ConformanceRow(name, m, "inadmissible", over=shown) for name in names]
-            continue
-        for name in names:
-            if name in left_out:
-                report.rows.append(ConformanceRow(name, m, "skipped", over=shown))
-            elif name not in faults:
-                case = ProxyCase(proxy, domain, m, seed, name)
-                try:
-                    report.rows.append(replace(run(case, _CHECKS[name]), over=shown))
-                except ConformanceError as fault:
-                    faults[name] = fault
-    if faults:
-        first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
-        raise first.beside(others)
-    return report
+            checking.refused(m, repr(domain))
+        else:
+            checking.add(m, partial(ProxyCase, proxy, domain, m, seed), repr(domain))
+    return checking.result()
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:

@@ -20,7 +20,10 @@ class ProxyCase(Judge):
 
     def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
         super().__init__()
-        self.proxy, self.domain, self.m, self.check = proxy, domain, m, check
+        self.proxy = proxy
+        self.domain = domain
+        self.m = m
+        self.check = check
         self.rng = np.random.default_rng([seed, m, zlib.crc32(check.encode())])
         self.radius = float(domain.radius)
         self.signed = isinstance(domain, L1Ball | L2Ball)
@@ -95,7 +98,8 @@ class ProxyCase(Judge):
 
     def points(self, count: int = 8) -> list[Vector]:
         """Return the start, vertices, points near them and points anywhere."""
-        rng, start = self.rng, self.proxy.start(self.domain, self.m)
+        rng = self.rng
+        start = self.proxy.start(self.domain, self.m)
         tried = [start, *self.vertices(3)]
         tried += [w + c * (start - w) for w in tried[1:3] for c in (1e-9, 1e-3)]
         return tried + [
@@ -117,10 +121,12 @@ class ProxyCase(Judge):
 
     def duals(self, count: int = 6) -> list[tuple[Vector, float]]:
         """Return (z, β) of all sizes, against V's own and against 1; with ties, and 0."""
-        rng, slope = self.rng, self.largest / self.radius
+        rng = self.rng
+        slope = self.largest / self.radius
         tried = [(np.zeros(self.m), 1.0)]
         for i in range(count):
-            z, beta = rng.normal(size=self.m), 10.0 ** rng.uniform(-6.0, 6.0)
+            z = rng.normal(size=self.m)
+            beta = 10.0 ** rng.uniform(-6.0, 6.0)
             z = np.round(z) if i % 3 == 2 else z
             tried.append((z * (slope * beta * 10.0 ** rng.uniform(-1.5, 1.5)), beta))
         return tried
@@ -131,15 +137,19 @@ class ProxyCase(Judge):
         These are the directions that move weight from some coordinates to as many or more
         others, from where all of either kind have the same weight.
         """
-        points, m, rng = self.points(), self.m, self.rng
+        points = self.points()
+        m = self.m
+        rng = self.rng
         yield from ((x, points[i - 1]) for i, x in enumerate(points))
         vertices = self.vertices(3)
         yield from ((x, vertices[i - 1]) for i, x in enumerate(vertices) if i)
         halves = {(1, 1), (1, m - 1), (m // 2, m // 2), (m // 2, m - m // 2)} if m > 1 else set()
         for few, many in sorted(halves):
             order = rng.permutation(m)
-            one, other = np.zeros(m), np.zeros(m)
-            one[order[:few]], other[order[m - many :]] = 1.0 / few, 1.0 / many
+            one = np.zeros(m)
+            other = np.zeros(m)
+            one[order[:few]] = 1.0 / few
+            other[order[m - many :]] = 1.0 / many
             sign = rng.choice([-1.0, 1.0], m) if self.signed else np.ones(m)
             for at in (0.03, 0.25, few / (few + many), 0.5, 2.0 / 3.0, 0.97):
                 x = at * one + (1.0 - at) * other

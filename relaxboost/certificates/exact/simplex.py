@@ -214,7 +214,8 @@ class ExactSimplex:
             self._limits.check()
             kernel = self._kernel()
             try:
-                point, dual = self._point(kernel), self._multipliers(kernel)
+                point = self._point(kernel)
+                dual = self._multipliers(kernel)
             except Singular:
                 basic, tight = self._lists()
                 self._thin(tight, basic)
