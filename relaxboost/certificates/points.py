@@ -169,7 +169,7 @@ def _moved_inside(
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return the Lipschitz constant of g(Aᵀd) in d. Near this pair is enough."""
+    """Return a Lipschitz constant of g(Aᵀd) in d that holds near this pair."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())

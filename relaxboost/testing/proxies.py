@@ -1,4 +1,4 @@
-"""The checks of proxies of online learning, the package's own and yours.
+"""The checks of proxies of online learning, for those of the package and yours.
 
 ::
 
@@ -258,7 +258,7 @@ def interface(case: ProxyCase) -> None:
     case.demand(False, "check() raises InputError for a domain that is not among `domains`")
 
 
-# What others build on comes first: the first fault is nearest to its cause.
+# Checks on which others depend come first, so that the first error is nearest to its cause.
 _ORDER: tuple[Callable[[ProxyCase], None], ...] = (
     minimum,
     largest,
@@ -280,7 +280,7 @@ _CHECKS = {check.__name__: check for check in _ORDER}
 
 
 def proxy_checks() -> dict[str, str]:
-    """Return the names of the checks of `check_proxy`, and what each holds V to."""
+    """Return the names of the checks of `check_proxy` with their promises."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -294,7 +294,7 @@ def check_proxy(
     skip: str | Iterable[str] = (),
     inadmissible: Iterable[int] = (),
 ) -> ConformanceReport:
-    """Hold a proxy to every promise of the interface.
+    """Check that a proxy keeps every promise of the interface.
 
     V, its modulus, its mirror, its conjugate and its cvxpy form are compared with each other and
     with a cone solver, at random and at special points.
@@ -307,7 +307,7 @@ def check_proxy(
     sizes : iterable of int
         Numbers of weights M.
     seed : int
-        Of the random points; a check tries the same ones whichever others run.
+        The seed of the random points, which do not depend on the other checks that run.
     only, skip : str or iterable of str
         Names among `proxy_checks()` to run, by default all, and to leave out: ``"symmetry"`` for a
         V that treats weights differently, ``"modulus_attained"`` for a cautious modulus.
@@ -320,7 +320,7 @@ def check_proxy(
         If a promise is broken. All checks run; the error is of the first in the order of
         `proxy_checks()`, and `others` holds the other ones.
     InputError
-        For what is no proxy, and for names that no check has.
+        If the argument is no proxy, or if no check has a name.
     """
     if not isinstance(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""

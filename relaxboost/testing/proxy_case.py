@@ -1,4 +1,4 @@
-"""What a check of a proxy works with: V on a domain, points to try, figures to judge."""
+"""A proxy on one domain, the points that a check tries, and the judge of figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost.testing.core import ConformanceError, Judge
 
 
 class ProxyCase(Judge):
-    """One check of a proxy on a domain of `m` weights: points to try and the judge of figures."""
+    """One check of a proxy on a domain of `m` weights, with its points and the judge of figures."""
 
     def __init__(self, proxy: Proxy, domain: Any, m: int, seed: int, check: str) -> None:
         super().__init__()
