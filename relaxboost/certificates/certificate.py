@@ -23,17 +23,17 @@ from relaxboost.certificates import check
 
 
 class Verdict(NamedTuple):
-    """What checking a certificate came to."""
+    """The result of the check of a certificate."""
 
     ok: bool
     """Whether the bracket is proved."""
     level: str | None
-    """exact or enclosed; numerical where there is nothing to check; None where it is rejected."""
+    """exact or enclosed if accepted, numerical if there is nothing to check, None if rejected."""
     lower: Fraction | None
-    """The bounds it proves; None where it is rejected."""
+    """The bounds that it proves, or None if it is rejected."""
     upper: Fraction | None
     reason: str
-    """Why it is not accepted."""
+    """The reason why it is not accepted, or an empty string."""
 
     def __bool__(self) -> bool:
         return self.ok
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
 @contextmanager
 def precisely(level: str, precision: int) -> Iterator[Any]:
-    """Give what a level calculates with, and leave python-flint's settings as they were."""
+    """Yield the numbers of a level, and restore the settings of python-flint afterwards."""
     with _settings_kept() as known:
         if level == "enclosed" and not known:
             raise missing("enclosed certificates need python-flint", "exact") from None
@@ -58,7 +58,7 @@ def precisely(level: str, precision: int) -> Iterator[Any]:
 
 @contextmanager
 def _settings_kept() -> Iterator[bool]:
-    """Leave the precision of python-flint as it was; give whether it is installed."""
+    """Yield whether python-flint is installed, and restore its precision afterwards."""
     try:
         import flint
     except ImportError:
@@ -73,24 +73,26 @@ def _settings_kept() -> Iterator[bool]:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
+    """The claim lower <= ρ <= upper on one game with the points that prove it; see FORMAT.md."""
 
     document: dict[str, Any] = field(repr=False)
 
     @classmethod
     def made(cls, content: dict[str, Any]) -> Certificate:
-        """Return the certificate with this content, its digest added."""
+        """Return the certificate with this content and its digest."""
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return cls({**content, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Certificate:
-        """Return the certificate in a file, unchecked."""
+        """Return the certificate in a file without a check."""
         try:
             document = check.load(path)
         except (json.JSONDecodeError, UnicodeDecodeError):
-            said = "it is no JSON; give a file of `Certificate.save`, or of solve --certificate"
-            raise InputError(f"{path} is no certificate: {said}") from None
+            raise InputError(
+                f"{path} is no certificate: it is no JSON; give a file of `Certificate.save`, "
+                "or of solve --certificate"
+            ) from None
         except (check.Rejected, ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"{path} is no certificate: {error}") from None
         if not isinstance(document, dict) or not {"lower", "upper", "level"} <= set(document):
@@ -104,22 +106,22 @@ class Certificate:
 
     @property
     def level(self) -> str:
-        """exact, enclosed, or numerical, which proves nothing."""
+        """The level: exact, enclosed, or numerical, which proves nothing."""
         return str(self.document["level"])
 
     @property
     def lower(self) -> Fraction:
-        """The lower bound claimed."""
+        """The lower bound that is claimed."""
         return self._bound("lower")
 
     @property
     def upper(self) -> Fraction:
-        """The upper bound claimed."""
+        """The upper bound that is claimed."""
         return self._bound("upper")
 
     @property
     def gap(self) -> Fraction:
-        """upper − lower."""
+        """The difference upper − lower."""
         return self.upper - self.lower
 
     @property
@@ -129,7 +131,7 @@ class Certificate:
 
     @property
     def w(self) -> dict[int, Fraction]:
-        """The weights that are not zero, by column."""
+        """The non-zero weights by column."""
         columns = self.document["columns"]
         return dict(zip(columns, self._vector("w", len(columns)), strict=True))
 
@@ -143,12 +145,12 @@ class Certificate:
         return list(check.Fields(self.document, "the document").vector(name, length))
 
     def explained(self, reason: str) -> Certificate:
-        """Return this certificate with the reason why its level is not a stronger one."""
+        """Return this certificate with the reason why its level is not stronger."""
         return Certificate({**self.document, "comments": {"reason": reason}})
 
     @property
     def reason(self) -> str:
-        """Why the level is numerical although f is polyhedral or has proved bounds; else empty."""
+        """The reason why the level is not stronger, or an empty string."""
         comments = self.document.get("comments")
         return str(comments.get("reason", "")) if isinstance(comments, dict) else ""
 
@@ -158,8 +160,7 @@ class Certificate:
         return str(self.document["digest"])
 
     def __repr__(self) -> str:
-        low, high = float_down(self.lower), float_up(self.upper)
-        lower, upper = show_bracket(low, high)
+        lower, upper = show_bracket(float_down(self.lower), float_up(self.upper))
         if (
             self.lower == self.upper
             and max(abs(self.lower.numerator), self.lower.denominator) < 10**6
@@ -168,30 +169,31 @@ class Certificate:
         return f"Certificate({self.level}: {lower} <= rho <= {upper}, gap {float_up(self.gap):.2g})"
 
     def tobytes(self) -> bytes:
-        """Return the file: JSON, the same bytes for the same certificate."""
+        """Return the bytes of the file in JSON, which are the same for the same certificate."""
         return (json.dumps(self.document, indent=1, sort_keys=True) + "\n").encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, whole or not at all."""
+        """Write the certificate to a file, completely or not at all."""
         write_atomically(check_output(path), self.tobytes())
 
     def export(self, form: str, A: Any = None) -> dict[str, str]:
-        """Return the bracket for other people's checkers, or for a paper: texts by suffix.
+        """Return the certificate in a format of other tools, as texts by the suffix of a file.
 
         Parameters
         ----------
-        form : {"vipr", "lean", "latex"}
-            "vipr" gives two files, one for the derivation of each bound; "lean" one for LPVerify,
-            which proves the optimum where lower = upper; "latex" half a page.
+        form : {"vipr", "lean", "latex", "certo", "mps"}
+            "vipr" gives two files, and each derives one bound. "lean" gives a file for LPVerify,
+            which proves the optimum if lower = upper. "latex" gives half a page for a paper.
+            "certo" gives a file for `certo verify`. "mps" gives the linear program of the game for
+            any solver, and a file of its two points in fractions.
         A : array of shape (m, n), a matrix of scipy.sparse or of `relaxboost.matrices`, or a path
-            The margin matrix, where the certificate has only its SHA-256.
+            The margin matrix. It is needed if the certificate has only its SHA-256.
 
         Raises
         ------
         InputError
-            For a certificate that is not of the level exact, or that is not accepted; for a
-            relaxation or domain without a linear description; for "latex", where the game does
-            not fit half a page.
+            If the level is not exact, the certificate is not accepted, the relaxation or the
+            domain has no linear description, or, for "latex", the game does not fit half a page.
 
         References
         ----------
@@ -206,7 +208,7 @@ class Certificate:
             return exported(self.document, form, _write_matrix(A, Path(folder)))
 
     def check(self, A: Any = None) -> Verdict:
-        """Check it, as `check_certificate` does a file."""
+        """Check the certificate, as `check_certificate` checks a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "certificate.json"
             path.write_bytes(self.tobytes())
@@ -214,15 +216,15 @@ class Certificate:
 
 
 MATRIX_ARGUMENT = "use the argument A, a matrix or a Game"
-"""The words of `check_certificate` for the option --matrix of the command line."""
+"""The words with which `check_certificate` replaces the option --matrix of the checker."""
 
 
 def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     """Return whether the certificate in a file proves its bracket.
 
-    Everything is recomputed from the file by `certificates/check.py`, which imports nothing of the
-    package. `certify` asks the same formulas what its points prove; they are in one place, and
-    the tests compare them with a second evaluation that shares no code with them.
+    The checker `certificates/check.py` recomputes everything from the file, and imports nothing of
+    the package. `certify` uses its formulas too. The tests compare these formulas with a second
+    evaluation that shares no code with them.
 
     Parameters
     ----------
@@ -235,7 +237,7 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
     Returns
     -------
     Verdict
-        True where it is accepted; `reason` says why not.
+        A verdict that is true if the certificate is accepted. Otherwise `reason` says why not.
 
     Raises
     ------
@@ -255,41 +257,45 @@ def check_certificate(path: str | os.PathLike[str], A: Any = None) -> Verdict:
         certificate = Certificate.load(path)
         found = certificate.level
         reason += f" ({certificate.reason})" if certificate.reason else ""
-    # The checker has a command line of its own, and names its option.
+    # The checker is also a program, and its messages name its option.
     reason = reason.replace("--matrix FILE", MATRIX_ARGUMENT)
     return Verdict(False, "numerical" if found == "numerical" else None, None, None, reason)
 
 
 def _write_matrix(A: Any, folder: Path) -> str | None:
+    """Return the path of a file of the matrix, which is written into a folder if A is no path."""
     from relaxboost.game.game import Game
     from relaxboost.matrices import MarginMatrix
 
-    if isinstance(A, Game):
-        A = A.matrix
     if A is None or isinstance(A, str | os.PathLike):
         return None if A is None else os.fspath(A)
-    if isinstance(A, MarginMatrix):
-        rows = A.data()
-    else:
-        A = A.toarray() if hasattr(A, "toarray") else A  # of scipy.sparse
-        rows = np.asarray(A)
-        if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
-            raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
-        wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
-        if rows.dtype.itemsize > 8 or wide:
-            raise InputError(
-                f"A has numbers of {rows.dtype} that doubles would round, and its digest is of "
-                "doubles; convert it with numpy.asarray(A, dtype=float)"
-            )
+    if isinstance(A, Game):
+        A = A.matrix
     path = folder / "matrix.csv"
+    rows = A.data() if isinstance(A, MarginMatrix) else _checked_array(A)
     path.write_text("\n".join(matrix_text(rows)) + "\n")
     return os.fspath(path)
 
 
+def _checked_array(A: Any) -> Any:
+    """Return an array whose entries are doubles without rounding, or raise an InputError."""
+    A = A.toarray() if hasattr(A, "toarray") else A  # a matrix of scipy.sparse
+    rows = np.asarray(A)
+    if rows.ndim != 2 or rows.dtype.kind not in "iuf" or isinstance(A, np.ma.MaskedArray):
+        raise InputError(f"A must be a matrix of numbers, got shape {rows.shape}, {rows.dtype}")
+    is_wide = rows.dtype.kind in "iu" and not (np.abs(rows.astype(float)) < 2**53).all()
+    if rows.dtype.itemsize > 8 or is_wide:
+        raise InputError(
+            f"A has numbers of {rows.dtype} that doubles would round, and its digest is of "
+            "doubles; convert it with numpy.asarray(A, dtype=float)"
+        )
+    return rows
+
+
 def matrix_text(rows: Any) -> list[str]:
-    """Return the rows of an array of doubles as lines that read back as the same doubles."""
+    """Return the rows of an array as lines of text from which the same doubles are read."""
     array = np.asarray(rows, dtype=np.float64)
     if np.array_equal(array, np.trunc(array)) and np.abs(array).max(initial=0.0) < 2**31:
         return [",".join(map(str, row)) for row in array.astype(np.int64).tolist()]
-    spelled = (map(repr, row) for row in array.tolist())
-    return [",".join(x.removesuffix(".0") for x in row) for row in spelled]
+    texts = (map(repr, row) for row in array.tolist())
+    return [",".join(x.removesuffix(".0") for x in row) for row in texts]

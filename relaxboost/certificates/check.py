@@ -1,9 +1,8 @@
-"""Check a certificate: python check.py FILE [--matrix FILE]. FORMAT.md says what it holds.
+"""Check a certificate: python check.py FILE [--matrix FILE]. FORMAT.md defines the format.
 
-This file stands alone and can be copied; for certificates of the level `enclosed` it needs
-check_enclosed.py beside it, and python-flint. It evaluates and never optimises:
-rho <= f(d) + g(A'd) for every d in the simplex, and rho >= gamma - f*(x) - g*(w) for every w and
-every x >= gamma - Aw. Whatever is not as FORMAT.md says is rejected, with the reason.
+A copy of this file works alone, except that the level `enclosed` needs check_enclosed.py next to it
+and python-flint. It evaluates and never optimises: rho <= f(d) + g(A'd) for every d in the simplex,
+and rho >= gamma - f*(x) - g*(w) for every w and every x >= gamma - Aw.
 """
 
 import hashlib
@@ -21,26 +20,27 @@ from types import SimpleNamespace
 
 LARGEST = 1 << 28  # bytes of a file
 ENTRIES = 1 << 26  # of a matrix
-AUXILIARIES = 1 << 22  # variables of f beside d
-DIGITS = 20_000  # of a number, and fewer in a large game:
+AUXILIARIES = 1 << 22  # variables of f other than d
+DIGITS = 20_000  # of a number; large games are allowed fewer
 WORK = 50_000_000  # digits in a vector
-UNITS = 1 << 19  # of work, some ten microseconds each, and one more for 32 bytes read
+UNITS = 1 << 19  # of work, about ten microseconds each; 32 bytes of the file add one unit
 NESTED = 20  # objects within each other
-ZERO, ONE = Fraction(0), Fraction(1)
+ZERO = Fraction(0)
+ONE = Fraction(1)
 
 
 class Rejected(Exception):
-    """Why a certificate is not accepted."""
+    """The reason why a certificate is not accepted."""
 
 
 def need(condition, reason):
-    """Raise unless the condition is True; a comparison of balls is, if it is certain."""
+    """Raise unless the condition is True. A comparison of balls is True only if it is certain."""
     if condition is not True:
         raise Rejected(reason)
 
 
 def fraction(text, name, most=DIGITS):
-    """Return the number that a string like "-3/7" spells."""
+    """Return the number in a string such as "-3/7"."""
     short = text if isinstance(text, str) and len(text) <= 2 * most else ""
     parts = re.fullmatch(r"(-?[0-9]+)(?:/(0*[1-9][0-9]*))?", short, re.ASCII)
     fine = parts is not None and max(map(len, parts.groups(""))) <= most
@@ -49,7 +49,7 @@ def fraction(text, name, most=DIGITS):
 
 
 def integer(text):
-    """Return int(text); Python limits how many digits int() takes at once."""
+    """Return int(text) for a text of any length; Python limits the digits that int() reads."""
     value, digits = 0, text.lstrip("-")
     for part in (digits[start : start + 4000] for start in range(0, len(digits), 4000)):
         value = value * 10 ** len(part) + int(part)
@@ -57,7 +57,7 @@ def integer(text):
 
 
 class Fields:
-    """An object of the document: every field is taken once, and none may be left over."""
+    """An object of the document. Each field is taken once, and no field may be left over."""
 
     def __init__(self, given, where, limits=None, depth=0):
         need(isinstance(given, dict), f"{where} is not an object")
@@ -66,12 +66,12 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Count work of entries, `each` so many units, and what comes on top."""
+        """Count the work for some entries, at `each` units an entry, and for some more units."""
         self.limits.left -= entries * self.limits.each + units
-        need(self.limits.left >= 0, "this asks for more work than FORMAT.md allows to its size")
+        need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 
     def take(self, name, kind=str):
-        """Return a field of this type."""
+        """Return a field, which must be of this type."""
         need(name in self.left, f"{self.where} has no {name!r}")
         need(type(self.left[name]) is kind, f"{name!r} in {self.where} is no {kind.__name__}")
         value = self.left.pop(name)
@@ -84,13 +84,13 @@ class Fields:
         return value
 
     def whole(self, name, low, high):
-        """Return an integer in its range."""
+        """Return an integer, which must be in this range."""
         value = self.take(name, int)
         need(low <= value <= high, f"{name!r} in {self.where} is not in {low}..{high}")
         return value
 
     def vector(self, name, length, above=None):
-        """Return integers over a common denominator or, given one string, equal numbers."""
+        """Return numbers with a common denominator, or one number repeated if it is a string."""
         self.spend(length)
         if isinstance(self.left.get(name), str):
             return [self.number(name, above)] * length
@@ -104,21 +104,20 @@ class Fields:
         return values
 
     def bounds(self, name, length):
-        """Return numbers as `vector` does; null stands for no bound, alone for none at all."""
-        need(name in self.left, f"{self.where} has no {name!r}")
-        if self.left[name] is None:
+        """Return numbers as `vector` does, with None for no bound; null alone means no bounds."""
+        given = self.left.get(name, "")
+        if given is None:
             self.spend(length)
             return [self.left.pop(name)] * length
-        if isinstance(self.left[name], str):
+        items = given.get("numerators") if isinstance(given, dict) else None
+        if not isinstance(items, list):  # one number for all, or no vector
             return self.vector(name, length)
-        items = self.left[name].get("numerators") if isinstance(self.left[name], dict) else None
-        need(isinstance(items, list), f"{name!r} in {self.where} is no vector of bounds")
-        self.left[name] = self.left[name] | {"numerators": ["0" if x is None else x for x in items]}
+        self.left[name] = given | {"numerators": ["0" if x is None else x for x in items]}
         values = self.vector(name, length)
         return [None if x is None else v for x, v in zip(items, values, strict=True)]
 
     def done(self):
-        """Reject what was not taken."""
+        """Reject fields that were not taken."""
         need(not self.left, f"{self.where} has unknown fields: {sorted(self.left)[:3]}")
 
 
@@ -141,10 +140,10 @@ def load(path):
 
 
 def matrix(game, m, n, path):
-    """Return the rows of A, and the SHA-256 of what they come from."""
+    """Return the rows of A, and the SHA-256 of the data that A comes from."""
     recipe = game.take("stumps", dict) if "stumps" in game.left else None
     lines = game.take("rows", list) if "rows" in game.left else None
-    if path is not None:  # what is given counts, whatever the file says A is
+    if path is not None:  # the matrix that is given overrides the rows in the file
         need(os.path.isfile(path) and os.path.getsize(path) <= LARGEST, "no file of a matrix")
         with open(path, encoding="utf-8") as file:
             lines = file.read(LARGEST + 1).splitlines()
@@ -164,25 +163,25 @@ def matrix(game, m, n, path):
     need(len(rows[0]) == n and inside, f"A has not {n} columns of numbers in [-1, 1]")
     sha = hashlib.sha256(f"relaxboost matrix v1 {m} {n}\n".encode())
     for column in zip(*rows, strict=True):
-        used, values = list(compress(range(m), column)), list(filter(None, column))
+        used, values = list(compress(range(m), column)), filter(None, column)
         sha.update(struct.pack(f"<{len(used) + 1}q{len(used)}d", len(used), *used, *values))
     return rows, sha.hexdigest()
 
 
 def stumps(recipe, data, n):
-    """Return rows y sign(x - cut) of data (y, x): columns by feature, then by level cut after."""
+    """Return the rows y sign(x - cut) for rows (y, x) of data: by feature, then by cut."""
     fine = all(abs(row[0]) == 1 and all(map(math.isfinite, row)) for row in data)
     need(fine, "the data are not 1 or -1 and features in each row")
     most, places = recipe.left.pop("max_cuts", None), []
     recipe.done()
     need(most is None or (type(most) is int and most > 0), "'max_cuts' is neither null nor above 0")
-    for f, x in enumerate(list(zip(*data, strict=True))[1:]):
+    for f, x in enumerate(list(zip(*data, strict=True))[1:], 1):
         levels = sorted(set(x))
         after = range(len(levels) - 1)
         if most is not None and len(after) > most:  # evenly spread, in double precision
             step = (len(after) - 1) / max(1, most - 1)
             after = sorted({round(i * step) for i in range(most)})
-        places += [(f + 1, levels[a]) for a in after]
+        places += [(f, levels[a]) for a in after]
     need(len(places) == n, f"the data give {len(places)} stumps in place of {n}")
     head = f"relaxboost stumps v1 {(len(data), len(data[0]) - 1)} max_cuts={most}\n"
     values = [*(x + 0.0 for row in data for x in row[1:]), *(row[0] for row in data)]
@@ -191,7 +190,7 @@ def stumps(recipe, data, n):
 
 
 def products(rows, d, w):
-    """Return Aw and A'd, exactly; w maps columns to numbers."""
+    """Return Aw and A'd exactly, where w maps columns to numbers."""
     ratios = {a: a.as_integer_ratio() for a in set().union(*rows)}
     scale = max(below for _, below in ratios.values())
     whole = {a: top * (scale // below) for a, (top, below) in ratios.items()}
@@ -205,7 +204,7 @@ def products(rows, d, w):
 
 
 def groups(spec, m):
-    """Return the examples of each group, and last those in none (label -1)."""
+    """Return the examples of each group, and last the examples in no group (label -1)."""
     labels = spec.take("groups", list) if "groups" in spec.left else list(range(m))
     fine = len(labels) == m and all(type(g) is int and -1 <= g < m for g in labels)
     need(fine, f"groups are not {m} labels")
@@ -215,8 +214,8 @@ def groups(spec, m):
     return members
 
 
-# Each kind of f returns f(d), on all of R^m, and f*(x, witness); `real` makes of a rational what
-# the level calculates with: itself, or a ball around it.
+# Each kind of f returns two functions: f(d), on all of R^m, and f*(x, witness). The function `real`
+# turns a rational into a number of the level: into itself, or into a ball around it.
 
 
 def hard_margin(spec, m, real):
@@ -248,16 +247,16 @@ def spectral(spec, m, real):
 
 
 def norm(spec, m, real):
-    """Return f = c |d|, or 0 where |d| <= r: the sum or the maximum of a |d|."""
+    """Return f = c |d|, or f = 0 where |d| <= r. The norm is the sum or the maximum of a |d|."""
     p, a = spec.take("p"), spec.vector("weights", m, 0)
     need(p in ("1", "inf"), "p is neither 1 nor inf")
-    size, dual = (sum, max) if p == "1" else (max, sum)
+    size, dual = (sum, max)[:: 1 if p == "1" else -1]
     above = lambda d: real(size(map(mul, a, map(abs, d))))  # noqa: E731
     return bounded(spec, real, above, lambda x, w: real(dual(map(truediv, map(abs, x), a))))
 
 
 def bounded(spec, real, size, dual):
-    """Return f and f* of a norm that is a penalty or bounds a ball."""
+    """Return f and f* for a norm that is a penalty with a weight, or bounds a ball."""
     if "weight" in spec.left:
         c = real(spec.number("weight", 0))
         inside = lambda x, w: need(dual(x, w) <= c, "f* is infinite at x") or real(ZERO)  # noqa: E731
@@ -273,7 +272,7 @@ exactly.kinds = {"hard-margin": hard_margin, "caps": caps, "norm": norm, "spectr
 
 
 def atom(spec, m, real):
-    """Return f and f* of what is no sum and no multiple."""
+    """Return f and f* of a kind that is no sum and no multiple."""
     kind = spec.take("kind")
     need(kind in real.kinds, f"{kind[:40]!r} is no relaxation that this level knows")
     found = real.kinds[kind](spec, m, real)
@@ -292,7 +291,7 @@ def polyhedral(spec, m, real):
     """Return f(d) = constant + least cost (d, z) within bounds and rows, and its bound by duality.
 
     Any feasible z bounds f(d) from above. Any gamma and any multipliers y of the rows bound F(u)
-    from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) for what is left.
+    from below: <d, u> + cost (d, z) = gamma + y rows (d, z) + prices (d, z) on the simplex.
     """
     size = m + spec.whole("auxiliaries", 0, AUXILIARIES)
     spec.limits.digits = min(spec.limits.digits, WORK // size)
@@ -326,6 +325,7 @@ def polyhedral(spec, m, real):
         for row, multiplier in zip(rows, y, strict=True):
             for j, a in row:
                 prices[j] -= multiplier * a
+        # On the simplex every d is in [0, 1], whatever the bounds of f are.
         inside = [(max(b or ZERO, ZERO), ONE if t is None else min(t, ONE)) for b, t in box[:m]]
         total = sum((worth(p, *ends) for p, ends in zip(y, sides, strict=True)), gamma + constant)
         return real(sum(map(worth, prices, *zip(*inside, *box[m:], strict=True)), total))
@@ -334,7 +334,7 @@ def polyhedral(spec, m, real):
 
 
 def part(given, name):
-    """Return the auxiliaries of a term, None where there are none."""
+    """Return the auxiliaries of a term, or None if it has none."""
     return given.take(name, dict) if given is not None and name in given.left else None
 
 
@@ -352,7 +352,7 @@ def relaxation(spec, m, real):
 
         def total(d, given):
             first, second = part(given, "first"), part(given, "second")
-            need(given is None or not given.left, "auxiliaries are of no term")
+            need(not getattr(given, "left", None), "auxiliaries are of no term")
             return one[0](d, first) + two[0](d, second)
 
         def split(u, w):
@@ -390,7 +390,7 @@ def over_domain(spec, w, v, real):
     kind, c = spec.take("kind"), list(w.values())
     size = 1 if kind == "simplex" and "size" not in spec.left else spec.number("size", 0)
     spec.done()
-    square = sum(x * x for x in c)
+    square = sum(map(mul, c, c))
     if kind == "simplex":
         need(sum(c) == size and min(c) >= 0, "w is not in the simplex")
         return real(size * max(v)), real(ZERO)
@@ -398,27 +398,26 @@ def over_domain(spec, w, v, real):
         need(sum(c) <= size and min(c, default=ZERO) >= 0, "w is not in the full simplex")
         return real(size * max(ZERO, *v)), real(ZERO)
     if kind == "squared-norm":
-        return real(sum(x * x for x in v) / (4 * size)), real(size * square)
+        return real(sum(map(mul, v, v)) / (4 * size)), real(size * square)
     if kind == "l1":
         need(sum(map(abs, c)) <= size, "w is outside the l1 ball")
         return real(size * max(map(abs, v))), real(ZERO)
     need(kind == "l2" and real is not exactly, f"this level knows no set {kind[:40]!r}")
     need(square <= size * size, "w is outside the l2 ball")
-    return (real(size * size * sum(x * x for x in v))).sqrt(), real(ZERO)
+    return (real(size * size * sum(map(mul, v, v)))).sqrt(), real(ZERO)
 
 
 def check(document, path=None, known=None):
-    """Return (level, lower, upper) as claimed and proved, or raise Rejected with the reason."""
-    # `known` is what stands in for A where a certificate is made: its bytes, SHA-256, Aw and A'd.
+    """Return (level, lower, upper). `known` is (bytes of A, its SHA-256, Aw, A'd), to replace A."""
     doc = Fields(document, "the document")
     doc.left.pop("comments", None)
     digest = doc.take("digest")
     content = json.dumps(doc.left, sort_keys=True, separators=(",", ":"))
     need(doc.take("format") == "relaxboost certificate", "this is no certificate of relaxboost")
     need(doc.whole("version", 0, 10**9) == 1, "the version is not 1")
-    beside = os.path.getsize(path) if path is not None else known[0] if known else 0
+    more = os.path.getsize(path) if path is not None else known[0] if known else 0
     longest = max((len(x[0]) for x in re.finditer("[0-9]{50,}", content)), default=0)
-    doc.limits.left = UNITS + (len(content) + beside) // 32
+    doc.limits.left = UNITS + (len(content) + more) // 32
     doc.limits.each = 1 + (longest / 300) ** 2
     level, real = doc.take("level"), exactly
     need(level in ("exact", "enclosed"), "its level proves nothing: neither exact nor enclosed")
@@ -440,9 +439,10 @@ def check(document, path=None, known=None):
     f, bound = relaxation(game.take("relaxation", dict), m, real)
     u, v = products(rows, d, w) if known is None else known[2:]
     g, cost = over_domain(game.take("over", dict), w, v, real)
-    low, high = doc.number("lower"), doc.number("upper")
+    low, high = map(doc.number, ("lower", "upper"))
     witness, given = doc.take("witness", dict), part(doc, "auxiliaries")
-    game.done(), doc.done()
+    game.done()
+    doc.done()
     need(real(low) <= bound(u, witness) - cost, "the lower bound is above what w proves")
     need(f(d, given) + g <= real(high), "the upper bound is below what d proves")
     need(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is another one")
@@ -450,10 +450,10 @@ def check(document, path=None, known=None):
 
 
 def enclosed(precision):
-    """Return what makes balls of this many bits, with the relaxations that need them."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
-    need(os.path.exists(beside), "check_enclosed.py is not beside check.py, and the level needs it")
-    spec = importlib.util.spec_from_file_location("check_enclosed", beside)
+    """Return the function that makes balls of this many bits, with the kinds that need them."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_enclosed.py")
+    need(os.path.exists(path), "the level needs check_enclosed.py in the folder of check.py")
+    spec = importlib.util.spec_from_file_location("check_enclosed", path)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -463,7 +463,7 @@ def enclosed(precision):
 
 
 def verdict(path, matrix_path=None):
-    """Return (level, lower, upper, reason): level None with the reason if it is rejected."""
+    """Return (level, lower, upper, reason); the level is None if the certificate is rejected."""
     try:
         return (*check(load(path), matrix_path), "")
     except Rejected as error:
@@ -474,8 +474,8 @@ def verdict(path, matrix_path=None):
 
 def main(arguments):
     """Print the verdict; return 0 if the certificate is accepted, 1 if not, 2 for misuse."""
-    asked = arguments and arguments[0].startswith("-")
-    if asked or len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
+    is_option = arguments and arguments[0].startswith("-")
+    if is_option or len(arguments) not in (1, 3) or arguments[1:2] not in ([], ["--matrix"]):
         print("usage: check.py FILE [--matrix FILE]", file=sys.stderr)
         return 2
     level, low, high, reason = verdict(arguments[0], *arguments[2:])
@@ -485,14 +485,14 @@ def main(arguments):
 
 
 def shown(x, side):
-    """Return a number if it is short, and else a double on this side of it."""
+    """Return a short number as it is, and any other number as a double on this side of it."""
     if max(abs(x.numerator), x.denominator) < 10**15:
         return str(x)
     try:
         nearest = float(x)
     except OverflowError:
         nearest = math.inf if x > 0 else -math.inf
-    wrong = nearest > x if side < 0 else nearest < x
+    wrong = side * nearest < side * x
     return f"{math.nextafter(nearest, side * math.inf) if wrong else nearest:.17g}"
 
 

@@ -1,8 +1,8 @@
-"""What check.py needs in addition where the level is `enclosed`: arithmetic with balls.
+"""Arithmetic with balls, which check.py needs for certificates of the level `enclosed`.
 
-Each function makes f(d) and f*(x, witness) of one kind of relaxation, as those of check.py do.
+Each function returns f(d) and f*(x, witness) for one kind of relaxation, as those of check.py do.
 Balls are python-flint's `arb`: every operation encloses the true result, and a comparison is
-true only where it holds for all numbers in the balls.
+true only if it holds for all numbers in the balls.
 """
 
 from fractions import Fraction
@@ -11,11 +11,9 @@ from operator import add, mul
 
 import flint
 
-ZERO = Fraction(0)
-
 
 def balls(precision, check):
-    """Return what makes balls of this many bits, with the kinds of relaxations it can be used in.
+    """Return a function from rationals to balls of this many bits, with the kinds that use it.
 
     `check` is the module check.py, whose helpers the functions below use.
     """
@@ -35,18 +33,17 @@ def _power_sum(values, p, real):
     """Return (sum |v|^p)^(1/p)."""
     used = [abs(v) for v in values if v]
     if not used:
-        return real(ZERO)
+        return real(0)
     return sum((real(v) ** real(p) for v in used), flint.arb(0)) ** real(1 / p)
 
 
 def p_norm(spec, m, real, check):
-    """Return f = c |d|, or 0 where |d| <= r: sums over groups of f_g (sum (a |d|)^p)^(1/p)."""
+    """Return f = c |d|, or 0 where |d| <= r: |d| sums f_g (sum (a |d|)^p)^(1/p) over groups g."""
     p = spec.number("p", 1)
-    members, free = [range(m)], []
-    if "groups" in spec.left:
-        *members, free = check.groups(spec, m)
+    *members, free = check.groups(spec, m) if "groups" in spec.left else (range(m), [])
     check.need(not free, "an example is in no group")
-    a, factors = spec.vector("weights", m, 0), spec.vector("factors", len(members), 0)
+    a = spec.vector("weights", m, 0)
+    factors = spec.vector("factors", len(members), 0)
     pairs = list(zip(members, map(real, factors), strict=True))
 
     def size(d):
@@ -60,7 +57,7 @@ def p_norm(spec, m, real, check):
 
 
 def ellipsoid(spec, m, real, check):
-    """Return f = c |Q d|, or 0 where |Q d| <= r, in the Euclidean norm; x must be Q'v."""
+    """Return f = c |Q d|, or f = 0 where |Q d| <= r, in the Euclidean norm; x must be Q'v."""
     lines = spec.take("matrix", list)
     check.need(len(lines) > 0, "'matrix' is empty")
     belows = {check.fraction(line["denominator"], "matrix") for line in lines
@@ -83,45 +80,25 @@ def ellipsoid(spec, m, real, check):
 
 
 def divergence(spec, m, real, check):
-    """Return f = c D(d), or 0 where D(d) <= r, D(d) = sum pi phi(d/pi), of order alpha, scale s.
+    """Return f = c D(d), or f = 0 where D(d) <= r, for a divergence D of order alpha and scale s.
 
-    phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1)) for t >= 0, for alpha = 2
-    everywhere; s (t log t - t + 1) for alpha = 1.
+    D(d) = sum pi phi(d/pi), and phi(t) = s (t^alpha - alpha t + alpha - 1) / (alpha (alpha - 1))
+    for t >= 0, for alpha = 2 everywhere; phi(t) = s (t log t - t + 1) for alpha = 1.
     """
-    need, alpha, s = check.need, spec.number("order", 0), spec.number("scale", 0)
-    prior = spec.vector("prior", m)
-    total = sum(prior)
-    need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
-    used = [(i, p / total) for i, p in enumerate(prior) if p]
-
-    def phi(t):
-        if alpha == 1:
-            return (real(t) * real(t).log() if t else real(ZERO)) + real(1 - t)
-        power = real(ZERO) if not t else real(t * t) if alpha == 2 else real(t) ** real(alpha)
-        return (power + real(alpha - 1 - alpha * t)) / real(alpha * (alpha - 1))
+    need = check.need
+    alpha = spec.number("order", 0)
+    s = spec.number("scale", 0)
+    used, unused = _prior(spec, m, need)
 
     def size(d):
         need(alpha == 2 or min(d) >= 0, "d is negative")
-        need(
-            not any(x for x, p in zip(d, prior, strict=True) if not p), "d is not 0 with the prior"
-        )
-        return real(s) * sum(real(p) * phi(d[i] / p) for i, p in used)
+        need(not any(d[i] for i in unused), "d is not 0 with the prior")
+        return real(s) * sum(real(p) * _phi(d[i] / p, alpha, real) for i, p in used)
 
     def conjugate(x, c):
         """Return c sum pi phi*(x/c)."""
-        total = real(ZERO)
-        for i, p in used:
-            y = x[i] / (c * s)
-            base = 1 + (alpha - 1) * y
-            need(alpha >= 1 or base > 0, "f* is infinite at x")
-            if alpha == 1:
-                power = real(y).exp()
-            elif alpha == 2:
-                power = real(base * base)
-            else:
-                power = real(base) ** real(alpha / (alpha - 1)) if base > 0 else real(ZERO)
-            total += real(p) * (power - 1)
-        return real(c * s / alpha) * total
+        powers = ((p, _conjugate_power(x[i] / (c * s), alpha, real, need)) for i, p in used)
+        return real(c * s / alpha) * sum(real(p) * (power - 1) for p, power in powers)
 
     if "weight" in spec.left:
         c = spec.number("weight", 0)
@@ -133,24 +110,54 @@ def divergence(spec, m, real, check):
         need(multiplier >= 0, "the multiplier is below 0")
         if not multiplier:  # f*(x) where d can only be 0 or x is
             need(not any(x[i] for i, _ in used), "x is not 0 and the multiplier is")
-            return real(ZERO)
+            return real(0)
         return real(multiplier * r) + conjugate(x, multiplier)
 
-    return lambda d: need(size(d) <= real(r), "d is outside the ball") or real(ZERO), support
+    return lambda d: need(size(d) <= real(r), "d is outside the ball") or real(0), support
+
+
+def _prior(spec, m, need):
+    """Return the examples of positive prior with their shares, and the other examples."""
+    prior = spec.vector("prior", m)
+    total = sum(prior)
+    need(min(prior) >= 0 and total > 0, "the prior is not a distribution")
+    used = [(i, p / total) for i, p in enumerate(prior) if p]
+    return used, [i for i, p in enumerate(prior) if not p]
+
+
+def _phi(t, alpha, real):
+    """Return phi(t) for the scale 1."""
+    if alpha == 1:
+        return (real(t) * real(t).log() if t else real(0)) + real(1 - t)
+    # A square needs no logarithm, so that t may be negative.
+    power = real(t * t) if alpha == 2 else real(t) ** real(alpha) if t else real(0)
+    return (power + real(alpha - 1 - alpha * t)) / real(alpha * (alpha - 1))
+
+
+def _conjugate_power(y, alpha, real, need):
+    """Return 1 + alpha phi*(y) for the scale 1."""
+    if alpha == 1:
+        return real(y).exp()
+    base = 1 + (alpha - 1) * y
+    need(alpha > 1 or base > 0, "f* is infinite at x")
+    if alpha == 2:
+        return real(base * base)
+    return real(base) ** real(alpha / (alpha - 1)) if base > 0 else real(0)
 
 
 def binary_entropy(spec, m, real, check):
     """Return f = (c/k) sum x log x + (1 - x) log(1 - x) + log 2, for x = k d in [0, 1]."""
-    k, c = spec.number("k", 0), spec.number("weight", 0)
+    k = spec.number("k", 0)
+    c = spec.number("weight", 0)
 
     def penalty(d):
         check.need(min(d) >= 0 and max(d) * k <= 1, "d is not in [0, 1/k]")
         terms = [real(x) * real(x).log() for y in d for x in (k * y, 1 - k * y) if x]
-        return real(c / k) * (sum(terms, real(ZERO)) + m * real(Fraction(2)).log())
+        return real(c / k) * (sum(terms, real(0)) + m * real(Fraction(2)).log())
 
     def conjugate(x, w):
-        # log (1 + e^t) = [t]+ + log (1 + e^-|t|), where no exponential is beyond all numbers.
-        losses = [real(max(y, ZERO) / c) + ((1 + real(-abs(y) / c).exp()) / 2).log() for y in x]
+        # log (1 + e^t) = [t]+ + log (1 + e^-|t|), in which no exponential overflows.
+        losses = [real(max(y, 0) / c) + ((1 + real(-abs(y) / c).exp()) / 2).log() for y in x]
         return real(c / k) * sum(losses)
 
     return penalty, conjugate
@@ -158,16 +165,18 @@ def binary_entropy(spec, m, real, check):
 
 def shifted(spec, m, real, check):
     """Return f(d + by)."""
-    by, (f, conjugate) = spec.vector("by", m), check.atom(spec.take("of", dict), m, real)
+    by = spec.vector("by", m)
+    f, conjugate = check.atom(spec.take("of", dict), m, real)
 
     def moved(x, w):
-        return conjugate(x, w) - real(sum(map(mul, x, by), ZERO))
+        return conjugate(x, w) - real(sum(map(mul, x, by)))
 
     return lambda d: f(list(map(add, d, by))), moved
 
 
 def dilated(spec, m, real, check):
     """Return f(factor d)."""
-    c, (f, conjugate) = spec.number("factor"), check.atom(spec.take("of", dict), m, real)
+    c = spec.number("factor")
+    f, conjugate = check.atom(spec.take("of", dict), m, real)
     check.need(c != 0, "the factor is 0")
     return lambda d: f([c * x for x in d]), lambda x, w: conjugate([y / c for y in x], w)

@@ -1,6 +1,6 @@
-"""What a certificate says of each part of f: its witness, and the auxiliaries of a polyhedral f.
+"""The witness of each part of f in a certificate, and the auxiliaries of polyhedral parts.
 
-The description of f is a tree of sums and multiples; `operands_of` is the same tree.
+The description of f is a tree of sums and multiples, and `operands_of` returns the same tree.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Described = dict[str, Any]
 
 
 def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> bool:
-    """Return whether a linear program has to be solved for f(d)."""
+    """Return whether f(d) needs the solution of a linear program."""
     if described["kind"] == "scaled":
         return has_program(operands_of(f)[0], described["of"], d)
     if described["kind"] == "sum":
@@ -32,7 +32,7 @@ def has_program(f: Relaxation, described: Described, d: Sequence[Fraction]) -> b
 def describe_auxiliaries(
     f: Relaxation, described: Described, d: Sequence[Fraction], evaluation: ExactEvaluation
 ) -> dict[str, Any]:
-    """Return the z of every polyhedral part at the exact d; empty where there is no such part.
+    """Return the z of every polyhedral part at the exact d. It is empty if there is no such part.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def describe_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return what proves a lower bound on F(u): `found`, which f.witness returned, made exact."""
+    """Return the witness `found` for the lower bound on F(u) with exact numbers."""
     if described["kind"] == "scaled":
         c = Fraction(described["factor"])
         part = [x / c for x in u]
@@ -89,8 +89,9 @@ def optimal_witness(
     u: Sequence[Fraction],
     evaluation: ExactEvaluation,
 ) -> dict[str, Any]:
-    """Return what proves F(u) itself, at the margins of an exact optimum: its γ and x, or
-    multipliers where f is written as a linear program.
+    """Return the witness of F(u) at the margins u of an exact optimum.
+
+    It has the γ and the x of the optimum, or multipliers if f is written as a linear program.
     """
     if described["kind"] == "polyhedral":
         form = description_of(f).exact_form(len(u))
@@ -98,7 +99,9 @@ def optimal_witness(
         gamma, y = evaluation.multipliers(form, u)
         return {"gamma": number(gamma), "multipliers": vector(y)}
     assert best.gamma is not None
-    share, inner = Fraction(1), described
+    share = Fraction(1)
+    inner = described
     while inner["kind"] == "scaled":
-        share, inner = share * Fraction(inner["factor"]), inner["of"]
+        share *= Fraction(inner["factor"])
+        inner = inner["of"]
     return {"gamma": number(best.gamma / share), "x": vector([x / share for x in best.x])}

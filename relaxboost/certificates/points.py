@@ -1,4 +1,4 @@
-"""The pair (d, w) of a certificate: where it comes from, and the exact points near it."""
+"""The pair (d, w) of a certificate: its origin, and the exact points near it."""
 
 from __future__ import annotations
 
@@ -23,35 +23,28 @@ from relaxboost.game.solution import Solution
 from relaxboost.relaxations.description import description_of
 
 Penalty = Callable[[list[Fraction], list[Fraction] | None], tuple[dict[str, Any], Any]]
-"""From d, and z if it is known, to the auxiliaries of f(d) and f(d)."""
-
-_WIDER = Fraction(1, 10**6)
-"""How much wider than its solution a certificate may be, relative to 1 + the bound; what cone
-solvers and families of the level numerical leave open is below."""
-
-_SIMPLE = 10_000
-"""Common denominators up to which fractions near a solver's points are tried first."""
+"""A function from d, and from z if it is known, to the auxiliaries and the value of f(d)."""
 
 
 class GivenPair(NamedTuple):
-    """The pair to be certified, and what is known of its bounds."""
+    """The pair to be certified, and the bounds that are known for it."""
 
     d: Any
     w: Any
     witness: Any = None
-    """What proves the lower bound of these w, where a solver found it."""
+    """The witness for the lower bound of these weights, if a solver found one."""
     lower: Any = None
     upper: Any = None
-    """Bounds that the certificate has to hold; None where nothing is known."""
+    """The bounds that the certificate must nearly reach, or None if they are unknown."""
     optimum: ExactOptimum | None = None
     exact: bool = True
-    """Whether f(d) and F(u) are needed to the last digit where points are given as fractions."""
+    """Whether f(d) and F(u) are needed to the last digit if points are given as fractions."""
     digits: int = check.DIGITS
-    """The most that a bound is written with."""
+    """The largest number of digits of a bound."""
 
     @classmethod
     def of(cls, given: Solution | ExactOptimum | Game, d: Any, w: Any) -> GivenPair:
-        """Return the pair of what was given, with `d` and `w` in place of its own."""
+        """Return the pair of a solution, an optimum or a game; `d` and `w` override its points."""
         own: dict[str, Any] = {}
         if isinstance(given, ExactOptimum):
             if given.value is None:
@@ -74,13 +67,13 @@ class GivenPair(NamedTuple):
         return cls(**own)
 
     def simple(self) -> GivenPair | None:
-        """Return short fractions near a solver's pair, which may prove nothing; None if long."""
+        """Return short fractions near the pair of a solver, or None if there are none."""
         support, coefficients = self.w
-        d, w = _near(self.d), _near(coefficients)
+        d, w = map(_near, (self.d, coefficients))
         return None if d is None or w is None else GivenPair(d, (support, w))
 
     def shorter(self) -> GivenPair:
-        """Return an exact optimum's pair in doubles, and short bounds: lower < upper, but near."""
+        """Return the pair of an exact optimum in doubles, with bounds of at most 100 digits."""
         assert self.optimum is not None
         support, w = self.w
         pair = ([float(x) for x in self.d], (support, [float(x) for x in w]))
@@ -88,14 +81,16 @@ class GivenPair(NamedTuple):
         return GivenPair(*pair, lower=value, upper=value, digits=100)
 
     def held(self, found: Certificate) -> Certificate:
-        """Return the certificate unless it is far wider than what it certifies."""
+        """Return the certificate, or raise an InputError if it is far wider than its solution."""
         for name, mine, proved, sign in (
             ("lower", self.lower, found.lower, 1),
             ("upper", self.upper, found.upper, -1),
         ):
             if mine is None or not math.isfinite(mine):
                 continue
-            if sign * (Fraction(mine) - proved) > _WIDER * (1 + abs(Fraction(mine))):
+            # Cone solvers and families of the level numerical leave less than this open.
+            allowed = Fraction(1, 10**6) * (1 + abs(Fraction(mine)))
+            if sign * (Fraction(mine) - proved) > allowed:
                 shown = float_down(proved) if sign > 0 else float_up(proved)
                 raise InputError(
                     f"the points of this solution prove {name} = {shown:.17g}, and its {name} is "
@@ -107,7 +102,7 @@ class GivenPair(NamedTuple):
 
 
 def fractions(values: Any) -> list[Fraction] | None:
-    """Return the values if they are given as exact rationals."""
+    """Return the values if they are exact rationals, and None otherwise."""
     entries = list(values)
     exact = any(isinstance(x, Fraction) for x in entries)
     return [Fraction(x) for x in entries] if exact else None
@@ -120,15 +115,15 @@ def exact_d(
     penalty: Penalty,
     evaluation: ExactEvaluation,
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return a d of the simplex at which f is finite for certain, its auxiliaries, and f(d).
+    """Return a d of the simplex at which f is certainly finite, its auxiliaries, and f(d).
 
     Parameters
     ----------
     described : dict
         The description of f in the certificate.
     penalty : callable
-        From d to the auxiliaries and f(d); raises `check.Rejected` or an InputError if there are
-        none.
+        A function from d to the auxiliaries and f(d). It raises `check.Rejected` or an InputError
+        if f is infinite at d.
     """
     given = fractions(source.d)
     if given is not None:
@@ -142,9 +137,9 @@ def exact_d(
     point = description_of(game.relaxation).exact_point(near)
     form = description_of(game.relaxation).exact_form(game.m)
     if form is not None and has_program(game.relaxation, described, point):
-        # The exact d and z are found together, because equations of f may link them.
+        # The exact d and z are found together, because equations of f may connect them.
         moved, z = evaluation.point(form, near, _steepness(source, game))
-        with suppress(check.Rejected):  # which other terms of a sum may cause
+        with suppress(check.Rejected):  # another term of a sum may be infinite at this d
             return moved, *penalty(moved, z if described["kind"] == "polyhedral" else None)
     return _moved_inside(point, game, penalty)
 
@@ -152,10 +147,11 @@ def exact_d(
 def _moved_inside(
     point: list[Fraction], game: Game, penalty: Penalty
 ) -> tuple[list[Fraction], dict[str, Any], Any]:
-    """Return the point, moved towards the center of f as little as it takes; see `exact_d`."""
+    """Return the point after the shortest move to the center that f allows; see `exact_d`."""
     f = game.relaxation
     center: list[Fraction] = []
-    reason, moved = "", point
+    reason = ""
+    moved = point
     for step in (Fraction(0), *(Fraction(1, 2**e) for e in range(90, -1, -1))):
         if step:
             center = center or description_of(f).exact_point(f.center(game.m).tolist())
@@ -173,19 +169,19 @@ def _moved_inside(
 
 
 def _steepness(source: GivenPair, game: Game) -> float:
-    """Return the Lipschitz constant of g(Aᵀd) in d, near this pair if it has none everywhere."""
+    """Return a Lipschitz constant of g(Aᵀd) in d that holds near this pair."""
     if isinstance(game.over, AtomicSet):
         return float(game.over.size)
     return 2.0 * float(np.abs(game.repair_w(source.w)[1]).sum())
 
 
 def columns_and_weights(w: Any) -> tuple[Any, Any]:
-    """Return columns and their weights, of either form in which w may be given."""
+    """Return the columns and their weights, for w as an array or as a pair."""
     return w if isinstance(w, tuple) and len(w) == 2 else (range(len(w)), w)
 
 
 def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
-    """Return a w of the domain, by column."""
+    """Return weights of the domain by column."""
     columns, values = columns_and_weights(w)
     given = fractions(values)
     if given is not None:
@@ -201,12 +197,13 @@ def exact_w(w: Any, game: Game) -> dict[int, Fraction]:
 
 
 def _near(values: Any) -> list[Fraction] | None:
-    """Return fractions near values, over one denominator of at most `_SIMPLE`."""
+    """Return fractions near values over one denominator of at most 10 000, or None."""
+    most = 10_000
     found: list[Fraction] = []
     below = 1
     for x in values:
-        found.append(Fraction(float(x)).limit_denominator(_SIMPLE))
+        found.append(Fraction(float(x)).limit_denominator(most))
         below = math.lcm(below, found[-1].denominator)
-        if below > _SIMPLE:
+        if below > most:
             return None
     return found

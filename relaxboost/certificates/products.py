@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from relaxboost._core.arrays import Matrix
 
-_LIMB = 20  # bits; products of two, added up over _ROWS, stay below 2^53
-_WIDE = 39  # bits; likewise with entries -1, 0 and 1
-_ROWS = 8192
-_BLOCK = 4_000_000  # entries of A looked at at once
+LIMB_BITS = 20
+"""Products of two limbs, added up over 2^13 rows, stay below 2^53 and are exact in doubles."""
 
 
 def integer_limbs(values: Sequence[int], width: int) -> Matrix:
     """Return limbs L below 2^width in size, with values = Σ_k L_k · 2^(width · k)."""
-    sizes, signs = [abs(v) for v in values], np.array([-1.0 if v < 0 else 1.0 for v in values])
+    sizes = [abs(v) for v in values]
+    signs = np.array([-1.0 if v < 0 else 1.0 for v in values])
     count = -(-max((v.bit_length() for v in sizes), default=1) // width)
     limbs = np.empty((count, len(sizes)))
     for k in range(count):
@@ -26,7 +26,8 @@ def integer_limbs(values: Sequence[int], width: int) -> Matrix:
 
 def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
     """Yield (shift, L) with A = Σ L · 2^-shift, entries of L integers below 2^20 in size."""
-    rest, shift = A, 0
+    rest = A
+    shift = 0
     while True:
         limb = np.trunc(rest)
         if shift == 0 or limb.any():
@@ -34,9 +35,10 @@ def matrix_limbs(A: Matrix) -> Iterator[tuple[int, Matrix]]:
         rest = rest - limb
         if not rest.any():
             return
-        # The largest entry left moves up to just below 2^20; scaling by 2^k is exact.
-        step = _LIMB - int(np.frexp(np.abs(rest).max())[1])
-        rest, shift = np.ldexp(rest, step), shift + step
+        # The largest remaining entry is scaled to just below 2^20. Scaling by 2^k is exact.
+        step = LIMB_BITS - int(np.frexp(np.abs(rest).max())[1])
+        rest = np.ldexp(rest, step)
+        shift += step
 
 
 def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
@@ -49,34 +51,35 @@ def dot(A: Matrix, values: Sequence[int]) -> tuple[list[int], int]:
     values : sequence of m integers
         Of any size and sign.
     """
-    integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
-    pieces = [(0, A)] if integral else list(matrix_limbs(A))
-    width = _WIDE if integral else _LIMB
+    rows_at_once = 2**13
+    is_integral = np.array_equal(A, np.trunc(A))  # its entries are -1, 0 and 1
+    pieces = [(0, A)] if is_integral else list(matrix_limbs(A))
+    width = 39 if is_integral else LIMB_BITS  # 39 + 13 bits are below 53
     limbs = integer_limbs(values, width)
     total = np.zeros(A.shape[1], dtype=object)
     shift = 0
     for place, piece in pieces:
         total = total * (1 << (place - shift))
         shift = place
-        for start in range(0, A.shape[0], _ROWS):
-            rows = slice(start, start + _ROWS)
+        for start in range(0, A.shape[0], rows_at_once):
+            rows = slice(start, start + rows_at_once)
             for k, sums in enumerate(limbs[:, rows] @ piece[rows]):
                 total = total + sums.astype(np.int64).astype(object) * (1 << width * k)
     return total.tolist(), shift
 
 
-def edges(matrix: object, shares: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-    """Yield (v, shift) of Aᵀ · shares for one block of columns after the other."""
-    m, n = matrix.m, matrix.n  # type: ignore[attr-defined]
-    width = max(1, _BLOCK // m)
+def edges(
+    matrix: Any, shares: Sequence[int], most_entries: int = 4_000_000
+) -> Iterator[tuple[list[int], int]]:
+    """Yield (v, shift) of Aᵀ · shares for consecutive blocks of columns with `most_entries`."""
+    n = matrix.n
+    width = max(1, most_entries // matrix.m)
     for start in range(0, n, width):
-        block = matrix.columns(range(start, min(start + width, n)))  # type: ignore[attr-defined]
+        block = matrix.columns(range(start, min(start + width, n)))
         yield dot(block, shares)
 
 
-def margins(
-    matrix: object, support: Sequence[int], weights: Sequence[int]
-) -> tuple[list[int], int]:
+def margins(matrix: Any, support: Sequence[int], weights: Sequence[int]) -> tuple[list[int], int]:
     """Return (u, shift) of A w for integer weights on the columns in `support`."""
-    block = matrix.columns(support)  # type: ignore[attr-defined]
+    block = matrix.columns(support)
     return dot(np.ascontiguousarray(block.T), weights)

@@ -1,4 +1,4 @@
-"""The proof of a bracket: exact points, exact margins and edges, a witness, what they prove."""
+"""The proof of a bracket: exact points, exact margins and edges, a witness, and two bounds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from relaxboost.relaxations.description import description_of
 
 
 class _Refused(Exception):
-    """Why the checker would not accept what was made."""
+    """The reason why the checker would reject a certificate."""
 
 
 PRECISION = 192
@@ -41,9 +41,6 @@ PRECISION = 192
 
 INLINE = 200_000
 """Entries of A up to which it is written into the certificate."""
-
-_CLOSE = Fraction(1, 10**9)
-"""The gap, relative to 1 + the bound, below which short fractions may be the optimum itself."""
 
 
 def certify(
@@ -56,38 +53,40 @@ def certify(
 ) -> Certificate:
     """Return a certificate of the bracket that a pair (d, w) proves, for anyone to re-check.
 
-    The points are made exact: d non-negative integers over one denominator that sum to it, w
-    signed ones. Margins A w and edges Aᵀd are then exact, whatever A holds. The lower bound is
-    γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, the upper bound f(d) + g(Aᵀd). What
-    is proved of a solution's pair lies within its `lower` and `upper`. Where fractions near that
-    pair, over one denominator of at most 10 000, prove the optimum, the certificate is of those.
-    Of what `exact_optimum` returned, both bounds are the optimum; where its fractions are longer
-    than the checker reads, they are what its pair proves in doubles. `certify` asks the checker
-    before it returns.
+    The points are made exact: d consists of non-negative integers over one denominator, which is
+    their sum, and w of signed integers over one denominator. Then the margins A w and the edges Aᵀd
+    are exact. The lower bound is γ − f*(x) − g*(w) for a witness (γ, x) with x >= γ − A w, and the
+    upper bound is f(d) + g(Aᵀd).
+
+    The certificate of a solution lies within its `lower` and `upper`. If fractions near its pair,
+    over one denominator of at most 10 000, prove the optimum, the certificate has those. For a
+    result of `exact_optimum` both bounds are the optimum. If its fractions are longer than the
+    checker reads, the certificate has its pair in doubles. `certify` runs the checker before it
+    returns.
 
     Parameters
     ----------
     solution : Solution, ExactOptimum or Game
-        What `solve`, `reference` or `exact_optimum` returned; or a game, with `d` and `w`.
+        The result of `solve`, `reference` or `exact_optimum`, or a game together with `d` and `w`.
     level : {"exact", "enclosed", "numerical"}, optional
-        Rational arithmetic, balls (needs python-flint), or floats that prove nothing. By default
-        the strongest level that the relaxation and the domain allow. If that level is numerical
-        although the bounds of f are stronger, `Certificate.reason` says why.
+        Rational arithmetic, balls (python-flint is needed), or floats that prove nothing. The
+        default is the strongest level that the relaxation and the domain allow. If that level is
+        numerical although the bounds of f are stronger, `Certificate.reason` says why.
     d : array of shape (m,), optional
-        In place of the solution's; Fractions are kept exactly.
+        A distribution that replaces that of the solution. Fractions are kept exactly.
     w : array of shape (n,) or (support, coefficients), optional
-        In place of the solution's; Fractions are kept exactly.
+        Weights that replace those of the solution. Fractions are kept exactly.
     inline : bool, optional
-        Whether A is written into the certificate, by default up to 200 000 entries. Else the
-        checker has to be given it, and knows it by its SHA-256. Stumps are described by their
-        recipe and the SHA-256 of the data; the data are written only if `inline` is True.
+        Whether A is written into the certificate. By default it is if it has at most 200 000
+        entries. Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a
+        recipe and the SHA-256 of the data. The data are written only if `inline` is True.
 
     Raises
     ------
     InputError
-        If the level is beyond what the relaxation allows, columns are not enumerated, no exact
-        point near d is feasible, what the solution's points prove is far wider than its bracket, or
-        the certificate would be beyond the limits of the checker.
+        If the relaxation does not allow the level, columns are not enumerated, no exact point near
+        d is feasible, the points of the solution prove a bracket that is far wider than its own, or
+        the certificate would exceed the limits of the checker.
 
     References
     ----------
@@ -96,37 +95,49 @@ def certify(
     """
     if not isinstance(solution, Game | Solution | ExactOptimum):
         raise InputError(
-            f"certify needs what solve, reference or exact_optimum returned, or a Game with d and "
+            "certify needs the result of solve, reference or exact_optimum, or a Game with d and "
             f"w, got a {type(solution).__name__}"
         )
     game = solution if isinstance(solution, Game) else solution.game
     is_numerical = not bounds_of(game.relaxation).is_proved
     if level is None and is_numerical and strongest_level(game) == "exact":
-        try:
-            return certify(solution, "exact", d=d, w=w, inline=inline)
-        except InputError as error:  # its data are doubles, and may leave no exactly feasible point
-            found = certify(solution, "numerical", d=d, w=w, inline=inline)
-            return found.explained(str(error))
-    wanted = level
+        return _exact_or_numerical(solution, d, w, inline)
+    is_default = level is None
     level = checkable(game, level)
     source = GivenPair.of(solution, d, w)
-    document = {"format": "relaxboost certificate", "version": 1, "level": level}
     if inline is None:
         inline = not game.matrix.recipe() and game.m * game.matrix.known <= INLINE
-    described = _describe(game, level, inline)
-    document["game"] = described
+    document = {"format": "relaxboost certificate", "version": 1, "level": level}
+    document["game"] = _describe(game, level, inline)
     if level == "numerical":
         found = _numerical(document, game, source.d, source.w)
-        # The bounds of f may be proved although no checker knows a formula for f.
-        is_weaker = wanted is None and game.level != "numerical"
+        # The bounds of f may be proved although no checker has a formula for f.
+        is_weaker = is_default and game.level != "numerical"
         return found.explained(_no_description(game.relaxation)) if is_weaker else found
-    precision = _precision(described["relaxation"])
+    return _proved(document, game, source)
+
+
+def _exact_or_numerical(solution: Any, d: Any, w: Any, inline: bool | None) -> Certificate:
+    """Return an exact certificate of a `Custom`, or a numerical one with the reason."""
+    try:
+        return certify(solution, "exact", d=d, w=w, inline=inline)
+    except InputError as error:  # its data are doubles, and may leave no exactly feasible point
+        return certify(solution, "numerical", d=d, w=w, inline=inline).explained(str(error))
+
+
+def _proved(document: dict[str, Any], game: Game, source: GivenPair) -> Certificate:
+    """Return a certificate that the checker accepts."""
+    level = document["level"]
+    precision = _precision(document["game"]["relaxation"])
     if level == "enclosed":
         document["precision"] = precision
-    given = d is not None or w is not None or not isinstance(solution, Solution)
     with precisely(level, precision) as real:
-        short = None if given or level != "exact" else _optimal_in_short(document, game, source)
-        return _certificate(document, game, source, real) if short is None else short
+        # Points that the user gave are kept. Only a pair of a solver may be replaced.
+        if level == "exact" and None not in (source.lower, source.upper):
+            short = _optimal_in_short(document, game, source)
+            if short is not None:
+                return short
+        return _certificate(document, game, source, real)
 
 
 def _optimal_in_short(
@@ -136,10 +147,10 @@ def _optimal_in_short(
     short = source.simple()
     if short is None:
         return None
-    with suppress(check.Rejected, InputError, _Refused):  # then they are not feasible
+    with suppress(check.Rejected, InputError, _Refused):  # short fractions may not be feasible
         found = _prove(document, game, short._replace(exact=False), check.exactly)
-        # Exact linear programs are slow, and are solved only if the optimum is likely.
-        if 0 < found.gap <= _CLOSE * (1 + abs(found.lower)):
+        # Exact linear programs are slow, and are solved only if the pair is likely an optimum.
+        if 0 < found.gap <= Fraction(1, 10**9) * (1 + abs(found.lower)):
             found = _prove(document, game, short, check.exactly)
         if not found.gap:
             return found
@@ -147,7 +158,7 @@ def _optimal_in_short(
 
 
 def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Return the certificate of a pair; raises an InputError if it proves little or nothing."""
+    """Return the certificate of a pair, or raise an InputError if it proves little or nothing."""
     try:
         try:
             return source.held(_prove(document, game, source, real))
@@ -166,10 +177,10 @@ def _certificate(document: dict[str, Any], game: Game, source: GivenPair, real: 
 
 
 def _precision(described: dict[str, Any]) -> int:
-    """Return the bits of the balls for f: `PRECISION`, and those by which weights exceed 2^64.
+    """Return the bits of the balls for f: `PRECISION`, and the bits of weights beyond 2^64.
 
-    A penalty with a weight c is c times a difference that vanishes, so that its balls are c times
-    as wide as their precision.
+    A penalty with a weight c is c times a difference that vanishes at the optimum. Its balls are
+    therefore c times as wide as their precision.
     """
 
     def size(part: dict[str, Any]) -> Fraction:
@@ -181,7 +192,7 @@ def _precision(described: dict[str, Any]) -> int:
 
 
 def checkable(game: Game, level: str | None = None) -> str:
-    """Return the level of a certificate of this game; raise an InputError if there is none."""
+    """Return the level of a certificate of this game, or raise an InputError if it has none."""
     level = _level(game, level)
     if game.n is None:
         raise InputError(
@@ -223,7 +234,7 @@ def _level(game: Game, level: str | None) -> str:
         return strongest
     if not isinstance(level, str) or level not in LEVELS:
         raise InputError(f"level must be one of {', '.join(LEVELS)}, got {level!r}")
-    # What is numerical by its solver may still have formulas that balls can evaluate.
+    # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":
         raise InputError(
             f"{f!r} over {over!r} allows {strongest} certificates, not exact ones; leave level "
@@ -233,7 +244,7 @@ def _level(game: Game, level: str | None) -> str:
 
 
 def describe_relaxation(f: Relaxation, m: int) -> dict[str, Any]:
-    """Return the description of f for m examples; raises InputError if it has none."""
+    """Return the description of f for m examples, or raise an InputError if it has none."""
     described = description_of(f).describe(m)
     if described is None:
         raise InputError(_no_description(f))
@@ -250,7 +261,8 @@ def _no_description(f: Relaxation) -> str:
 
 
 def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
-    matrix, over = game.matrix, game.over.describe()
+    matrix = game.matrix
+    over = game.over.describe()
     if over is None:
         raise InputError(f"over={game.over!r} has no description that a checker could evaluate")
     described: dict[str, Any] = {"m": game.m, "n": game.n, "sha256": matrix.digest(), "over": over}
@@ -265,11 +277,12 @@ def _describe(game: Game, level: str, inline: bool) -> dict[str, Any]:
 
 
 def _prove(document: dict[str, Any], game: Game, source: GivenPair, real: Any) -> Certificate:
-    """Evaluate both bounds and return the document, completed, or raise a _Refused."""
+    """Return the certificate with the bounds that the points prove, or raise a _Refused."""
     document = {**document, "game": dict(document["game"])}
-    described, w = document["game"], exact_w(source.w, game)
+    described = document["game"]
+    w = exact_w(source.w, game)
     if source.optimum is not None and described["relaxation"]["kind"] == "sum":
-        # As one linear program it has multipliers; the parts of a sum would need a split of u.
+        # One linear program has multipliers, while the terms of a sum would need a split of u.
         form = description_of(game.relaxation).exact_form(game.m)
         described["relaxation"] = form.describe(game.m) if form else described["relaxation"]
     f, bound = check.relaxation(check.Fields(described["relaxation"], "f"), game.m, real)
@@ -341,14 +354,14 @@ def _witness(
 def _admitted(
     document: dict[str, Any], game: Game, u: Sequence[Fraction], v: Sequence[Fraction]
 ) -> None:
-    """Raise a _Refused if the checker would reject this, for its limits above all.
+    """Raise a _Refused if the checker would reject this document, mostly for its limits.
 
-    It reads the document, but is given A w and Aᵀd, which take more work than all the rest.
+    The checker gets A w and Aᵀd, because their computation takes more work than all other steps.
     """
     about = dict(document["game"])
     left = {name: about.pop(name) for name in ("rows", "stumps") if name in about}
     size = len(json.dumps(left, separators=(",", ":"))) - 1 if left else 0
-    if "rows" not in left:  # in a file, with a digit and what follows it for each number
+    if "rows" not in left:  # a file has at least a digit and a separator for each number
         size += 2 * game.m * (2 if left else len(v)) - 1
     try:
         content = Certificate.made({**document, "game": about}).document
@@ -362,9 +375,9 @@ def _accepted(
 ) -> tuple[dict[str, Any], Any]:
     """Return a witness that the checker accepts and the bound it proves.
 
-    A witness is as good as the margins in doubles that it was found at. Where it misses a
-    constraint by a rounding, or where f* is steep, thresholds are lowered until that gains no more:
-    if ũ − t <= u then γ − t proves at u what γ proves at ũ, less t, and the bound is concave in t.
+    A witness was found at margins in doubles. If it violates a constraint by a rounding, or if f*
+    is steep, the thresholds are lowered as long as the bound improves. If ũ − t <= u, then γ − t
+    proves at u the bound that γ proves at ũ, minus t. The bound is concave in t.
     """
     best: tuple[Fraction, dict[str, Any], Any] | None = None
     reason = ""
@@ -386,7 +399,7 @@ def _accepted(
 
 
 def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
-    """Return how far thresholds are lowered, in turn: shares of a unit.
+    """Return the amounts by which thresholds are lowered, in turn, as shares of a unit.
 
     The units are the largest threshold and the largest margin, whose roundings differ in size.
     """
@@ -396,7 +409,7 @@ def _steps(witness: dict[str, Any], u: Sequence[Fraction]) -> list[tuple[Fractio
 
 
 def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
-    """Return every threshold of a witness, and 0."""
+    """Return all thresholds of a witness, and 0."""
     found = [check.ZERO]
     if "gamma" in witness:
         found.append(check.fraction(witness["gamma"], "gamma"))
@@ -414,8 +427,10 @@ def _power_above(x: Fraction) -> Fraction:
 def _lowered(
     witness: dict[str, Any], share: Fraction, unit: Fraction, u: Sequence[Fraction]
 ) -> dict[str, Any]:
-    """Return the witness with every threshold lowered by a share of `unit`; an x of its own is
-    shrunk by that share, at most to 0."""
+    """Return the witness with all thresholds lowered by a share of the unit.
+
+    If the witness has a vector x, it is multiplied by 1 − share instead, or by 0.
+    """
     if "x" in witness and "v" not in witness:
         fields = check.Fields({"x": witness["x"]}, "witness")
         x = [(1 - min(share, check.ONE)) * y for y in fields.vector("x", len(u))]
@@ -429,12 +444,12 @@ def _lowered(
 
 
 def _below(x: Any) -> Fraction:
-    """Return a rational not above x, itself if it is one."""
+    """Return a rational that is not above x. A rational is returned as it is."""
     if isinstance(x, Fraction):
         return x
     check.need(x.is_finite(), "the bound is not finite")
     mantissa, exponent = x.lower().man_exp()
-    # Beyond that it proves nothing, and would be a number of that many digits.
+    # A bound beyond 2^4096 proves nothing useful, and its fraction would be very long.
     check.need(int(exponent) < 4096, "the bound is beyond all numbers")
     bits = 100 + max(0, -int(mantissa).bit_length() - int(exponent))  # 2^-100, or as much of x
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
@@ -442,7 +457,7 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x, or a number just below it with no more than so many digits."""
+    """Return x, or a number just below x that has about as many digits as given."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     bits = 200 + max(0, x.denominator.bit_length() - abs(x.numerator).bit_length())
@@ -450,10 +465,12 @@ def _short(x: Fraction, digits: int) -> Fraction:
 
 
 def _numerical(document: dict[str, Any], game: Game, d: Any, w: Any) -> Certificate:
-    """Complete a document that nobody can check, and that says so."""
+    """Return a certificate with numbers in floats, which proves nothing."""
     support, coefficients = game.repair_w(w)
     lower, upper = game.bracket(d, (support, coefficients))
     document["d"] = [repr(x) for x in game.repair_d(d).tolist()]
-    document["columns"], document["w"] = support.tolist(), [repr(x) for x in coefficients.tolist()]
-    document["lower"], document["upper"] = repr(lower), repr(upper)
+    document["columns"] = support.tolist()
+    document["w"] = [repr(x) for x in coefficients.tolist()]
+    document["lower"] = repr(lower)
+    document["upper"] = repr(upper)
     return Certificate.made(document)

@@ -38,29 +38,27 @@ Examples:
     "form",
     type=click.Choice(FORMS),
     required=True,
-    help="vipr: two files, one derives each bound; lean: a file for LPVerify; latex: half a page.",
+    help="vipr: two files, and each derives one bound; lean: a file for LPVerify; latex: half a "
+    "page for a paper; certo: a file for certo verify; mps: the linear program and its points.",
 )
 @matrix_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The files' name, to which endings are added; by default that of FILE.",
+    help="The name of the files, to which endings are added. By default it is the name of FILE.",
 )
 def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_json: bool) -> None:
-    """Write a certificate in a form that needs no trust in this package.
+    """Write a certificate in a format that others check, without trust in this package.
 
-    The certificate is checked first. It has to be of the level exact.
+    The certificate is checked first. Its level must be exact.
     """
     check_there(file, matrix)
-    if out is None and spoken_input(str(file)) != str(file):
-        raise InputError("standard input has no name for the files; give --out")
-    stem = file.with_suffix("") if out is None else out
-    if out is not None and out.suffix == {"latex": ".tex"}.get(form, f".{form}"):
-        stem = out.with_name(out.stem)  # the ending is added again
-    if not stem.name:
-        raise InputError(f"--out {stem} names a folder; give the name of the files in it")
-    if str(out) == "-" and (as_json or form == "vipr"):
-        raise InputError("--out - takes one thing only, lean or latex without --json; give a name")
+    stem = _stem(file, form, out)
+    if str(out) == "-" and (as_json or form in ("vipr", "mps")):
+        raise InputError(
+            "--out - writes one text to standard output, and vipr, mps and --json need more; "
+            "give --out a name"
+        )
     check_output(stem.with_name(f"{stem.name}.{form}"))
     try:
         texts = Certificate.load(file).export(form, matrix)
@@ -74,3 +72,16 @@ def certify(file: Path, form: str, matrix: Path | None, out: Path | None, as_jso
         write_atomically(check_output(name), text.encode())
     content = {"file": spoken_input(str(file)), "written": list(written)}
     show(as_json, content, "\n".join(written))
+
+
+def _stem(file: Path, form: str, out: Path | None) -> Path:
+    """Return the path of the files that are written, without their endings."""
+    if out is None:
+        if spoken_input(str(file)) != str(file):
+            raise InputError("standard input has no name for the files; give --out")
+        return file.with_suffix("")
+    # An ending that the user typed is not added a second time.
+    ending = {"latex": ".tex", "certo": ".certo.json"}.get(form, f".{form}")
+    if not out.name:
+        raise InputError(f"--out {out} names a folder; give the name of the files in it")
+    return out.with_name(out.name.removesuffix(ending) or out.name)

@@ -1,4 +1,4 @@
-"""The checks that the package's own relaxations, proxies and schedules pass, for your own.
+"""The checks that the relaxations, proxies and schedules of this package pass, for your own.
 
 ::
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from relaxboost._core.errors import InputError
@@ -25,17 +26,16 @@ from relaxboost.relaxations import Relaxation
 from relaxboost.testing import distributions, domain, duality, interface, margins, traits
 from relaxboost.testing.core import (
     Case,
+    CheckRun,
     ConformanceError,
     ConformanceReport,
     ConformanceRow,
     Subject,
-    chosen_checks,
-    run,
 )
 from relaxboost.testing.learning import check_online_loss, check_schedule
 from relaxboost.testing.proxies import check_proxy, proxy_checks
 
-# Mathematics first, and of that what others build on: the first fault is nearest to its cause.
+# Checks on which others depend come first, so that the first error is nearest to its cause.
 _ORDER: tuple[Callable[[Case], None], ...] = (
     interface.resolve,
     domain.center,
@@ -83,7 +83,7 @@ __all__ = [
 
 
 def checks() -> dict[str, str]:
-    """Return the names of the checks, in the order in which they run, and what each holds f to."""
+    """Return the names of the checks, in the order in which they run, with their promises."""
     return {name: inspect.getdoc(check) or "" for name, check in _CHECKS.items()}
 
 
@@ -96,12 +96,12 @@ def check_relaxation(
     skip: Iterable[str] = (),
     inadmissible: Iterable[int] = (),
 ) -> ConformanceReport:
-    """Hold a relaxation to every promise of the interface.
+    """Check that a relaxation keeps every promise of the interface.
 
-    What it says is compared with what a cone solver makes of its `cvxpy_penalty`, and its
-    methods with each other, at random and at special points. Levels decide the tolerances:
-    1e-9 of the numbers' size for exact and enclosed ones, 1e-5 for numerical ones; lower bounds of
-    the former get none but the rounding of the comparison itself.
+    Its methods are compared with each other, and with what a cone solver computes from its
+    `cvxpy_penalty`, at random and at special points. The level decides the tolerance: 1e-9 of the
+    size of the numbers for exact and enclosed relaxations, 1e-5 for numerical ones. Lower bounds of
+    exact and enclosed relaxations have no tolerance except for rounding in the comparison.
 
     Parameters
     ----------
@@ -109,27 +109,27 @@ def check_relaxation(
     sizes : iterable of int
         Numbers of examples m to check it at.
     seed : int
-        Of the random instances; a check tries the same ones whichever others run.
+        The seed of the random instances, which do not depend on the other checks that run.
     only : str or iterable of str, optional
-        Names of the checks to run; by default all of `checks()`.
+        Names of the checks to run. The default is all of `checks()`.
     skip : iterable of str
         Names of checks to leave out. They are listed in the report.
     inadmissible : iterable of int
-        Numbers of examples for which the relaxation must refuse to be resolved. No other may.
+        Numbers of examples for which `resolve` must raise an InputError. It must accept all others.
 
     Returns
     -------
     ConformanceReport
-        Every check at every size with its worst figure; print it.
+        All checks at all sizes with their worst figures. It can be printed.
 
     Raises
     ------
     ConformanceError
-        If a promise is broken; it says which, where, and by how much. All checks run, each up to
-        the first size at which it fails. The error is of the first one in the order of
-        `checks()`, and names the other ones; `others` holds their errors.
+        If a promise is broken. The error names the promise, the instance and the figure. All
+        checks run, each up to the first size at which it fails. The error is that of the first
+        failed check in the order of `checks()`, and `others` has the other errors.
     InputError
-        For what is no relaxation and for names that no check has.
+        If the argument is no relaxation, or if no check has a name.
     """
     if isinstance(relaxation, type) or not (
         isinstance(relaxation, Relaxation) or callable(relaxation)
@@ -139,39 +139,28 @@ def check_relaxation(
             "check_relaxation needs a Relaxation or a function from m to one, "
             f"got {relaxation!r}{hint}"
         )
-    chosen = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
-    left_out = chosen_checks("skip", skip, _CHECKS)
+    checking = CheckRun(_CHECKS, only, skip, ConformanceReport(""))
     sizes = [count("sizes", m) for m in sizes]
     refused = {count("inadmissible", m) for m in inadmissible}
     if not sizes:
         raise InputError("check_relaxation needs at least one m in sizes")
-    report, faults = ConformanceReport(""), dict[str, ConformanceError]()
     for m in sizes:
         try:
             subject = _resolve(relaxation, m, seed, m in refused)
         except ConformanceError as fault:
-            faults.setdefault("resolve", fault)
+            checking.faults.setdefault("resolve", fault)
             continue
         if subject is None:
-            report.rows += [ConformanceRow(name, m, "inadmissible") for name in chosen]
+            checking.refused(m)
             continue
+        report = checking.report
         report.relaxation = report.relaxation or _shown(subject.given, relaxation)
-        for name in chosen:
-            if name in left_out:
-                report.rows.append(ConformanceRow(name, m, "skipped"))
-            elif name not in faults:
-                try:
-                    report.rows.append(run(Case(subject, name), _CHECKS[name]))
-                except ConformanceError as fault:
-                    faults[name] = fault
-    if faults:
-        first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
-        raise first.beside(others)
-    return report
+        checking.add(m, partial(Case, subject))
+    return checking.result()
 
 
 def _shown(given: Relaxation, asked: object) -> str:
-    """Return what a report calls a relaxation: as it was written, or the name of its family."""
+    """Return the name of a relaxation in a report: its repr, or the name of its family."""
     written = repr(given)
     whole = given is asked and not written.startswith("<")
     return written if whole else given.family.rpartition(".")[2]
@@ -180,7 +169,7 @@ def _shown(given: Relaxation, asked: object) -> str:
 def _resolve(
     relaxation: Relaxation | Callable[[int], Relaxation], m: int, seed: int, refuses: bool
 ) -> Subject | None:
-    """Return the relaxation at m, or None where it refuses as announced."""
+    """Return the relaxation at m, or None if it refuses an inadmissible m."""
     given: Any = relaxation
     try:
         given = relaxation if isinstance(relaxation, Relaxation) else relaxation(m)

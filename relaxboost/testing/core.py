@@ -1,4 +1,4 @@
-"""What a check works with: the relaxation at one size, instances to try, figures to judge."""
+"""The relaxation at one size, the instances that a check tries, and the judge of figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,26 +22,24 @@ from relaxboost.relaxations.numerical import Programs
 
 _BASE = {"exact": 1e-9, "enclosed": 1e-9, "numerical": 1e-5}
 _SOLVER = 1e-6
-"""What is asked of two answers one of which comes from a cone solver."""
-_SHOWN = 20
-"""Length up to which a message spells a vector."""
+"""The tolerance for two answers if a cone solver computes one of them."""
 
 
 class ConformanceError(AssertionError):
-    """A relaxation, or what else was checked, does not keep a promise of its interface.
+    """A relaxation, a proxy, a schedule or a loss breaks a promise of its interface.
 
     Attributes
     ----------
     check : str
-        The name of the check, to be given to ``only=``.
+        The name of the check, for the argument ``only``.
     m : int
         The number of examples, or of weights.
     figure, tolerance : float
-        By how much the promise is broken, and what would have been let pass.
+        The error, and the largest error that is allowed.
     promise : str
-        What was promised.
+        The promise that is broken.
     instance : dict
-        The vectors and numbers it was broken at.
+        The vectors and numbers at which it is broken.
     others : tuple of ConformanceError
         The other checks that failed in the same run.
     """
@@ -57,43 +55,47 @@ class ConformanceError(AssertionError):
         instance: dict[str, Any] | None = None,
         again: str = "check_relaxation(..., sizes=({m},), only={check!r})",
     ) -> None:
-        self.check, self.m, self.promise = check, m, promise
-        self.figure, self.tolerance, self.instance = figure, tolerance, dict(instance or {})
+        self.check = check
+        self.m = m
+        self.promise = promise
+        self.figure = figure
+        self.tolerance = tolerance
+        self.instance = dict(instance or {})
         self.others: tuple[ConformanceError, ...] = ()
         self._lines = [
             f"{relaxation} with m = {m} fails the check {check!r}",
             f"promised: {promise}",
             f"figure:   {figure:.6g}, tolerance {tolerance:.3g}",
-            *(f"{name} = {_spell(value)}" for name, value in self.instance.items()),
+            *(f"{name} = {_expression(value)}" for name, value in self.instance.items()),
             f"again:    {again.format(m=m, check=check)} with the same seed",
         ]
         super().__init__("\n  ".join(self._lines))
 
     def beside(self, others: Iterable[ConformanceError]) -> ConformanceError:
-        """Return this error, naming other checks that failed, too."""
+        """Return this error with the names of the other checks that failed."""
         self.others = tuple(others)
         also = [f"also:     {e.check!r} with m = {e.m}: {e.promise}" for e in self.others]
         self.args = ("\n  ".join([*self._lines, *also]),)
         return self
 
 
-def _spell(value: Any) -> str:
-    """Return an expression for the value that can be pasted; of a long array only its shape."""
+def _expression(value: Any) -> str:
+    """Return an expression for the value that can be pasted. A long array gives its shape."""
     if isinstance(value, np.ndarray):
-        long = value.size > _SHOWN
-        return f"<{value.shape}, see .instance>" if long else f"np.array({value.tolist()!r})"
+        is_long = value.size > 20
+        return f"<{value.shape}, see .instance>" if is_long else f"np.array({value.tolist()!r})"
     if isinstance(value, tuple):
-        inner = ", ".join(map(_spell, value))
+        inner = ", ".join(map(_expression, value))
         return f"{type(value).__name__ if hasattr(value, '_fields') else ''}({inner})"
     return repr(value)
 
 
 @dataclass(frozen=True)
 class ConformanceRow:
-    """One check at one size: its worst figure and the tolerance that figure was held to.
+    """One check at one size with its worst figure and the tolerance of this figure.
 
-    A figure is how far a promise is from being kept; a negative one is slack. `status` is
-    ``"passed"``, ``"not claimed"`` (a trait), or, at the caller's word only, ``"skipped"`` or
+    A figure is the error of a promise, and a negative figure is slack. `status` is ``"passed"``,
+    ``"not claimed"`` (a trait), or, only if the caller said so, ``"skipped"`` or
     ``"inadmissible"``.
     """
 
@@ -109,7 +111,7 @@ class ConformanceRow:
 
 @dataclass
 class ConformanceReport:
-    """Every check at every size, in the order in which they ran."""
+    """All checks at all sizes, in the order in which they ran."""
 
     relaxation: str
     rows: list[ConformanceRow] = field(default_factory=list)
@@ -125,12 +127,15 @@ class ConformanceReport:
 
 
 class Subject:
-    """A relaxation resolved for one m, and what the checks share about it."""
+    """A relaxation resolved for one m, with the points that all checks share."""
 
     def __init__(self, given: Relaxation, relaxation: Relaxation, m: int, seed: int) -> None:
-        self.given, self.f, self.m, self.seed = given, relaxation, m, seed
+        self.given = given
+        self.f = relaxation
+        self.m = m
+        self.seed = seed
         self.large = m > 50
-        """Where cone programs are slow, fewer of them are tried."""
+        """Whether cone programs are slow, so that fewer of them are tried."""
 
     @cached_property
     def programs(self) -> Programs:
@@ -151,12 +156,12 @@ class Subject:
 
     @cached_property
     def prices(self) -> list[float]:
-        """f at the feasible points; evaluated once, for it may take a cone solver."""
+        """f at the feasible points, evaluated once, because it may need a cone solver."""
         return [self.f.penalty(d) for d in self.feasible]
 
 
 class Judge(ABC):
-    """Holds figures to tolerances and remembers the worst."""
+    """Compares figures with tolerances, and remembers the worst."""
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -167,11 +172,12 @@ class Judge(ABC):
     def error(
         self, promise: str, figure: float = 1.0, tolerance: float = 0.0, **instance: Any
     ) -> ConformanceError:
-        """Return the error that names what is judged, and the instance."""
+        """Return the error that names the subject and the instance."""
 
     def at_most(self, figure: float, tolerance: float, promise: str, **instance: Any) -> None:
         """Record a figure and raise if it is above the tolerance or nan."""
-        figure, self.comparisons = float(figure) + 0.0, self.comparisons + 1
+        figure = float(figure) + 0.0
+        self.comparisons = self.comparisons + 1
         if not figure <= tolerance:
             raise self.error(promise, figure, tolerance, **instance)
         share = figure / tolerance if tolerance > 0.0 else figure
@@ -181,12 +187,12 @@ class Judge(ABC):
     def equal(
         self, got: float, expected: float, tolerance: float, promise: str, **instance: Any
     ) -> None:
-        """Hold two numbers, which may both be infinite, to be equal."""
+        """Demand that two numbers are equal. Both may be infinite."""
         difference = 0.0 if got == expected else abs(float(got) - float(expected))
         self.at_most(difference, tolerance, promise, got=got, expected=expected, **instance)
 
     def demand(self, kept: bool, promise: str, **instance: Any) -> None:
-        """Record a promise that is kept or not."""
+        """Record a promise that is kept, or raise."""
         self.at_most(0.0 if kept else 1.0, 0.0, promise, **instance)
 
 
@@ -199,7 +205,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         If a promise is broken, or if anything else is raised.
     """
     try:
-        with np.errstate(all="ignore"):  # what overflows is judged by what comes of it
+        with np.errstate(all="ignore"):  # an overflow is judged by its result
             check(case)
     except ConformanceError:
         raise
@@ -212,8 +218,61 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
     return ConformanceRow(check.__name__, case.m, status, figure, tolerance, case.comparisons)
 
 
+class CheckRun:
+    """Runs the chosen checks at one size after the other, up to the first error of each check.
+
+    Parameters
+    ----------
+    checks : dict of str to callable
+        All checks by name, in their order.
+    only : str or iterable of str, optional
+        Names of the checks to run. The default is all of them.
+    skip : str or iterable of str
+        Names of checks to leave out.
+    report : ConformanceReport
+        The report to which rows are added.
+    """
+
+    def __init__(
+        self,
+        checks: dict[str, Callable[[Any], None]],
+        only: str | Iterable[str] | None,
+        skip: str | Iterable[str],
+        report: ConformanceReport,
+    ) -> None:
+        self._checks = checks
+        self._names = chosen_checks("only", checks if only is None else only, checks)
+        self._skipped = chosen_checks("skip", skip, checks)
+        self.report = report
+        self.faults: dict[str, ConformanceError] = {}
+
+    def add(self, m: int, case: Callable[[str], Any], over: str = "") -> None:
+        """Run every check at one size. `case` makes the case of a check from its name."""
+        for name in self._names:
+            if name in self._skipped:
+                self.report.rows.append(ConformanceRow(name, m, "skipped", over=over))
+            elif name not in self.faults:
+                try:
+                    row = run(case(name), self._checks[name])
+                    self.report.rows.append(replace(row, over=over))
+                except ConformanceError as fault:
+                    self.faults[name] = fault
+
+    def refused(self, m: int, over: str = "") -> None:
+        """Record that a size is inadmissible."""
+        for name in self._names:
+            self.report.rows.append(ConformanceRow(name, m, "inadmissible", over=over))
+
+    def result(self) -> ConformanceReport:
+        """Return the report, or raise the error of the first check in the order of all checks."""
+        if self.faults:
+            first, *others = (self.faults[name] for name in self._checks if name in self.faults)
+            raise first.beside(others)
+        return self.report
+
+
 def chosen_checks(argument: str, given: str | Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the names given, one or several, or raise an InputError for one that no check has."""
+    """Return one or several names as a list, or raise an InputError for an unknown name."""
     names = [given] if isinstance(given, str) else list(given)
     for name in names:
         if name not in known:
@@ -225,19 +284,22 @@ class Case(Judge):
     """One check at one size: instances to try and the judge of figures."""
 
     def __init__(self, subject: Subject, check: str) -> None:
-        self.subject, self.f, self.m, self.check = subject, subject.f, subject.m, check
+        self.subject = subject
+        self.f = subject.f
+        self.m = subject.m
+        self.check = check
         self.rng = np.random.default_rng([subject.seed, subject.m, zlib.crc32(check.encode())])
         super().__init__()
 
     def claims(self, trait: str) -> bool:
-        """Return whether f claims a trait, and note where it does not."""
+        """Return whether f claims a trait, and remember if it does not."""
         self.claimed = bool(getattr(self.f.traits, trait))
         return self.claimed
 
     # Judging ------------------------------------------------------------------------------
 
     def tol(self, scale: float = 1.0) -> float:
-        """Return what the level of the relaxation allows on numbers of this scale.
+        """Return the tolerance of the level of the relaxation, for numbers of this scale.
 
         If a solver evaluates f or F, this is the accuracy of a cone solver at least.
         """
@@ -253,19 +315,19 @@ class Case(Judge):
 
     @property
     def rough(self) -> bool:
-        """Whether distributions are only as good as a cone solver makes them."""
+        """Whether distributions have only the accuracy of a cone solver."""
         return not bounds_of(self.f).is_proved or needs_solver(self.f)
 
     def rough_tol(self, scale: float = 1.0) -> float:
-        """Return what is allowed where a distribution enters, which a solver may have made."""
+        """Return the tolerance for a distribution, which may come from a cone solver."""
         return max(self.tol(scale), _BASE["numerical"] * max(1.0, scale) if self.rough else 0.0)
 
     def solver_tol(self, scale: float = 1.0) -> float:
-        """Return what is allowed where one side comes from a cone solver."""
+        """Return the tolerance for a number that comes from a cone solver."""
         return max(_SOLVER * max(1.0, scale), self.tol(scale))
 
     def rounding(self, scale: float = 1.0) -> float:
-        """Return what the evaluation of the check itself may lose by rounding.
+        """Return the rounding error of the evaluation in the check itself.
 
         If the bounds of f are numerical or a solver evaluates f, this is `tol`. A point that
         violates a constraint by 1e-9 is feasible for a solver.
@@ -286,7 +348,8 @@ class Case(Judge):
 
     def margins(self, count: int = 4) -> list[Vector]:
         """Return margins to try: random, with ties, beyond [−1, 1], and all equal."""
-        m, rng = self.m, self.rng
+        m = self.m
+        rng = self.rng
         kinds: list[Callable[[], Vector]] = [
             lambda: rng.uniform(-1.0, 1.0, m),
             lambda: np.round(rng.uniform(-1.0, 1.0, m) * 4.0) / 4.0,
@@ -297,7 +360,8 @@ class Case(Judge):
 
     def thetas(self, count: int = 8) -> list[Vector]:
         """Return arguments of the conjugate to try: 0, and random ones of several sizes."""
-        m, rng = self.m, self.rng
+        m = self.m
+        rng = self.rng
         tried = [np.zeros(m)]
         for i in range(count - 1):
             theta = rng.normal(size=m) * 10.0 ** rng.uniform(-2.0, 0.5)
@@ -307,7 +371,8 @@ class Case(Judge):
 
     def points(self, count: int = 12) -> list[Vector]:
         """Return points of R^m to try: feasible, shrunk, stretched, with signs, anywhere."""
-        m, rng = self.m, self.rng
+        m = self.m
+        rng = self.rng
         feasible = self.subject.feasible
         tried = [np.zeros(m), np.ones(m)]
         for i in range(count):
@@ -332,7 +397,7 @@ class Case(Judge):
         return math.fsum((d * u).tolist()) + self.f.penalty(d) + smoothing
 
     def best(self, u: Vector) -> float:
-        """Return the least <d, u> + f(d) over all feasible d at hand; F(u) is not above it."""
+        """Return the least <d, u> + f(d) over the feasible points, which F(u) does not exceed."""
         attained = self.objective(self.f.relaxed_margin(u.copy())[1], u)
         priced = zip(self.subject.feasible, self.subject.prices, strict=True)
         return min(attained, *(math.fsum((d * u).tolist()) + f for d, f in priced))

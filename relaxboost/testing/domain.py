@@ -27,7 +27,8 @@ def center(case: Case) -> None:
 
 def repair(case: Case) -> None:
     """repair gives a point of the simplex where f is finite and leaves such a point alone."""
-    m, rng = case.m, case.rng
+    m = case.m
+    rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
     rough += [np.eye(m)[rng.integers(m)], rng.normal(size=m), 1e3 * rng.random(m)]
     rough += [1e-300 * (1.0 + rng.random(m)), case.f.center(m) * (1.0 + 1e-12 * rng.normal(size=m))]
@@ -52,7 +53,8 @@ def entropy_range(case: Case) -> None:
     points = list(case.subject.feasible)
     points += [case.f.relaxed_margin(u)[1] for u in case.margins(4 if case.subject.large else 12)]
     heights = [entropy(d) for d in points]
-    low, high = int(np.argmin(heights)), int(np.argmax(heights))
+    low = int(np.argmin(heights))
+    high = int(np.argmax(heights))
     case.at_most(
         heights[high] - heights[low] - claimed,
         case.tol(),
@@ -65,7 +67,8 @@ def entropy_range(case: Case) -> None:
 
 def penalty_bound(case: Case) -> None:
     """penalty_bound(d, Σd) bounds f at a feasible point within the distance it states."""
-    f, rng = case.f, case.rng
+    f = case.f
+    rng = case.rng
     bounds = bounds_of(f)
     jitter = 1.0 + 4e-16 * rng.integers(-1, 2, case.m)
     for number, point in enumerate(case.subject.feasible):

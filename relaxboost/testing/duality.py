@@ -11,9 +11,6 @@ from relaxboost._core.lazy import cp
 from relaxboost.relaxations.cone_solver import solve_problem
 from relaxboost.testing.core import Case, size
 
-_BEYOND = 1e4
-"""Values of the conjugate that are finite but too large for a cone solver to be the judge."""
-
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
     """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
@@ -21,6 +18,11 @@ def optimum(problem: Any, parameter: Any, at: Vector) -> float:
     status, value = solve_problem(problem)
     solved = status in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
     return value if solved else math.nan
+
+
+def _is_too_large(value: float) -> bool:
+    """Return whether a conjugate is finite but too large for the accuracy of a cone solver."""
+    return 1e4 < abs(value) < math.inf
 
 
 def penalty(case: Case) -> None:
@@ -41,7 +43,7 @@ def conjugate(case: Case) -> None:
         except InputError:  # the solver gave up
             continue
         value = case.f.conjugate(theta.copy())
-        if _BEYOND < abs(value) < math.inf:
+        if _is_too_large(value):
             continue
         compared += 1
         promise = "conjugate(θ) is the supremum over R^m of <d, θ> − f(d)"
@@ -51,7 +53,8 @@ def conjugate(case: Case) -> None:
 
 def cvxpy_conjugate(case: Case) -> None:
     """conjugate(θ) is what cvxpy_conjugate says at θ."""
-    x, at = cp.Variable(case.m), cp.Parameter(case.m)
+    x = cp.Variable(case.m)
+    at = cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(x)), [x == at, *constraints])
     case.demand(problem.is_dcp(), "cvxpy_conjugate is convex by the rules of cvxpy")
@@ -61,7 +64,7 @@ def cvxpy_conjugate(case: Case) -> None:
         if math.isnan(expected):
             continue
         value = case.f.conjugate(theta.copy())
-        if _BEYOND < abs(value) < math.inf:
+        if _is_too_large(value):
             continue
         compared += 1
         promise = "conjugate(θ) equals cvxpy_conjugate at θ, inf where its constraints fail"

@@ -45,9 +45,11 @@ def identity(case: Case) -> None:
 
 
 def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
-    f, m = case.f, case.m
+    f = case.f
+    m = case.m
     bounds = bounds_of(f)
-    u, d = case.margins(1)[0], case.subject.feasible[-1].copy()
+    u = case.margins(1)[0]
+    d = case.subject.feasible[-1].copy()
     return {
         "penalty": ((d,), None),
         "conjugate": ((0.1 * u,), None),
@@ -86,7 +88,8 @@ def inputs_and_outputs(case: Case) -> None:
 
 def wrong_arguments(case: Case) -> None:
     """nan and 2-D margins (`as_margins` refuses them) and a β not above 0 raise ValueError."""
-    f, u = case.f, case.margins(1)[0]
+    f = case.f
+    u = case.margins(1)[0]
     broken = u.copy()
     broken[case.m // 2] = math.nan
     square = np.vstack([u, u])

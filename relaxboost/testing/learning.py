@@ -1,4 +1,4 @@
-"""The checks of schedules and losses of online learning, the package's own and yours."""
+"""The checks of schedules and losses of online learning, for those of the package and yours."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ def _demand(kept: bool, check: str, what: object, at: int, promise: str, **insta
 
 
 def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None:
-    """Hold a schedule to its promises: β_i > 0, never falling, by its law if it has one.
+    """Check that the β_i of a schedule are positive, never decrease, and follow its law.
 
     Raises
     ------
     ConformanceError
-        If one is broken; its `m` is the round i.
+        If a promise is broken. The attribute `m` of the error is the round i.
     """
     rng = np.random.default_rng(seed)
     for lipschitz in (1.0, 1e-3, 40.0) if schedule.needs_lipschitz else (1.0, math.inf):
         known = Constants(lipschitz, 10.0 ** rng.uniform(-3.0, 1.0), 10.0 ** rng.uniform(-1.0, 2.0))
-        squares, last, law = 0.0, 0.0, schedule.law(known)
+        squares = 0.0
+        last = 0.0
+        law = schedule.law(known)
         for i in range(rounds):
             beta = schedule.temperature(i, squares, known)
             seen: dict[str, Any] = {"i": i, "squares": squares, "known": known, "beta": beta}
@@ -42,17 +44,18 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
                 b, p, q, r = law
                 close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)
                 _demand(close, *demand, "β_i = b √(p + q i + r squares) of law()", law=law, **seen)
-            last, size = beta, min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
+            last = beta
+            size = min(lipschitz, 10.0) * float(rng.choice([0.0, 0.1, 1.0]))
             squares += size * size
 
 
 def check_online_loss(loss: OnlineLoss, size: int = 5, seed: int = 0) -> None:
-    """Hold a loss to its promises: convex, above its tangents, slopes of lipschitz() at most.
+    """Check that a loss is convex and that its slopes are at most lipschitz().
 
     Raises
     ------
     ConformanceError
-        If one is broken; its `m` is the number of weights.
+        If a promise is broken. The attribute `m` of the error is the number of weights.
     """
     rng = np.random.default_rng(seed)
     demand = ("online_loss", loss, size)

@@ -20,7 +20,8 @@ def relaxed_margin(case: Case) -> None:
     """relaxed_margin(u) returns F(u), as a cone solver finds it, and a d that attains it."""
     for number, u in enumerate(case.margins(4 if case.subject.large else 8)):
         value, d = case.f.relaxed_margin(u.copy())
-        attained, scale = case.objective(d, u), size(u, value)
+        attained = case.objective(d, u)
+        scale = size(u, value)
         promise = "relaxed_margin(u) returns (<d, u> + f(d), d)"
         case.equal(value, attained, case.tol(scale), promise, u=u, d=d)
         promise = "F(u) is not above <d, u> + f(d) at any feasible d"
@@ -34,7 +35,10 @@ def relaxed_margin(case: Case) -> None:
 def cvxpy_relaxed_margin(case: Case) -> None:
     """The maximum of cvxpy_relaxed_margin over γ, and of γ − f*(x) over x >= γ − u, is F(u)."""
     m = case.m
-    u, at, gamma, x = cp.Variable(m), cp.Parameter(m), cp.Variable(), cp.Variable(m)
+    u = cp.Variable(m)
+    at = cp.Parameter(m)
+    gamma = cp.Variable()
+    x = cp.Variable(m)
     goal, constraints = case.f.cvxpy_relaxed_margin(u, gamma)
     declared = cp.Problem(cp.Maximize(goal), [u <= at, *constraints])
     case.demand(declared.is_dcp(), "cvxpy_relaxed_margin is concave by the rules of cvxpy")
@@ -63,10 +67,12 @@ def shape_of_margin(case: Case) -> None:
 
     tried = case.margins(3 if case.subject.large else 6)
     for u, v in zip(tried, [*tried[1:], case.rng.uniform(-1.0, 1.0, case.m)], strict=True):
-        (at_u, d), (at_v, _) = F(u), F(v)
+        at_u, d = F(u)
+        at_v, _ = F(v)
         both: dict[str, Any] = {"u": u, "v": v}
         tol = case.tol(size(u, v, at_u, at_v))
-        middle, upper = F(0.5 * (u + v))[0], F(np.maximum(u, v))[0]
+        middle = F(0.5 * (u + v))[0]
+        upper = F(np.maximum(u, v))[0]
         case.at_most(0.5 * (at_u + at_v) - middle, tol, "F is concave", **both)
         case.at_most(max(at_u, at_v) - upper, tol, "F is non-decreasing", **both)
         a = float(case.rng.uniform(-1.0, 1.0))
@@ -81,7 +87,8 @@ def own_witness(case: Case) -> None:
     """lower_bound(u, witness(u)) is F(u) up to rounding, and never above it."""
     bounds = bounds_of(case.f)
     for u in case.margins(4 if case.subject.large else 8):
-        value, best = case.f.relaxed_margin(u.copy())[0], case.best(u)
+        value = case.f.relaxed_margin(u.copy())[0]
+        best = case.best(u)
         lower = float(bounds.lower_bound(u.copy(), bounds.witness(u.copy())))
         scale = size(u, value)
         promise = "lower_bound is not above <d, u> + f(d) at any feasible d"
@@ -113,26 +120,36 @@ def every_witness(case: Case) -> None:
 def _mangled(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
     """Yield copies of a witness with each of its numbers and arrays changed in many ways."""
     if isinstance(witness, float | int) and not isinstance(witness, bool):
-        w = float(witness)
-        yield from (0.0, -w, 0.5 * w, 2.0 * w, w + 1e-9, w - 1e-3, w + 1e-3, w + 1.0, w - 1.0)
-        yield from (w + 50.0, math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)
+        yield from _mangled_number(float(witness))
     elif isinstance(witness, np.ndarray) and witness.dtype.kind == "f" and witness.size:
-        x = witness
-        yield from (0.0 * x, -x, 0.5 * x, 2.0 * x, x + 1e-9, x - 1e-3, x + 1.0, x - 1.0, 50.0 * x)
-        yield from (x + s * rng.normal(size=x.shape) for s in (1e-6, 1e-2, 1.0))
-        for junk in (math.nan, math.inf, -math.inf, 1.7e308):
-            spoilt = x.copy()
-            spoilt.flat[int(rng.integers(x.size))] = junk
-            yield spoilt
+        yield from _mangled_array(witness, rng)
     elif isinstance(witness, tuple):
         for i, part in enumerate(witness):
             for changed in _mangled(part, rng):
                 parts = (*witness[:i], changed, *witness[i + 1 :])
                 yield witness._make(parts) if hasattr(witness, "_make") else parts
     elif is_dataclass(witness) and not isinstance(witness, type):
-        for part in fields(witness):
-            for changed in _mangled(getattr(witness, part.name), rng):
-                yield replace(witness, **{part.name: changed})
+        yield from _mangled_fields(witness, rng)
+
+
+def _mangled_fields(witness: Any, rng: np.random.Generator) -> Iterator[Any]:
+    for part in fields(witness):
+        for changed in _mangled(getattr(witness, part.name), rng):
+            yield replace(witness, **{part.name: changed})
+
+
+def _mangled_number(w: float) -> Iterator[float]:
+    yield from (0.0, -w, 0.5 * w, 2.0 * w, w + 1e-9, w - 1e-3, w + 1e-3, w + 1.0, w - 1.0)
+    yield from (w + 50.0, math.nan, math.inf, -math.inf, 1.7e308, -1.7e308)
+
+
+def _mangled_array(x: Vector, rng: np.random.Generator) -> Iterator[Vector]:
+    yield from (0.0 * x, -x, 0.5 * x, 2.0 * x, x + 1e-9, x - 1e-3, x + 1.0, x - 1.0, 50.0 * x)
+    yield from (x + s * rng.normal(size=x.shape) for s in (1e-6, 1e-2, 1.0))
+    for junk in (math.nan, math.inf, -math.inf, 1.7e308):
+        spoilt = x.copy()
+        spoilt.flat[int(rng.integers(x.size))] = junk
+        yield spoilt
 
 
 def _numbers(witness: Any) -> list[Any]:

@@ -49,7 +49,8 @@ def polyhedral(case: Case) -> None:
         tolerance = case.solver_tol(size(u, expected))
         case.equal(value, expected, tolerance, "the linear program's optimum is F(u)", u=u)
     for d in case.subject.feasible[:: 4 if case.subject.large else 2]:
-        value, expected = _program(form, case.m, d, fixed=d), case.f.penalty(d)
+        value = _program(form, case.m, d, fixed=d)
+        expected = case.f.penalty(d)
         promise = "the linear program at a feasible d is f(d)"
         case.equal(value, expected, case.solver_tol(size(expected)), promise, d=d)
 
@@ -62,7 +63,9 @@ def curvature(case: Case) -> None:
     case.demand((modulus > 0.0) == case.f.traits.smooth, promise, curvature=modulus)
     if not case.claims("smooth"):
         return
-    feasible, m, rng = case.subject.feasible, case.m, case.rng
+    feasible = case.subject.feasible
+    m = case.m
+    rng = case.rng
     pairs = [(feasible[i], feasible[i - 1]) for i in range(len(feasible))]
     # Mass exchanged by two halves is the weakest direction; there are none at m = 1.
     for scale in (1.0, 0.9, 0.3, 0.01) if m > 1 else ():
@@ -82,7 +85,8 @@ def monotone(case: Case) -> None:
     """traits.monotone: shrinking a coordinate towards zero never costs, in f and in f*."""
     if not case.claims("monotone"):
         return
-    m, rng = case.m, case.rng
+    m = case.m
+    rng = case.rng
     for of, name, tried in (
         (case.f.penalty, "f", case.points(24)),
         (case.f.conjugate, "f*", case.thetas()),
@@ -108,15 +112,18 @@ def symmetric(case: Case) -> None:
     orders = [shift, *(case.rng.permutation(case.m) for _ in range(2))]
     for p in [*case.points(6), *case.thetas(3)]:
         for of, name in ((case.f.penalty, "f"), (case.f.conjugate, "f*")):
-            here, promise = of(p.copy()), f"{name} is symmetric (traits.symmetric)"
+            here = of(p.copy())
+            promise = f"{name} is symmetric (traits.symmetric)"
             for order in orders:
                 case.equal(of(p[order]), here, case.tol(size(here)), promise, x=p, order=order)
     order = shift
     for u in case.margins(2):
-        here, there = case.f.relaxed_margin(u.copy())[0], case.f.relaxed_margin(u[order])[0]
+        here = case.f.relaxed_margin(u.copy())[0]
+        there = case.f.relaxed_margin(u[order])[0]
         case.equal(there, here, case.tol(size(u)), "F is symmetric", u=u, order=order)
         beta = 0.3
-        d, e = case.f.distribution(u.copy(), beta), case.f.distribution(u[order], beta)
+        d = case.f.distribution(u.copy(), beta)
+        e = case.f.distribution(u[order], beta)
         apart = float(np.abs(d[order] - e).sum())
         tolerance = math.sqrt(8.0 * case.rough_tol(size(u)) / beta)
         promise = "the distribution of permuted margins is the permuted distribution"

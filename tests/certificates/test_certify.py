@@ -265,7 +265,7 @@ def test_the_checker_alone_accepts_and_rejects(tmp_path, rng):
         assert found.stdout.startswith("REJECTED: ")
     assert run_alone(tmp_path).returncode == run_alone(tmp_path, "a", "b", "c").returncode == 2
     rb.certify(rb.solve(rb.Game(matrix(rng), rb.KLPenalty(0.1)))).save(tmp_path / "balls.json")
-    assert "check_enclosed.py is not beside" in run_alone(tmp_path, "balls.json").stdout
+    assert "needs check_enclosed.py in the folder" in run_alone(tmp_path, "balls.json").stdout
     shutil.copy(CHECKER / "check_enclosed.py", tmp_path)
     assert "pip install python-flint" in run_alone(tmp_path, "balls.json").stdout
 

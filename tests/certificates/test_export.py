@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 from functools import cache
 
+import highspy
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost.certificates import Certificate
-from relaxboost.certificates.export import exported
-from tests.certificates import exactly, latex_reader, lean_reader, vipr_checker
+from relaxboost.certificates.export import FORMS, exported
+from tests.certificates import certo_reader, exactly, latex_reader, lean_reader, vipr_checker
+from tests.certificates.certo_reader import read_certo
 from tests.certificates.latex_reader import read_latex
 from tests.certificates.lean_reader import read_lean
 from tests.certificates.test_polyhedral import POLYHEDRAL
@@ -257,7 +260,15 @@ all G 1/2 OBJ { lin 2 0 1/2 3 1 } -1
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("VER 1.0", "VER 2.0", "should be"),
+        ("VER 1.0", "VER 1.1", "first line is not VER 1.0"),
+        ("VER 1.0\n", "VER 1.0 ", "first line is not VER 1.0"),
+        ("VER", "comment\nVER", "first line is not VER 1.0"),
+        ("DER 2\n", "DER 2 ", "behind the end"),
+        ("} 4\nall", "} 4 all", "one derivation a line"),
+        ("{ lin 1 1 1/2 }", "\n{ lin 1 1 1/2 }", "one derivation a line"),
+        ("G 1/2 2 0 1/2 1 1 {", "G 1/2 3 0 1/2 1 1 2 0 {", "out of range"),
+        ("2 0 1 1 2\n", "2 0 0 1 2\n", "index 0 is 0"),
+        ("range 1/2 1\n", "range 0.5 1\n", "no number"),
         ("x y", "x x", "one name"),
         ("CON 3 1", "CON 3 3", "a bound is none"),
         ("1 0 1\nrow", "1 2 1\nrow", "out of range"),
@@ -280,8 +291,9 @@ all G 1/2 OBJ { lin 2 0 1/2 3 1 } -1
         ("lin 2 0 1/2 3 1", "lin 2 0 1/2 3 -1", "wrong sign"),
         ("lin 2 0 1/2 3 1", "lin 2 0 1/2 3 2", "does not follow"),
         ("all G 1/2 OBJ", "all G 1/4 OBJ", "weaker"),
-        ("DER 2", "DER 1", "weaker"),
-        ("} -1", "} -1 more", "behind its end"),
+        ("DER 2", "DER 1", "one derivation a line"),
+        ("} -1", "} -1 more", "behind the end"),
+        ("point 1 0 1", "point 1 0 1 2", "behind the end"),
         ("} -1", "", "ends early"),
     ],
 )
@@ -418,7 +430,7 @@ def refused(certificate, form, A=None):
     return str(info.value)
 
 
-@pytest.mark.parametrize("form", ["vipr", "lean", "latex"])
+@pytest.mark.parametrize("form", FORMS)
 def test_what_cannot_be_exported_is_refused(form):
     A, pair_ = np.eye(3), {"d": np.full(3, 1 / 3), "w": np.full(3, 1 / 3)}
 
@@ -472,3 +484,147 @@ def test_matrices_inline_and_beside(rng, tmp_path):
         for file in texts[0].values():
             found = read_vipr(file)
             assert (found.lower, found.upper) == (beside.lower, beside.upper)
+
+
+def test_certo_proves_the_bracket_from_true_inequalities():
+    """The inequalities are those of both programs, and multipliers add them up to each bound."""
+    for name, _, certificate in certificates():
+        lower, upper, rows = read_certo(certificate.export("certo")[".certo.json"])
+        assert (lower, upper) == (certificate.lower, certificate.upper), name
+        wanted = {"value:primal": {}, "value:dual": {}}
+        texts = certificate.export("vipr")
+        for form in (read_vipr(texts[".lower.vipr"]), read_vipr(texts[".upper.vipr"])):
+            for c in form.constraints:
+                terms = {form.variables[j]: v for j, v in c.terms.items()}
+                for side, sign in (("at_least", -1), ("at_most", 1)):
+                    if c.sense != sign:
+                        signed = {key: sign * v for key, v in terms.items()}
+                        wanted[f"{c.name}:{side}"] = (signed, -sign * c.side)
+            sign = 1 if form.minimise else -1
+            costs = {form.variables[j]: sign * v for j, v in form.objective.items()}
+            row = "value:primal" if form.minimise else "value:dual"
+            wanted[row] = ({**costs, "value": -sign}, 0)
+        assert set(rows) - {"weaker"} == set(wanted), name
+        for key, (terms, const) in wanted.items():
+            found = {other: Fraction(v) for other, v in rows[key]["coeffs"].items()}
+            assert (found, Fraction(rows[key]["const"])) == (terms, const), (name, key)
+
+
+def test_certo_claims_no_more_than_a_bound_that_was_rounded():
+    document = certificates()[0][2].document
+    tiny = Fraction(1, 10**9)
+    wide = {
+        "lower": Fraction(document["lower"]) - tiny,
+        "upper": Fraction(document["upper"]) + tiny,
+    }
+    text = exported({**document, **{key: str(v) for key, v in wide.items()}}, "certo")[
+        ".certo.json"
+    ]
+    assert read_certo(text)[:2] == tuple(wide.values())
+
+
+def test_a_wrong_certo_file_is_refused():
+    text = certificates()[0][2].export("certo")[".certo.json"]
+    good = json.loads(text)
+    tiny = Fraction(1, 10**30)
+    for end in ("lower", "upper"):
+        used = good["payload"][end]["used"]
+        for name in used:
+            wrong = json.loads(text)
+            multipliers = wrong["payload"][end]["multipliers"]
+            multipliers[name] = str(Fraction(multipliers[name]) + tiny)
+            with pytest.raises(certo_reader.RefusedError):
+                read_certo(json.dumps(wrong))
+        wrong = json.loads(text)
+        wrong["payload"][end]["bound"] = str(Fraction(good["payload"][end]["bound"]) + tiny)
+        with pytest.raises(certo_reader.RefusedError, match="bound"):
+            read_certo(json.dumps(wrong))
+
+
+def highs_model(text, folder):
+    """Return HiGHS with the model of a file."""
+    path = folder / "game.mps"
+    path.write_text(text)
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    assert highs.readModel(str(path)) != highspy.HighsStatus.kError
+    return highs
+
+
+def test_highs_solves_the_mps_file_to_the_optimum(tmp_path):
+    for name, game in games():
+        certificate = optimum(game)
+        highs = highs_model(certificate.export("mps")[".mps"], tmp_path)
+        highs.run()
+        assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        value = highs.getObjectiveValue()
+        assert certificate.lower - Fraction(1, 10**7) <= value, name
+        assert value <= certificate.upper + Fraction(1, 10**7), name
+
+
+def read_mps(text):
+    """Return rows (low, entries by variable, high) and bounds of variables of an MPS file."""
+    section, rows, boxes = "", {}, {}
+    for line in text.splitlines():
+        words = line.split()
+        if not line.startswith((" ", "*")):
+            section = words[0]
+        elif section == "ROWS":
+            rows[words[1]] = [words[0], {}, Fraction(0), None]
+        elif section == "COLUMNS":
+            rows[words[1]][1][words[0]] = Fraction(words[2])
+        elif section in ("RHS", "RANGES"):
+            rows[words[1]][2 if section == "RHS" else 3] = Fraction(words[2])
+        elif section == "BOUNDS":
+            side = {"LO": 0, "UP": 1}.get(words[0])
+            boxes.setdefault(words[2], [None, None])
+            if side is not None:
+                boxes[words[2]][side] = Fraction(words[3])
+    return rows, boxes
+
+
+def test_the_points_of_an_mps_file_prove_the_bracket():
+    """In fractions: the point is feasible, and rows times multipliers are at least the bound."""
+    for name, _, certificate in certificates():
+        texts = certificate.export("mps")
+        rows, boxes = read_mps(texts[".mps"])
+        points = json.loads(texts[".points.json"])
+        x = {key: Fraction(v) for key, v in points["primal"].items()}
+        assert set(x) == set(boxes), name
+        assert rows.pop("objective")[1] == {"value": 1}
+        prices = dict.fromkeys(x, Fraction(0)) | {"value": Fraction(1)}
+        bound = Fraction(0)
+        for key, (sense, entries, side, width) in rows.items():
+            low = side if sense in "EG" else None if width is None else side - width
+            high = None if sense == "G" else side
+            left = sum(v * x[j] for j, v in entries.items())
+            assert low is None or left >= low, (name, key)
+            assert high is None or left <= high, (name, key)
+            y = Fraction(points["dual"].get(key, 0))
+            if y:
+                bound += y * (low if y > 0 else high)
+                for j, v in entries.items():
+                    prices[j] -= y * v
+        for key, (low, high) in boxes.items():
+            assert low is None or x[key] >= low, (name, key)
+            assert high is None or x[key] <= high, (name, key)
+            assert prices[key] == Fraction(points["reduced_costs"].get(key, 0)), (name, key)
+            if prices[key]:
+                bound += prices[key] * (low if prices[key] > 0 else high)
+        assert (points["lower"], points["upper"]) == (
+            str(certificate.lower),
+            str(certificate.upper),
+        )
+        assert certificate.lower <= bound, name
+        assert x["value"] <= certificate.upper, name
+
+
+def test_numbers_of_an_mps_file_are_decimals_of_moderate_size(tmp_path):
+    """1/3 is no decimal, so its row is multiplied; 1e-300 and a third of a double are written."""
+    A = np.array([[1.0, 1e-300], [-0.1, 0.7], [0.3, -1.0]])
+    for f in (rb.NormBall(np.inf, 1, [1 / 3, 1, 1]), rb.Caps([Fraction(1, 3), 1, 0.7])):
+        certificate = rb.certify(rb.Game(A, f), d=[0.3, 0.3, 0.4], w=[0.5, 0.5])
+        text = certificate.export("mps")[".mps"]
+        rows, _ = read_mps(text)
+        assert all(abs(v) < 10 for _, row, _, _ in rows.values() for v in row.values())
+        assert highs_model(text, tmp_path).getNumRow() == len(rows) - 1

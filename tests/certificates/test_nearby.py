@@ -11,7 +11,8 @@ import pytest
 import relaxboost as rb
 from relaxboost.certificates.exact import evaluate
 from relaxboost.certificates.exact.equations import Contradiction, Equations
-from relaxboost.certificates.exact.feasible import Constraints, NoPoint, feasible_point
+from relaxboost.certificates.exact.feasible import NoPoint, feasible_point
+from relaxboost.relaxations import ExactForm
 from tests.certificates.judge import proves
 
 
@@ -180,7 +181,7 @@ def test_rows_that_are_equal_up_to_rounding_are_solved():
 def test_a_point_that_cannot_be_repaired_is_refused():
     """Both rows bound the same variable by 1, and the guesses are all far below."""
     rows = [{0: Fraction(1)}, {0: Fraction(1)}]
-    box = Constraints([Fraction(0)], [None], rows, [Fraction(1), None], [None, Fraction(2)])
+    box = ExactForm([], [Fraction(0)], [None], rows, [Fraction(1), None], [None, Fraction(2)])
     with pytest.raises(NoPoint):
         feasible_point(box, np.ones(1), lambda part: np.array([part]))
     (found,) = feasible_point(box, np.ones(1), lambda part: np.array([1.0 + part]))

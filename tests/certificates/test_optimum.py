@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy.linalg import hadamard
 
 import relaxboost as rb
 from relaxboost.certificates import NotClosed, exact_optimum, exact_value
-from relaxboost.certificates.exact import start
+from relaxboost.certificates.exact import optimum, start
 from relaxboost.certificates.exact.optimum import _Search
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import ExactSimplex, PivotLimits
@@ -144,9 +145,8 @@ def test_random_games_against_the_slow_twin(rng, make):
 
 def test_more_columns_than_the_solver_gets(rng, monkeypatch):
     """Columns are priced in, by the solver and, beyond its tolerance, exactly."""
-    monkeypatch.setattr(start, "_ALL_COLUMNS", 0)
-    monkeypatch.setattr(start, "_FIRST", 3)
-    monkeypatch.setattr(start, "_MORE", 4)
+    few = partial(start.first_basis, most_entries=0, batch=3)
+    monkeypatch.setattr(optimum, "first_basis", few)
     for make in (_signs, _floats, _nearly_equal):
         for trial in range(10):
             A = make(rng, 7, 25)

@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_rejected(rng):
     assert "different variables" in reason({**f, "columns": [[0, 0], *f["columns"][1:]]})
     assert "different variables" in reason({**f, "columns": [[99], *f["columns"][1:]]})
     assert "different variables" in reason({**f, "columns": [True, *f["columns"][1:]]})
-    assert "no vector of bounds" in reason({**f, "lower": 3})
+    assert "is no dict" in reason({**f, "lower": 3})
     assert "unknown fields" in reason({**f, "more": "1"})
     assert "has no 'constant'" in reason({k: v for k, v in f.items() if k != "constant"})
     witness = {**document["witness"], "multipliers": "1"}

@@ -1,8 +1,17 @@
-"""A checker of VIPR certificates, in fractions, written from the specification of the format.
+"""A checker of VIPR certificates in fractions, which takes what two other checkers both take.
 
-It knows VER, VAR, INT, OBJ, CON, RTP range, SOL and derivations by `lin`; whatever else a file
-says is an error. https://github.com/scipopt/vipr, version 1.0. Points are compared with all
-constraints, which viprchk does since November 2024.
+It was written from the specification of the format, https://github.com/scipopt/vipr, version 1.0,
+and from the parser of cake_vipr, whose checker is verified down to machine code:
+https://github.com/CakeML/cakeml, examples/vipr/vipr_checkerScript.sml. That parser reads lines:
+
+* The first line after the comments is VER 1.0.
+* The problem ends at a line that begins with DER, which has nothing after the count.
+* Each line after it is one derivation.
+* Numbers are integers or fractions.
+* Terms are compared as they are written, so a coefficient 0 is an error.
+
+Every point is compared with all constraints. viprchk does this since November 2024. The only
+derivations are those by `lin`.
 """
 
 from __future__ import annotations
@@ -12,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 Terms = dict[int, Fraction]
-_NUMBER = re.compile(r"[+-]?\d+(/\d+|\.\d+)?")
+_NUMBER = re.compile(r"-?\d+(/\d+)?")
 _INDEX = re.compile(r"0|[1-9]\d*")
 _SENSES = {"G": 1, "E": 0, "L": -1}
 
@@ -68,13 +77,10 @@ class Certificate:
 
 
 class _Reader:
-    """The words of a file, one after another."""
+    """The words of one part of a file, one after another."""
 
     def __init__(self, text: str) -> None:
-        lines = text.splitlines()
-        while lines and lines[0].startswith("%"):
-            del lines[0]
-        self.words = iter(" ".join(lines).split())
+        self.words = iter(text.split())
 
     def word(self) -> str:
         found = next(self.words, None)
@@ -106,13 +112,19 @@ class _Reader:
         return None if found == of else self.number(found)
 
     def terms(self, below: int, count: int | None = None) -> Terms:
-        """Read how many, then index and value of each, with no index twice."""
+        """Read the count, then index and value of each term, with no index twice and no value 0."""
         found: Terms = {}
         for _ in range(self.index() if count is None else count):
             j = self.index(below)
             _must(j not in found, f"index {j} stands twice")
             found[j] = self.number()
-        return {j: a for j, a in found.items() if a}
+            _must(found[j] != 0, f"the value of index {j} is 0")
+        return found
+
+    def finish(self) -> None:
+        """Raise unless every word was read."""
+        word = next(self.words, None)
+        _must(word is None, f"{word!r} is behind the end")
 
     def constraint(self, below: int, objective: Terms) -> Constraint:
         name, sense, side = self.word(), _SENSES[self.expect(*_SENSES)], self.number()
@@ -145,9 +157,13 @@ def read_vipr(text: str) -> Certificate:
         For a file outside the format, a point that violates a constraint or costs too much, and
         a derivation that does not give the constraint or the bound.
     """
-    file = _Reader(text)
-    file.expect("VER")
-    file.expect("1.0", "1.1")
+    lines = [line for line in text.split("\n") if line.split()]
+    while lines and lines[0].startswith("%"):
+        del lines[0]
+    _must(bool(lines) and lines.pop(0).split() == ["VER", "1.0"], "the first line is not VER 1.0")
+    ends = [k for k, line in enumerate(lines) if line.split()[0] == "DER"]
+    _must(bool(ends), "no line begins with DER")
+    file = _Reader(" ".join(lines[: ends[0]]))
     file.expect("VAR")
     n = file.index()
     names = [file.word() for _ in range(n)]
@@ -170,10 +186,9 @@ def read_vipr(text: str) -> Certificate:
     for _ in range(file.index()):
         file.word()
         found.points.append(file.terms(n))
+    file.finish()
     _check_points(found, whole)
-    file.expect("DER")
-    _check_derivations(file, found, known)
-    _must(next(file.words, None) is None, "the file goes on behind its end")
+    _check_derivations(lines[ends[0] :], found, known)
     return found
 
 
@@ -189,11 +204,16 @@ def _check_points(found: Certificate, whole: set[int]) -> None:
         _must(any(map(bound.holds, found.points)), "no point is as good as the range says")
 
 
-def _check_derivations(file: _Reader, found: Certificate, known: list[Constraint]) -> None:
-    """Add up each derivation, and hold the last one to the bound that it proves."""
+def _check_derivations(lines: list[str], found: Certificate, known: list[Constraint]) -> None:
+    """Add up each derivation, and compare the last one with the bound that it proves."""
     last_use: dict[int, int] = {}
-    derivations = file.index()
-    for _ in range(derivations):
+    head = _Reader(lines.pop(0))
+    head.expect("DER")
+    derivations = head.index()
+    head.finish()
+    _must(len(lines) == derivations, "there is not one derivation a line")
+    for line in lines:
+        file = _Reader(line)
         given = file.constraint(len(found.variables), found.objective)
         file.expect("{")
         file.expect("lin")
@@ -203,6 +223,7 @@ def _check_derivations(file: _Reader, found: Certificate, known: list[Constraint
             _must(len(known) <= last_use.get(i, len(known)), f"constraint {i} was let go")
         _must(_combined(multipliers, known).dominates(given), f"{given.name} does not follow")
         last = file.number()
+        file.finish()
         _must(last.denominator == 1 and last >= -1, f"{last} is no index")
         if last >= 0:
             last_use[len(known)] = int(last)

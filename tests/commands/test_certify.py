@@ -12,6 +12,7 @@ import pytest
 import relaxboost as rb
 import tests.command
 from relaxboost.commands.cli import main
+from tests.certificates.certo_reader import read_certo
 from tests.certificates.latex_reader import read_latex
 from tests.certificates.lean_reader import read_lean
 from tests.certificates.vipr_checker import read_vipr
@@ -37,6 +38,8 @@ def test_a_file_of_each_form(tmp_path, run):
         ("vipr", ["game.lower.vipr", "game.upper.vipr"], read_vipr),
         ("lean", ["game.lean"], read_lean),
         ("latex", ["game.tex"], lambda text: read_latex(text) and certificate),
+        ("mps", ["game.mps", "game.points.json"], lambda text: certificate),
+        ("certo", ["game.certo.json"], lambda text: read_certo(text) and certificate),
     ]:
         written = [str(tmp_path / name) for name in names]
         assert run(tmp_path / "game.json", "--format", form) == (0, "\n".join(written) + "\n", "")
@@ -94,6 +97,10 @@ def test_the_matrix_and_the_name_are_given(tmp_path, run):
         ("latex", "x.tex", {"x.tex"}),
         ("vipr", "x.vipr", {"x.lower.vipr", "x.upper.vipr"}),
         ("lean", "x.1", {"x.1.lean"}),
+        ("lean", ".lean", {".lean.lean"}),
+        ("certo", "x.certo.json", {"x.certo.json"}),
+        ("certo", "x", {"x.certo.json"}),
+        ("mps", "x.mps", {"x.mps", "x.points.json"}),
     ],
 )
 def test_an_ending_is_written_once(form, out, names, tmp_path, run):

@@ -1,1 +1,1 @@
-"""Exact optima of polyhedral games: a rational simplex method and what leads up to it."""
+"""Exact optima of polyhedral games: a rational simplex method and its first basis."""

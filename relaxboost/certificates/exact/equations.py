@@ -1,4 +1,4 @@
-"""Sparse linear equations in integers, solved exactly for a small correction of a given point."""
+"""Sparse linear equations in integers, solved exactly for a small correction of a point."""
 
 from __future__ import annotations
 
@@ -11,36 +11,30 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from relaxboost.certificates.exact.integers import flint
-from relaxboost.certificates.exact.kernel import PRIME, independent_rows
+from relaxboost.certificates.exact.integers import flint, independent_rows
 
 Number = Any
 """An integer or a Fraction; they mix."""
 
-_PIVOT_SHARE = 2.0**-10
-"""A pivot is at least this part of the largest entry of its row, so that corrections stay small;
-Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 in doubles."""
-_HANDFUL = 8
-"""Fewer equations than this are always eliminated one by one."""
-
 
 class Contradiction(ArithmeticError):
-    """A combination of the equations reads 0 = something else."""
+    """A combination of the equations says that 0 equals another number."""
 
 
 class Equations:
     """The equations E x = b for a sparse E in integers, factorised once.
 
-    Each equation gets a variable of its own, the pivot, and all corrections are made to pivots.
-    Pivots are chosen as Markowitz (1957) does, for sparsity. When more than half of the remaining
-    entries are non-zero, python-flint solves what remains as one dense system.
+    Each equation gets one variable as its pivot, and only pivots are corrected. Pivots are chosen
+    for sparsity, as Markowitz (1957) does. When more than half of the remaining entries are
+    non-zero, python-flint solves the remaining equations as one dense system.
 
     Parameters
     ----------
     rows : list of dict of int to int
         The non-zero entries of each equation by variable.
     preferred : sequence of bool
-        For each variable whether it may move both ways; others become pivots only if they must.
+        For each variable whether it can move in both directions. Other variables become pivots
+        only if no preferred variable is left.
 
     References
     ----------
@@ -49,7 +43,7 @@ class Equations:
 
     def __init__(self, rows: list[dict[int, int]], preferred: Sequence[bool]) -> None:
         self.operations = 0
-        """Entries that the elimination has changed, the work that it took."""
+        """The number of entries that the elimination changed, which measures its work."""
         self._preferred = preferred
         self._count = len(rows)
         self._rows: dict[int, dict[int, Number]] = {i: dict(row) for i, row in enumerate(rows)}
@@ -71,7 +65,7 @@ class Equations:
         Raises
         ------
         Contradiction
-            If no change does.
+            If no correction solves the equations.
         """
         right = list(missing)
         for i, other, factor in self._steps:
@@ -93,7 +87,7 @@ class Equations:
         while queue:
             length, i = heapq.heappop(queue)
             if i not in self._rows or len(self._rows[i]) != length:
-                continue  # the row is done, or stands in the queue again with its new length
+                continue  # the row is eliminated, or it is in the queue again with its new length
             if not length:
                 self._empty.append(i)
                 del self._rows[i]
@@ -106,11 +100,12 @@ class Equations:
 
     def _is_dense(self, shortest: int) -> bool:
         """Return whether even the shortest remaining row uses half of the remaining variables."""
-        return len(self._rows) >= _HANDFUL and 2 * shortest >= len(self._where)
+        # Fewer than eight equations are always eliminated one by one.
+        return len(self._rows) >= 8 and 2 * shortest >= len(self._where)
 
     def _choose(self, row: dict[int, Number]) -> int:
-        """Return the variable of a row that is in the fewest other rows and large enough."""
-        least = _PIVOT_SHARE * max(abs(float(a)) for a in row.values())
+        """Return the variable of a row that is in the fewest other rows, if its entry is large."""
+        least = _least_pivot(row)
         large = [j for j, a in row.items() if abs(float(a)) >= least]
         return min(
             large,
@@ -118,19 +113,18 @@ class Equations:
         )
 
     def _take_single_variables(self, single: list[int]) -> None:
-        """Make variables that only one equation has its pivots, which changes no other equation."""
+        """Make variables of one equation its pivots, which changes no other equation."""
         while single:
             j = single.pop()
             rows = self._where.get(j, ())
             if len(rows) != 1 or not self._preferred[j]:
                 continue
             (i,) = rows
-            row = self._rows[i]
-            if abs(float(row[j])) >= _PIVOT_SHARE * max(abs(float(a)) for a in row.values()):
+            if abs(float(self._rows[i][j])) >= _least_pivot(self._rows[i]):
                 single += self._remove(i, j)
 
     def _remove(self, i: int, pivot: int) -> list[int]:
-        """Take a row with its pivot out of the system; return variables that one row still has."""
+        """Remove a row with its pivot, and return the variables that are then in one row only."""
         row = self._rows.pop(i)
         self._pivots.append((i, pivot, row))
         single = []
@@ -144,7 +138,7 @@ class Equations:
         return single
 
     def _eliminate(self, i: int, pivot: int) -> list[int]:
-        """Remove a variable from all rows but its own; return the rows that were changed."""
+        """Remove a variable from all rows but one, and return the rows that were changed."""
         row = self._rows[i]
         changed = sorted(self._where[pivot] - {i})
         single = []
@@ -171,19 +165,17 @@ class _Dense:
     """The equations that elimination has filled, solved by python-flint."""
 
     def __init__(self, rows: dict[int, dict[int, Number]]) -> None:
-        columns = sorted({j for row in rows.values() for j in row})
+        columns = sorted(set().union(*rows.values()))
         self._scale = {i: lcm(*(a.denominator for a in row.values())) for i, row in rows.items()}
-        table = {
-            i: [int(row.get(j, 0) * self._scale[i]) for j in columns] for i, row in rows.items()
-        }
-        residues = [[a % PRIME for a in row] for row in table.values()]
-        names = list(table)
-        kept = {names[k] for k in independent_rows(residues)}
-        self._rows = sorted(kept)
-        chosen = _large_columns([table[i] for i in self._rows])
+        names = list(rows)
+        table = [[int(rows[i].get(j, 0) * self._scale[i]) for j in columns] for i in names]
+        kept = independent_rows(table)
+        chosen = _large_columns([table[k] for k in kept])
+        square = [[row[c] for c in chosen] for row in table]
+        self._rows = [names[k] for k in kept]
         self._pivots = [columns[c] for c in chosen]
-        self._matrix = flint().fmpz_mat([[table[i][c] for c in chosen] for i in self._rows])
-        self._dependent = {i: [table[i][c] for c in chosen] for i in names if i not in kept}
+        self._matrix = flint().fmpz_mat([square[k] for k in kept])
+        self._dependent = {names[k]: square[k] for k in set(range(len(names))).difference(kept)}
 
     def solve(self, right: Sequence[Number]) -> dict[int, Number]:
         """Return the pivots that solve the equations with these right sides."""
@@ -207,15 +199,22 @@ def _large_columns(rows: list[list[int]]) -> list[int]:
     ]
     order = linalg.qr(np.array(scaled), mode="r", pivoting=True)[1]
     large = sorted(order[: len(rows)].tolist())
-    residues = [[a % PRIME for a in row] for row in rows]
-    if len(independent_rows([[row[c] for c in large] for row in residues])) == len(rows):
+    if len(independent_rows([[row[c] for c in large] for row in rows])) == len(rows):
         return large
     # The rows are dependent up to rounding, and doubles cannot choose among the columns.
-    return independent_rows([list(column) for column in zip(*residues, strict=True)])
+    return independent_rows([list(column) for column in zip(*rows, strict=True)])
+
+
+def _least_pivot(row: dict[int, Number]) -> float:
+    """Return the least size of a pivot: 2^-10 of the largest entry, to keep corrections small.
+
+    Duff, Erisman and Reid (2017), Sec. 7.2, use 0.1 to 0.001 for doubles.
+    """
+    return 2.0**-10 * max(abs(float(a)) for a in row.values())
 
 
 def _quotient(a: Number, b: Number) -> Number:
-    """Return a / b, an integer if it is one."""
+    """Return a / b, as an integer if it is one."""
     if b in (1, -1):
         return a * b
     ratio = Fraction(a) / b
@@ -223,7 +222,5 @@ def _quotient(a: Number, b: Number) -> Number:
 
 
 def _is_unit(a: Number) -> bool:
-    """Return whether a power of two, positive or negative, which leaves denominators short."""
-    size = abs(a)
-    top, bottom = size.numerator, size.denominator
-    return top & (top - 1) == 0 and bottom & (bottom - 1) == 0
+    """Return whether |a| is a power of two, which keeps denominators short."""
+    return all(part & (part - 1) == 0 for part in (abs(a.numerator), a.denominator))

@@ -1,6 +1,6 @@
 """A polyhedral f at exact points: the auxiliaries of f(d) and the multipliers of F(u).
 
-Both can be had to the last digit, by an exact linear program, or nearly as good and much sooner.
+An exact linear program finds the best ones. Others that are nearly as good are found much faster.
 """
 
 from __future__ import annotations
@@ -34,31 +34,32 @@ from relaxboost.certificates.exact.start import first_basis
 from relaxboost.game.game import Game
 from relaxboost.relaxations.linear import Bound, ExactForm
 
-_PIVOTS = 100_000
-_SECONDS = 600.0
-
 T = TypeVar("T")
 
 
 class Unproved(InputError):
-    """There is no exact certificate of this f, or none in time, whatever the points are."""
+    """No points have an exact certificate for this f, or none was found in time."""
 
 
 class ExactEvaluation:
-    """How a polyhedral f is evaluated at exact points, and the time that is left for it.
+    """The evaluation of a polyhedral f at exact points, with a time limit for all of them.
 
     Parameters
     ----------
     name : str
-        What messages call f.
+        The name of f in messages.
     exact : bool
-        Whether f(d) and F(u) are needed to the last digit. Otherwise bounds are enough that are as
-        near as doubles allow, and an exact linear program is solved only if these are not found.
+        Whether f(d) and F(u) are needed to the last digit. Otherwise bounds that are as near as
+        doubles allow are enough, and an exact linear program is solved only if none are found.
+    time_limit : float
+        Seconds for all evaluations together.
     """
 
-    def __init__(self, name: str, exact: bool) -> None:
-        self._name, self._exact = name, exact
-        self._limits = PivotLimits(_PIVOTS, _SECONDS)
+    def __init__(self, name: str, exact: bool, time_limit: float = 600.0) -> None:
+        self._name = name
+        self._exact = exact
+        self._time_limit = time_limit
+        self._limits = PivotLimits(100_000, time_limit)
 
     def point(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
         """Return (d, z) where f is finite, near this d in doubles.
@@ -66,7 +67,7 @@ class ExactEvaluation:
         Parameters
         ----------
         price : float
-            What a unit of movement of d costs, in units of f.
+            The price of a unit of movement of d, in units of f.
 
         Raises
         ------
@@ -86,7 +87,7 @@ class ExactEvaluation:
             ) from None
 
     def _closest(self, form: ExactForm, d: Sequence[float], price: float) -> Point:
-        """Return what `point` does, from an exact program."""
+        """Return the result of `point` from an exact program."""
 
         def solve(form: ExactForm, at: Sequence[Fraction], limits: PivotLimits) -> Point:
             return closest_point(form, at, Fraction(price), limits)
@@ -140,9 +141,10 @@ class ExactEvaluation:
             return solve(form, at, self._limits)
         except Exhausted:
             raise Unproved(
-                f"the linear program of {self._name} was not solved exactly in {_SECONDS:g} s. "
-                "Proofs are fast if its inequalities leave room between them: write those that "
-                'always hold with equality as equations (==), or take level="numerical"'
+                f"the linear program of {self._name} was not solved exactly in "
+                f"{self._time_limit:g} s. Proofs are fast if its inequalities leave room between "
+                "them: write those that always hold with equality as equations (==), or take "
+                'level="numerical"'
             ) from None
 
 
@@ -158,7 +160,8 @@ def auxiliaries(form: ExactForm, d: Sequence[Fraction], limits: PivotLimits) -> 
     MissingDependencyError
         Without python-flint, the extra ``exact``, unless there is no z.
     """
-    m, size = len(d), len(form.cost)
+    m = len(d)
+    size = len(form.cost)
     if size == m:
         return []
     here: list[Bound] = list(d)
@@ -180,9 +183,11 @@ def closest_point(
     Exhausted
         If the limits come first.
     """
-    m, size = len(d), len(form.cost)
-    one, zero = Fraction(1), Fraction(0)
-    # d = d0 + p - q, with p and q after the variables of f.
+    m = len(d)
+    size = len(form.cost)
+    one = Fraction(1)
+    zero = Fraction(0)
+    # d = d0 + p − q, and p and q follow the variables of f.
     moved = [{i: one, size + i: -one, size + m + i: one} for i in range(m)]
     above: list[Bound] = [None] * (2 * m)
     spread = ExactForm(
@@ -225,8 +230,8 @@ def multipliers(
 def _optimum(
     form: ExactForm, m: int, limits: PivotLimits
 ) -> tuple[ExactProgram, BasicPoint, Multipliers]:
-    flint()  # a missing library is said before work starts
-    # Against the one hypothesis that is always 0, the game is f alone.
+    flint()  # a missing library is an error before work starts
+    # The game against the one hypothesis 0 is f alone.
     program = ExactProgram(Game(np.zeros((m, 1))), form)
     status = list(first_basis(program, 0.5 * limits.seconds).status)
     return program, *ExactSimplex(program, status, limits, lambda *_: None).optimise()

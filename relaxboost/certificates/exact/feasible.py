@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any, NamedTuple
@@ -13,39 +13,18 @@ from scipy import sparse
 
 from relaxboost._core.arrays import Vector
 from relaxboost.certificates.exact.equations import Equations
-from relaxboost.relaxations.linear import Bound, Row
-
-_BITS = 60
-"""Bits of a rounded entry below the size of its variable, a few more than a double has."""
-_ROOM = 2.0**-20
-"""Part of its size by which a variable is away from its bounds, so that it can take corrections."""
-_LEAST = 2.0**-40
-"""Part of its size by which each constraint is tightened first: more than doubles get wrong."""
-_DEEPER = (2.0**-10, 2.0**-16, 2.0**-22, 2.0**-28)
-"""Parts by which constraints are tightened for a point inside; narrow sets need small ones."""
-_MOVES = 12
-"""How often the step towards the point inside is taken four times as long."""
+from relaxboost.relaxations.linear import Bound, ExactForm, Row
 
 Guess = Callable[[float], "Vector | None"]
-"""From the part by which constraints are tightened to a point in doubles, None if there is none."""
-
-
-class Constraints(NamedTuple):
-    """``lower <= x <= upper`` and ``row_lower <= rows @ x <= row_upper``; None is no bound."""
-
-    lower: list[Bound]
-    upper: list[Bound]
-    rows: list[Row]
-    row_lower: list[Bound]
-    row_upper: list[Bound]
+"""A function from the share by which constraints are tightened to a point in doubles, or None."""
 
 
 class NoPoint(ArithmeticError):
-    """No exactly feasible point was found near those in doubles."""
+    """No exactly feasible point was found near a point in doubles."""
 
 
-def feasible_point(constraints: Constraints, sizes: Vector, guess: Guess) -> list[Fraction]:
-    """Return an exactly feasible point that is nearly as good as the guess.
+def feasible_point(form: ExactForm, sizes: Vector, guess: Guess) -> list[Fraction]:
+    """Return a point that is exactly feasible for a program, and nearly as good as the guess.
 
     The equations hold exactly after a small correction. If that violates an inequality, the point
     moves towards one that is farther inside ("project and shift").
@@ -61,19 +40,22 @@ def feasible_point(constraints: Constraints, sizes: Vector, guess: Guess) -> lis
     ----------
     Steffy and Wolter (2013), Valid linear programming bounds for exact mixed-integer programming.
     """
-    near = guess(_LEAST)
+    # Constraints are tightened by a share of their sizes, which exceeds the errors of doubles.
+    least = 2.0**-40
+    near = guess(least)
     if near is None:
         raise NoPoint
-    projection = _Projection(constraints, sizes, near)
+    projection = _Projection(form, sizes, near)
     found = projection.feasible(near)
     if found is not None:
         return found
-    for part in _DEEPER:
-        inside = guess(part)
+    # Narrow sets have points inside only if constraints are tightened by little.
+    for share in (2.0**-10, 2.0**-16, 2.0**-22, 2.0**-28):
+        inside = guess(share)
         if inside is None or projection.feasible(inside) is None:
             continue
-        step = 4.0 * _LEAST / part
-        for _ in range(_MOVES):
+        step = 4.0 * least / share
+        for _ in range(12):
             found = projection.feasible(near + min(step, 1.0) * (inside - near))
             if found is not None:
                 return found
@@ -84,40 +66,34 @@ def feasible_point(constraints: Constraints, sizes: Vector, guess: Guess) -> lis
 class _Projection:
     """The equations among constraints, factorised, and the test of the inequalities."""
 
-    def __init__(self, constraints: Constraints, sizes: Vector, near: Vector) -> None:
-        lower, upper = constraints.lower, constraints.upper
-        self._fixed = {j: a for j, (a, b) in enumerate(zip(lower, upper, strict=True))
-                       if a is not None and a == b}  # fmt: skip
+    def __init__(self, form: ExactForm, sizes: Vector, near: Vector) -> None:
+        bounds = list(enumerate(zip(form.lower, form.upper, strict=True)))
+        self._fixed = {j: low for j, (low, high) in bounds if low is not None and low == high}
         self._box = [
-            (j, a, b)
-            for j, (a, b) in enumerate(zip(lower, upper, strict=True))
-            if j not in self._fixed and (a is not None or b is not None)
+            (j, low, high)
+            for j, (low, high) in bounds
+            if j not in self._fixed and (low, high) != (None, None)
         ]
-        self._rows = [
-            _IntegerRow.of(*given)
-            for given in zip(
-                constraints.rows, constraints.row_lower, constraints.row_upper, strict=True
-            )
-        ]
-        self._equal = [
-            (row, row.low) for row in self._rows if row.low is not None and row.low == row.high
-        ]
-        self._grid = _BITS - np.frexp(sizes)[1]
-        room = _ROOM * sizes
-        free = np.ones(len(near), dtype=bool)
-        for j, a, b in self._box:
-            above = a is None or near[j] - float(a) > room[j]
-            free[j] = above and (b is None or float(b) - near[j] > room[j])
+        sides = zip(form.rows, form.row_lower, form.row_upper, strict=True)
+        self._rows = [_IntegerRow.of(*given) for given in sides]
+        self._equal = [(row, row.low) for row in self._rows if row.low is not None and row.is_equal]
+        # Entries are rounded to 60 bits below the sizes, a few more than a double has.
+        self._grid = 60 - np.frexp(sizes)[1]
         self._equations = Equations(
-            [
-                {j: a for j, a in row.entries.items() if j not in self._fixed}
-                for row, _ in self._equal
-            ],
-            free.tolist(),
+            [row.without(self._fixed) for row, _ in self._equal], self._free(sizes, near)
         )
 
+    def _free(self, sizes: Vector, near: Vector) -> list[bool]:
+        """Return for each variable whether it is far enough from its bounds for corrections."""
+        room = 2.0**-20 * sizes
+        free = [True] * len(near)
+        for j, low, high in self._box:
+            is_above = low is None or near[j] - float(low) > room[j]
+            free[j] = bool(is_above and (high is None or float(high) - near[j] > room[j]))
+        return free
+
     def feasible(self, x: Vector) -> list[Fraction] | None:
-        """Return the point moved into the equations; None if an inequality does not hold."""
+        """Return the point after a correction, or None if it then violates an inequality."""
         numbers, below = self._rounded(x)
         missing = [side * below - row.at(numbers) for row, side in self._equal]
         correction = self._equations.correction(missing)
@@ -126,17 +102,23 @@ class _Projection:
         below *= more
         for j, a in correction.items():
             numbers[j] += int(a * more)
-        for j, a, b in self._box:
-            if a is not None and numbers[j] * a.denominator < a.numerator * below:
-                return None
-            if b is not None and numbers[j] * b.denominator > b.numerator * below:
-                return None
+        if not self._is_inside(numbers, below):
+            return None
         if not all(row.holds(numbers, below) for row in self._rows):
             return None
         return [Fraction(a, below) for a in numbers]
 
+    def _is_inside(self, numbers: list[int], below: int) -> bool:
+        """Return whether the vector numbers / below satisfies the bounds of all variables."""
+        for j, low, high in self._box:
+            if low is not None and numbers[j] * low.denominator < low.numerator * below:
+                return False
+            if high is not None and numbers[j] * high.denominator > high.numerator * below:
+                return False
+        return True
+
     def _rounded(self, x: Vector) -> tuple[list[int], int]:
-        """Return integers and one denominator, of x rounded to the grid of each variable."""
+        """Return x rounded to the grid of each variable, as integers over one denominator."""
         finest = int(self._grid.max(initial=0))
         below = lcm(1 << finest, *(a.denominator for a in self._fixed.values()))
         grain = below >> finest
@@ -152,7 +134,7 @@ class _Projection:
 
 
 class _IntegerRow(NamedTuple):
-    """A row and its bounds, times what makes them integers."""
+    """A row and its bounds, times a factor that makes them integers."""
 
     entries: dict[int, int]
     low: int | None
@@ -164,6 +146,15 @@ class _IntegerRow(NamedTuple):
         factor = lcm(*(a.denominator for a in (*row.values(), low, high) if a is not None))
         sides = [None if a is None else int(a * factor) for a in (low, high)]
         return cls({j: int(a * factor) for j, a in row.items() if a}, *sides)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the row is an equation."""
+        return self.low == self.high
+
+    def without(self, fixed: Container[int]) -> dict[int, int]:
+        """Return the entries of variables that are not fixed."""
+        return {j: a for j, a in self.entries.items() if j not in fixed}
 
     def at(self, numbers: Sequence[int]) -> int:
         """Return the product of the row with a vector of integers."""
@@ -177,11 +168,11 @@ class _IntegerRow(NamedTuple):
 
 
 def variable_sizes(table: Any, x: Vector, sides: Vector, otherwise: Vector) -> Vector:
-    """Return a size of each variable, from the rows that it competes in.
+    """Return a size of each variable, from the rows that it is in.
 
     A row of size a = |row| |x| + |side| gives its variable j the size a / |row_j|, and the least
-    of these counts. Less than a thousandth of `otherwise` may be noise, and is replaced by that; a
-    variable in no row of positive size has the size `otherwise`.
+    of these sizes counts. A size below a thousandth of `otherwise` may be noise, and is raised to
+    that. A variable in no row of positive size has the size `otherwise`.
     """
     entries = sparse.csr_array(abs(table)).tocoo()
     known = np.where(np.abs(x) > 1e-12 * np.abs(x).max(initial=0.0), np.abs(x), 0.0)

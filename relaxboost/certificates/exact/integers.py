@@ -1,4 +1,4 @@
-"""Columns of a margin matrix as integers: a double is an integer over a power of two."""
+"""Margin matrices in integers: a double is an integer over a power of two."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 from relaxboost._core.errors import missing
 from relaxboost.matrices import MarginMatrix
 
+Integer = Any
+"""A Python integer or one of python-flint; they mix in arithmetic."""
+
 
 class Columns(NamedTuple):
     """Columns times powers of two, so that their entries are integers."""
 
     entries: list[list[int]]
-    """One list for each column, over the rows asked for."""
+    """One list for each column, over all rows."""
     shifts: list[int]
-    """Column j is its list over 2^shifts[j]."""
+    """Column j is its list divided by 2^shifts[j]."""
 
 
 def flint() -> Any:
@@ -38,7 +41,26 @@ def integer_columns(matrix: MarginMatrix, columns: Sequence[int]) -> Columns:
     found = Columns([], [])
     for column in matrix.columns(columns).T.tolist():
         ratios = [x.as_integer_ratio() for x in column]
-        below = max(q for _, q in ratios)  # powers of two
+        below = max(q for _, q in ratios)  # all denominators are powers of two
         found.entries.append([p * (below // q) for p, q in ratios])
         found.shifts.append(below.bit_length() - 1)
+    return found
+
+
+def independent_rows(table: Sequence[Sequence[int]]) -> list[int]:
+    """Return the indices of a largest set of linearly independent rows.
+
+    They are found modulo a prime. Rows that are independent modulo a prime are so in the rationals.
+    """
+    prime = (1 << 61) - 1
+    residues = [x % prime for row in table for x in row]
+    matrix = flint().nmod_mat(len(table), len(table[0]), residues, prime)
+    reduced, rank = matrix.transpose().rref()
+    found: list[int] = []
+    c = 0
+    for r in range(rank):
+        while int(reduced[r, c]) == 0:
+            c += 1
+        found.append(c)
+        c += 1
     return found

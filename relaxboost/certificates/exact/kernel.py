@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import lcm
 from typing import Any
 
-from relaxboost.certificates.exact.integers import flint
-from relaxboost.certificates.exact.program import ExactProgram, Integer
-
-_WIDEST = 4096
-"""Bits of the common denominator beyond which rows are not eliminated by hand."""
-PRIME = (1 << 61) - 1
-"""What is independent modulo this prime is so in the rationals too."""
+from relaxboost.certificates.exact.integers import Integer, flint, independent_rows
+from relaxboost.certificates.exact.program import ExactProgram
 
 
 class Singular(ArithmeticError):
-    """The basis is not one: its columns are dependent."""
+    """The columns of the basis are linearly dependent."""
 
 
 class Kernel:
     """The tight rows of a program at its basic variables, a square matrix K.
 
-    Rows of f are often nearly empty (a_i d_i <= z). Those with a variable that no other such row
-    has are eliminated first, K = [[D, F], [G, E]] with diagonal D, so that python-flint solves
-    S = E − G D⁻¹ F, which is about as large as the number of columns in use.
+    Rows of f are often nearly empty, such as a_i d_i <= z. A row with a variable that no other such
+    row has is eliminated first. With D diagonal, K = [[D, F], [G, E]], and python-flint solves the
+    Schur complement S = E − G D⁻¹ F, whose size is about the number of columns of A in use.
 
     Parameters
     ----------
@@ -32,42 +28,42 @@ class Kernel:
     tight : list of int
         Rows.
     basic : list of int
-        As many variables.
+        As many variables as there are rows.
     """
 
     def __init__(self, program: ExactProgram, tight: list[int], basic: list[int]) -> None:
-        self._tight, self._basic = tight, basic
-        pairs = _diagonal(program, tight, basic)
-        self._ps, self._pj = [t for t, _ in pairs], [j for _, j in pairs]
-        taken, gone = set(self._ps), set(self._pj)
-        self._rs = [t for t in tight if t not in taken]
-        self._rj = [j for j in basic if j not in gone]
-        pivots = [program.rows[t][j] for t, j in pairs]
-        self._unit = lcm(*pivots, 1)
-        self._lift = [self._unit // a for a in pivots]
-        where = {j: c for c, j in enumerate(self._rj)}
-        self._F = [
-            [(where[j], a) for j, a in program.rows[t].items() if j in where] for t in self._ps
-        ]
-        table = [program.coefficients(t, self._rj) for t in self._rs]
-        self._G: Any = None
-        if pairs:
-            beside = [program.coefficients(t, self._pj) for t in self._rs]
-            for row, side in zip(table, beside, strict=True):
-                for c in range(len(row)):
-                    row[c] *= self._unit
-                for g, lift, part in zip(side, self._lift, self._F, strict=True):
-                    if g:
-                        for c, a in part:
-                            row[c] -= g * lift * a
-            if self._rs:
-                self._G = flint().fmpz_mat(beside)
-        self._S = flint().fmpz_mat(table) if table else None
+        self._tight = tight
+        self._basic = basic
+        self._pivots = _diagonal(program, tight, basic)
+        """The variables of D by its rows."""
+        eliminated = set(self._pivots.values())
+        self._rows = [t for t in tight if t not in self._pivots]
+        self._variables = [j for j in basic if j not in eliminated]
+        diagonal = [program.rows[t][j] for t, j in self._pivots.items()]
+        self._unit = lcm(*diagonal, 1)
+        self._lift = [self._unit // a for a in diagonal]
+        """The diagonal of D⁻¹, times the unit."""
+        place = {j: c for c, j in enumerate(self._variables)}
+        self._F = [_entries(program.rows[t], place) for t in self._pivots]
+        left = [program.coefficients(t, list(self._pivots.values())) for t in self._rows]
+        right = [program.coefficients(t, self._variables) for t in self._rows]
+        self._G = _matrix(left)
+        schur = [self._eliminated(*sides) for sides in zip(left, right, strict=True)]
+        self._S = _matrix(schur)
+
+    def _eliminated(self, left: list[int], right: list[int]) -> list[int]:
+        """Return a row of S times the unit, from its parts in G and in E."""
+        row = [a * self._unit for a in right]
+        for g, lift, entries in zip(left, self._lift, self._F, strict=True):
+            if g:
+                for c, a in entries:
+                    row[c] -= g * lift * a
+        return row
 
     @property
     def size(self) -> int:
-        """Number of equations that are left to solve."""
-        return len(self._rs)
+        """The number of equations that python-flint solves."""
+        return len(self._rows)
 
     def solve(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
         """Return (numbers, q) with K x = right at x = numbers / q, q > 0, in the order of `basic`.
@@ -77,108 +73,83 @@ class Kernel:
         Singular
             If K is singular.
         """
-        of = dict(zip(self._tight, right, strict=True))
-        top, bottom = [of[t] for t in self._ps], [of[t] for t in self._rs]
+        sides = dict(zip(self._tight, right, strict=True))
+        top = [sides[t] for t in self._pivots]
+        bottom = [sides[t] for t in self._rows]
         if self._G is not None:
             part = self._G * _column([b * k for b, k in zip(top, self._lift, strict=True)])
             bottom = [self._unit * b - g for b, g in zip(bottom, part.entries(), strict=True)]
-        inner, q = self._inner(self._S, bottom)
-        outer = [
-            (b * q - sum((a * inner[c] for c, a in row), 0)) * k
-            for b, k, row in zip(top, self._lift, self._F, strict=True)
-        ]
-        return self._ordered(self._pj, outer, self._rj, inner, self._basic), q * self._unit
+        inner, q = _solved(self._S, bottom)
+        found = {j: x * self._unit for j, x in zip(self._variables, inner, strict=True)}
+        pivots = self._pivots.values()
+        for j, b, k, row in zip(pivots, top, self._lift, self._F, strict=True):
+            found[j] = (b * q - sum((a * inner[c] for c, a in row), 0)) * k
+        return [found[j] for j in self._basic], q * self._unit
 
     def solve_transposed(self, right: Sequence[Integer]) -> tuple[list[Integer], Integer]:
         """Return (numbers, q) with Kᵀ y = right at y = numbers / q, in the order of `tight`."""
-        of = dict(zip(self._basic, right, strict=True))
-        left, rest = [of[j] for j in self._pj], [of[j] * self._unit for j in self._rj]
-        for c, k, row in zip(left, self._lift, self._F, strict=True):
-            for slot, a in row:
-                rest[slot] -= a * k * c
-        inner, q = self._inner(None if self._S is None else self._S.transpose(), rest)
-        outer = [c * q * k for c, k in zip(left, self._lift, strict=True)]
+        sides = dict(zip(self._basic, right, strict=True))
+        left = [sides[j] for j in self._pivots.values()]
+        rest = [sides[j] * self._unit for j in self._variables]
+        for b, k, row in zip(left, self._lift, self._F, strict=True):
+            for c, a in row:
+                rest[c] -= a * k * b
+        inner, q = _solved(None if self._S is None else self._S.transpose(), rest)
+        outer = [b * q * k for b, k in zip(left, self._lift, strict=True)]
         if self._G is not None:
             part = (self._G.transpose() * _column(inner)).entries()
             outer = [x - g * k for x, g, k in zip(outer, part, self._lift, strict=True)]
-        return self._ordered(self._ps, outer, self._rs, inner, self._tight), q * self._unit
+        found = {t: x * self._unit for t, x in zip(self._rows, inner, strict=True)}
+        found |= zip(self._pivots, outer, strict=True)
+        return [found[t] for t in self._tight], q * self._unit
 
-    def _ordered(
-        self,
-        first: list[int],
-        outer: list[Integer],
-        second: list[int],
-        inner: list[Integer],
-        order: list[int],
-    ) -> list[Integer]:
-        """Return both parts over q times the unit, in one order."""
-        found = dict(zip(first, outer, strict=True))
-        found.update((j, x * self._unit) for j, x in zip(second, inner, strict=True))
-        return [found[j] for j in order]
 
-    @staticmethod
-    def _inner(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
-        if matrix is None:
-            return [], flint().fmpz(1)
-        try:
-            numbers, q = matrix.solve(_column(right)).numer_denom()
-        except ZeroDivisionError:
-            raise Singular from None
-        return numbers.entries(), q
+def _solved(matrix: Any, right: list[Integer]) -> tuple[list[Integer], Integer]:
+    """Return the numbers and the denominator of the solution; an empty system has no numbers."""
+    if matrix is None:
+        return [], flint().fmpz(1)
+    try:
+        numbers, q = matrix.solve(_column(right)).numer_denom()
+    except ZeroDivisionError:
+        raise Singular from None
+    return numbers.entries(), q
 
 
 def independent(
     program: ExactProgram, tight: list[int], basic: list[int]
 ) -> tuple[set[int], set[int]]:
-    """Return as many of the rows and variables as make a matrix that is not singular.
-
-    They are found modulo a prime, where what is independent is so in the rationals too.
-    """
+    """Return a largest set of rows and of variables whose matrix is not singular."""
     if not tight or not basic:
         return set(), set()
-    table = [[x % PRIME for x in program.coefficients(t, basic)] for t in tight]
+    table = [program.coefficients(t, basic) for t in tight]
     rows = {tight[i] for i in independent_rows(table)}
-    return rows, {basic[c] for c in _pivots(_residues(table))}
+    columns = [list(column) for column in zip(*table, strict=True)]
+    return rows, {basic[c] for c in independent_rows(columns)}
 
 
-def independent_rows(table: list[list[int]]) -> list[int]:
-    """Return as many rows of residues as are independent."""
-    return _pivots(_residues(table).transpose())
-
-
-def _residues(table: list[list[int]]) -> Any:
-    return flint().nmod_mat(len(table), len(table[0]), [x for row in table for x in row], PRIME)
-
-
-def _pivots(matrix: Any) -> list[int]:
-    """Return the columns that the reduced echelon form starts its rows with."""
-    reduced, rank = matrix.rref()
-    out, c = [], 0
-    for r in range(rank):
-        while int(reduced[r, c]) == 0:
-            c += 1
-        out.append(c)
-        c += 1
-    return out
-
-
-def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> list[tuple[int, int]]:
-    """Return rows of f, each with a basic variable that no other of them has."""
+def _diagonal(program: ExactProgram, tight: list[int], basic: list[int]) -> dict[int, int]:
+    """Return rows of f, each with a basic variable that no other row of f in the basis has."""
     rows = [t for t in tight if 0 < t < program.fixed]
-    if len(rows) < 2:
-        return []
-    inside, count = set(basic), dict.fromkeys(basic, 0)
+    inside = set(basic)
+    count = Counter(j for t in rows for j in program.rows[t] if j in inside)
+    pairs = {}
     for t in rows:
-        for j in program.rows[t]:
-            if j in inside:
-                count[j] += 1
-    pairs = []
-    for t in rows:
-        own = next((j for j in program.rows[t] if count.get(j) == 1), None)
+        own = next((j for j in program.rows[t] if count[j] == 1), None)
         if own is not None:
-            pairs.append((t, own))
-    unit = lcm(*(program.rows[t][j] for t, j in pairs), 1)
-    return pairs if unit.bit_length() <= _WIDEST else []
+            pairs[t] = own
+    unit = lcm(*(program.rows[t][j] for t, j in pairs.items()), 1)
+    # Beyond this length of the common denominator, elimination costs more than it saves.
+    return pairs if unit.bit_length() <= 4096 else {}
+
+
+def _entries(row: dict[int, int], place: dict[int, int]) -> list[tuple[int, int]]:
+    """Return the entries of a row at some variables, by the places of these variables."""
+    return [(place[j], a) for j, a in row.items() if j in place]
+
+
+def _matrix(table: list[list[int]]) -> Any:
+    """Return a matrix of python-flint, or None if it is empty."""
+    return flint().fmpz_mat(table) if table and table[0] else None
 
 
 def _column(entries: Sequence[Integer]) -> Any:

@@ -1,6 +1,6 @@
 """Bounds of a polyhedral f that are proved without an exact linear program.
 
-HiGHS solves the program in doubles, a little tightened, and its answer is made exactly feasible.
+HiGHS solves a slightly tightened program in doubles, and its answer is made exactly feasible.
 """
 
 from __future__ import annotations
@@ -8,33 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from relaxboost._core.arrays import Vector
 from relaxboost._core.highs import WarmProgram
-from relaxboost.certificates.exact.feasible import (
-    Constraints,
-    feasible_point,
-    variable_sizes,
-)
-from relaxboost.relaxations.linear import Bound, ExactForm, Row
+from relaxboost.certificates.exact.feasible import feasible_point, variable_sizes
+from relaxboost.certificates.exact.program import on_simplex
+from relaxboost.relaxations.linear import Bound, ExactForm, LinearForm, Row
 
 Point = tuple[list[Fraction], list[Fraction]]
 """d and z."""
-
-_TOLERANCE = 1e-10
-"""The least that HiGHS takes."""
-_COST = 10
-"""log2 of the largest cost in the program of multipliers."""
-_POINT = 7
-"""log2 of an average entry of d in the program of a point."""
-_LARGEST = 24
-"""log2 of the largest side there, which doubles resolve to less than the tolerance."""
-_GRID = 1 << 96
-"""Thresholds are rounded down to multiples of one over this."""
+HIGHS_TOLERANCE = 1e-10
+"""The smallest tolerance that HiGHS accepts. It is absolute, so programs are scaled for it."""
 
 
 def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Point:
@@ -46,7 +33,7 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
     d : array of shape (m,)
         A point of the simplex where f is finite, up to rounding.
     price : float
-        What a unit of movement of d may cost, in units of f: the Lipschitz constant of g(Aᵀd).
+        The price of a unit of movement of d, in units of f: the Lipschitz constant of g(Aᵀd).
     seconds : float
         Time limit of HiGHS.
 
@@ -55,19 +42,10 @@ def near_point(form: ExactForm, d: Vector, price: float, seconds: float) -> Poin
     NoPoint, Contradiction
         As for `feasible_point`.
     """
-    m = len(d)
-    program = _Near(form, d, price, seconds)
-    zero = Fraction(0)
-    lower: list[Bound] = [zero if a is None else max(a, zero) for a in form.lower[:m]]
-    constraints = Constraints(
-        lower + form.lower[m:],
-        form.upper,
-        [*form.rows, dict.fromkeys(range(m), Fraction(1))],
-        [*form.row_lower, Fraction(1)],
-        [*form.row_upper, Fraction(1)],
-    )
-    point = feasible_point(constraints, program.sizes, program.guess)
-    return point[:m], point[m:]
+    whole = on_simplex(form, d.size)
+    program = _Near(whole, d, price, seconds)
+    point = feasible_point(whole, program.sizes, program.guess)
+    return point[: d.size], point[d.size :]
 
 
 def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> list[Fraction]:
@@ -79,20 +57,21 @@ def near_auxiliaries(form: ExactForm, d: Sequence[Fraction], seconds: float) -> 
         As for `feasible_point`.
     """
     m = len(d)
-    fixed: list[Row] = [{j: a for j, a in row.items() if j < m} for row in form.rows]
-    known = [sum((a * d[j] for j, a in row.items()), Fraction(0)) for row in fixed]
-    low = [None if a is None else a - b for a, b in zip(form.row_lower, known, strict=True)]
-    high = [None if a is None else a - b for a, b in zip(form.row_upper, known, strict=True)]
+    of_d = [sum((a * d[j] for j, a in row.items() if j < m), Fraction(0)) for row in form.rows]
     rest = ExactForm(
         form.cost[m:],
         form.lower[m:],
         form.upper[m:],
         [{j - m: a for j, a in row.items() if j >= m} for row in form.rows],
-        low,
-        high,
+        _less(form.row_lower, of_d),
+        _less(form.row_upper, of_d),
     )
     program = _Near(rest, np.empty(0), 0.0, seconds)
-    return feasible_point(Constraints(*rest[1:6]), program.sizes, program.guess)
+    return feasible_point(rest, program.sizes, program.guess)
+
+
+def _less(bounds: Sequence[Bound], amounts: Sequence[Fraction]) -> list[Bound]:
+    return [None if b is None else b - a for b, a in zip(bounds, amounts, strict=True)]
 
 
 def near_multipliers(
@@ -107,7 +86,7 @@ def near_multipliers(
     """
     m = len(u)
     program = _Dual(form, np.array([float(x) for x in u]), seconds)
-    y = feasible_point(program.constraints(), program.sizes, program.guess)
+    y = feasible_point(_multiplier_form(form, m), program.sizes, program.guess)
     prices = [a + b for a, b in zip(form.cost, u, strict=False)]
     for row, multiplier in zip(form.rows, y, strict=True):
         if multiplier:
@@ -118,86 +97,114 @@ def near_multipliers(
 
 
 def _threshold(prices: list[Fraction], form: ExactForm) -> Fraction:
-    """Return the γ at which the bound is largest: that of the example that fills d up to one.
+    """Return the γ with the largest bound: the price of the example that fills d up to one.
 
-    The bound charges (price_i − γ) d_i at the lower bound of d_i where that is positive, and at the
-    upper bound otherwise, so that the examples of the least prices are at their upper bounds.
+    The bound charges (price_i − γ) d_i at the lower bound of d_i if that is positive, and at the
+    upper bound otherwise. Therefore the examples of the least prices are at their upper bounds.
     """
-    zero, one = Fraction(0), Fraction(1)
+    one = Fraction(1)
     m = len(prices)
-    low = [zero if a is None else max(a, zero) for a in form.lower[:m]]
+    low = [max(a or Fraction(0), Fraction(0)) for a in form.lower[:m]]
     high = [one if b is None else min(b, one) for b in form.upper[:m]]
-    filled = sum(low, zero)
-    threshold = zero
+    filled = sum(low, Fraction(0))
+    threshold = Fraction(0)
     for i in sorted(range(m), key=prices.__getitem__):
         threshold = prices[i]
         filled += high[i] - low[i]
         if filled >= 1:
             break
-    return Fraction(math.floor(threshold * _GRID), _GRID)
+    grid = 1 << 96  # thresholds are rounded down to a fraction that is short
+    return Fraction(math.floor(threshold * grid), grid)
+
+
+def _multiplier_form(form: ExactForm, m: int) -> ExactForm:
+    """Return the conditions on multipliers under which all prices are charged at finite bounds."""
+    columns: list[Row] = [{} for _ in form.cost]
+    for r, row in enumerate(form.rows):
+        for j, a in row.items():
+            columns[j][r] = a
+    one_sided = [j for j in range(m, len(form.cost)) if None in (form.lower[j], form.upper[j])]
+    return ExactForm(
+        [],
+        _zero_if_missing(form.row_upper),
+        _zero_if_missing(form.row_lower),
+        [columns[j] for j in one_sided],
+        [form.cost[j] if form.lower[j] is None else None for j in one_sided],
+        [form.cost[j] if form.upper[j] is None else None for j in one_sided],
+    )
+
+
+def _zero_if_missing(bounds: Sequence[Bound]) -> list[Bound]:
+    """Return bounds 0 of the multipliers of rows without a bound on one side."""
+    return [Fraction(0) if b is None else None for b in bounds]
 
 
 class _Near:
     """The program whose solution is (d, z) near a d, in doubles.
 
-    d = d0 + p − q with p and q at the same price: the solution moves d only if that is needed, or
+    d = d0 + p − q with p and q at the same price. The solution moves d only if that is needed, or
     lowers f by more than the movement costs.
     """
 
     def __init__(self, form: ExactForm, d: Vector, price: float, seconds: float) -> None:
         m = d.size
-        self._d, self._seconds = d, seconds
-        lower, upper = _doubles(form.lower, -math.inf), _doubles(form.upper, math.inf)
-        lower[:m] = np.maximum(lower[:m], 0.0)
-        table = _table(form.rows, len(form.cost))
-        low, high = _doubles(form.row_lower, -math.inf), _doubles(form.row_upper, math.inf)
-        if m:
-            ones = sparse.csr_array(np.where(np.arange(lower.size) < m, 1.0, 0.0)[None, :])
-            table = sparse.csr_array(sparse.vstack([table, ones]))
-            low, high = np.append(low, 1.0), np.append(high, 1.0)
-        self._table, self._m = table, m
-        self._box, self._sides = (lower, upper), (low, high)
-        cost = _doubles(form.cost, math.inf)
-        of_d = table[:, :m]
-        columns = sparse.csr_array(sparse.hstack([of_d, -of_d, table[:, m:]]))
+        self._d = d
+        self._seconds = seconds
+        self._form = doubled = _doubles(form)
+        of_d = doubled.rows[:, :m]
         self._moved = of_d @ d
-        # HiGHS's tolerance is absolute, and shall be small beside the entries of d.
-        sides = np.concatenate([low, high, lower, upper, [1.0]])
-        largest = float(np.abs(sides[np.isfinite(sides)]).max())
-        wish = _POINT + math.frexp(m)[1]
-        self._scale = 2.0 ** min(wish, _LARGEST - math.frexp(largest)[1])
+        self._scale = self._power_of_two()
+        cost = doubled.cost
         self._program = WarmProgram(
             np.concatenate([cost[:m] + price, price - cost[:m], cost[m:]]),
-            self._shifted(np.zeros(lower.size)),
-            columns,
-            (self._scale * (low - self._moved), self._scale * (high - self._moved)),
-            tolerance=_TOLERANCE,
+            self._box(np.zeros(cost.size)),
+            sparse.csr_array(sparse.hstack([of_d, -of_d, doubled.rows[:, m:]])),
+            self._sides(np.zeros(self._moved.size)),
+            tolerance=HIGHS_TOLERANCE,
         )
+        self.sizes = np.ones(cost.size)
         x = self._solve()
-        self.sizes = np.ones(lower.size)
         if x is not None:
-            known = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
-            otherwise = np.full(lower.size, 1.0 / max(m, 1))
-            self.sizes = variable_sizes(table, x, known, otherwise)
+            low = doubled.row_lower
+            known = np.where(np.isfinite(low), low, doubled.row_upper)
+            known = np.where(np.isfinite(known), known, 0.0)
+            otherwise = np.full(cost.size, 1.0 / max(m, 1))
+            self.sizes = variable_sizes(doubled.rows, x, known, otherwise)
 
-    def _shifted(self, margin: Vector) -> tuple[Vector, Vector]:
+    def _power_of_two(self) -> float:
+        """Return the scale at which an average d is 2^7 and the largest side at most 2^24.
+
+        The tolerance of HiGHS is then small compared with the entries of d, and above what doubles
+        resolve of the sides.
+        """
+        form = self._form
+        sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])
+        largest = float(np.abs(sides[np.isfinite(sides)]).max())
+        wish = 7 + math.frexp(self._d.size)[1]
+        return float(2.0 ** min(wish, 24 - math.frexp(largest)[1]))
+
+    def _box(self, margin: Vector) -> tuple[Vector, Vector]:
         """Return bounds of (p, q, z), scaled, that leave d and z a margin."""
-        lower, upper = _narrowed(*self._box, margin)
-        m, d = self._m, self._d
-        least, most = lower[:m] - d, upper[:m] - d
+        lower, upper = _narrowed(self._form.lower, self._form.upper, margin)
+        m = self._d.size
+        least = lower[:m] - self._d
+        most = upper[:m] - self._d
         low = np.concatenate([np.maximum(least, 0.0), np.maximum(-most, 0.0), lower[m:]])
         high = np.concatenate([np.maximum(most, 0.0), np.maximum(-least, 0.0), upper[m:]])
         return self._scale * low, self._scale * high
 
-    def guess(self, part: float) -> Vector | None:
-        """Return (d, z) that leaves every inequality this part of its size, None if none does."""
-        table = abs(self._table)
-        low, high = _narrowed(*self._sides, part * (table @ self.sizes))
-        low, high = self._scale * (low - self._moved), self._scale * (high - self._moved)
+    def _sides(self, margin: Vector) -> tuple[Vector, Vector]:
+        """Return sides of the rows, scaled, that leave the rows a margin."""
+        low, high = _narrowed(self._form.row_lower, self._form.row_upper, margin)
+        return self._scale * (low - self._moved), self._scale * (high - self._moved)
+
+    def guess(self, share: float) -> Vector | None:
+        """Return (d, z) that leaves each inequality this share of its size, or None."""
         highs = self._program.highs
-        for i, (a, b) in enumerate(zip(low, high, strict=True)):
+        sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
+        for i, (a, b) in enumerate(zip(*sides, strict=True)):
             highs.changeRowBounds(i, a, b)
-        for j, (a, b) in enumerate(zip(*self._shifted(part * self.sizes), strict=True)):
+        for j, (a, b) in enumerate(zip(*self._box(share * self.sizes), strict=True)):
             highs.changeColBounds(j, a, b)
         return self._solve()
 
@@ -205,73 +212,51 @@ class _Near:
         if self._program.run(self._seconds) != "Optimal":
             return None
         found = np.array(self._program.highs.getSolution().col_value) / self._scale
-        m = self._m
+        m = self._d.size
         return np.concatenate([self._d + found[:m] - found[m : 2 * m], found[2 * m :]])
 
 
 class _Dual:
-    """The program of F(u) in doubles; its multipliers are the point."""
+    """The program of F(u) in doubles. The point is the vector of its multipliers."""
 
     def __init__(self, form: ExactForm, u: Vector, seconds: float) -> None:
         m = u.size
-        self._form, self._m, self._seconds = form, m, seconds
-        size = len(form.cost)
-        lower, upper = _doubles(form.lower, -math.inf), _doubles(form.upper, math.inf)
-        lower[:m] = np.maximum(lower[:m], 0.0)
-        low, high = _doubles(form.row_lower, -math.inf), _doubles(form.row_upper, math.inf)
-        self._table = _table(form.rows, size)
-        self._cost = _doubles(form.cost, math.inf)
+        self._seconds = seconds
+        doubled = _doubles(on_simplex(form, m))
+        self._table = doubled.rows[1:]
+        self._cost = doubled.cost.copy()
         self._cost[:m] += u
-        # HiGHS's tolerance is absolute, and shall be small beside the largest cost.
-        self._scale = 2.0 ** (_COST - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
+        # With the largest cost 2^10 the tolerance of HiGHS is small compared with the costs.
+        self._scale = 2.0 ** (10 - np.frexp(np.abs(self._cost).max(initial=0.0))[1])
         self._cost *= self._scale
-        # The sign that a multiplier, and the price of a z, must have; 0 where both are possible.
-        self._signs = np.isfinite(low) * 1.0 - np.isfinite(high)
-        self._price_signs = np.isfinite(lower) * 1.0 - np.isfinite(upper)
+        self._signs = _signs(doubled.row_lower[1:], doubled.row_upper[1:])
+        """The sign that each multiplier must have; 0 if both signs are allowed."""
+        self._price_signs = _signs(doubled.lower, doubled.upper)
+        """The sign that the price of each z must have; 0 if both signs are allowed."""
         self._price_signs[:m] = 0.0
-        ones = sparse.csr_array(np.where(np.arange(size) < m, 1.0, 0.0)[None, :])
         self._program = WarmProgram(
             self._cost,
-            (lower, upper),
-            sparse.csr_array(sparse.vstack([self._table, ones])),
-            (np.append(low, 1.0), np.append(high, 1.0)),
-            tolerance=_TOLERANCE,
+            (doubled.lower, doubled.upper),
+            doubled.rows,
+            (doubled.row_lower, doubled.row_upper),
+            tolerance=HIGHS_TOLERANCE,
         )
+        self._sizes = np.ones(self._signs.size)
         y = self._solve()
-        self._sizes = np.ones(low.size)
-        if y is not None:
-            largest = abs(self._table).max(axis=1).toarray().ravel() if low.size else low
-            otherwise = 2.0**_COST / np.where(largest > 0.0, largest, 1.0)
+        if y is not None and y.size:
+            largest = abs(self._table).max(axis=1).toarray().ravel()
+            otherwise = 2.0**10 / np.where(largest > 0.0, largest, 1.0)
             of_z = sparse.csr_array(self._table[:, m:].T)
             self._sizes = variable_sizes(of_z, y * self._scale, self._cost[m:], otherwise)
         self.sizes = self._sizes / self._scale
 
-    def constraints(self) -> Constraints:
-        """Return what multipliers must meet so that every price is charged at a finite bound."""
-        form, m = self._form, self._m
-        zero = Fraction(0)
-        lower: list[Bound] = [zero if b is None else None for b in form.row_upper]
-        upper: list[Bound] = [zero if a is None else None for a in form.row_lower]
-        columns: list[Row] = [{} for _ in form.cost]
-        for r, row in enumerate(form.rows):
-            for j, a in row.items():
-                columns[j][r] = a
-        one_sided = [j for j in range(m, len(form.cost)) if None in (form.lower[j], form.upper[j])]
-        return Constraints(
-            lower,
-            upper,
-            [columns[j] for j in one_sided],
-            [form.cost[j] if form.lower[j] is None else None for j in one_sided],
-            [form.cost[j] if form.upper[j] is None else None for j in one_sided],
-        )
-
-    def guess(self, part: float) -> Vector | None:
-        """Return multipliers that leave every sign this part of its size; None if there are none.
+    def guess(self, share: float) -> Vector | None:
+        """Return multipliers that leave each sign this share of its size, or None.
 
         With the cost changed by −Rᵀt the multipliers y − t are those of the changed program.
         """
-        more = part * self._sizes * self._signs
-        least = part * (abs(self._table).T @ self._sizes) * self._price_signs
+        more = share * self._sizes * self._signs
+        least = share * (abs(self._table).T @ self._sizes) * self._price_signs
         cost = self._cost - self._table.T @ more - least
         for j, c in enumerate(cost.tolist()):
             self._program.highs.changeColCost(j, c)
@@ -281,15 +266,23 @@ class _Dual:
     def _solve(self) -> Vector | None:
         if self._program.run(self._seconds) != "Optimal":
             return None
-        return np.array(self._program.highs.getSolution().row_dual)[:-1] / self._scale
+        return np.array(self._program.highs.getSolution().row_dual)[1:] / self._scale
 
 
-def _table(rows: Sequence[Row], size: int) -> Any:
-    """Return rows in doubles."""
-    ends = np.cumsum([0, *map(len, rows)]).astype(np.int32)
-    places = np.array([j for row in rows for j in row], dtype=np.int32)
-    values = _doubles([a for row in rows for a in row.values()], math.inf)
-    return sparse.csr_array((values, places, ends), shape=(len(rows), size))
+def _signs(lower: Vector, upper: Vector) -> Vector:
+    return np.isfinite(lower) * 1.0 - np.isfinite(upper)
+
+
+def _doubles(form: ExactForm) -> LinearForm:
+    """Return a program in doubles without its constant, with a matrix even if it has no rows."""
+    found = form._replace(constant=Fraction(0)).doubles()
+    rows = sparse.csr_array((0, len(form.cost))) if found.rows is None else found.rows
+    sides = (found.lower, found.upper, found.row_lower, found.row_upper)
+    # HiGHS takes 1e20 for infinity, and such sides would spoil the scale.
+    lower, upper, row_lower, row_upper = (
+        np.where(np.isfinite(side), np.clip(side, -1e19, 1e19), side) for side in sides
+    )
+    return LinearForm(found.cost, lower, upper, rows, row_lower, row_upper)
 
 
 def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vector]:
@@ -298,9 +291,3 @@ def _narrowed(lower: Vector, upper: Vector, margin: Vector) -> tuple[Vector, Vec
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, math.inf)
     margin = np.minimum(margin, 0.25 * width)
     return lower + margin, upper - margin
-
-
-def _doubles(numbers: Sequence[Bound], none: float) -> Vector:
-    """Return the nearest doubles; what is beyond 1e20 is no bound to HiGHS."""
-    most = Fraction(10**19)
-    return np.array([none if x is None else float(max(-most, min(x, most))) for x in numbers])

@@ -1,4 +1,4 @@
-"""The optimum of a polyhedral game as the fraction it is, with the pair that attains it."""
+"""The optimum of a polyhedral game as a fraction, with the pair that attains it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relaxboost._core.parameters import count, positive
-from relaxboost.certificates.exact.integers import flint
-from relaxboost.certificates.exact.program import ExactProgram, Integer
+from relaxboost.certificates.exact.integers import Integer, flint
+from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import (
     BasicPoint,
     ExactSimplex,
@@ -23,14 +23,11 @@ from relaxboost.certificates.products import edges
 from relaxboost.game.game import Game
 from relaxboost.relaxations.own import is_own
 
-_MORE = 50
-"""Columns added at a time where the exact edges exceed the bound."""
-
 
 class ExactOptimum(NamedTuple):
     """The value of a game, d and w that attain it, and the witness that proves it.
 
-    With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). Where the limits came
+    With u = A w and x >= γ − u, value = f(d) + g(Aᵀd) = γ − f*(x) − g*(w). If a limit was reached
     first, `value` is None, the pair is empty, and `lower` and `upper` enclose the value.
     """
 
@@ -49,14 +46,15 @@ class ExactOptimum(NamedTuple):
     x: list[Fraction]
     """x_i >= γ − (A w)_i, length m: the subgradient of f at d."""
     pivots: int
-    """Exact pivots that HiGHS's basis was from the optimum."""
+    """The number of exact pivots from the basis of HiGHS to the optimum."""
 
 
 class NotClosed(ArithmeticError):
-    """The limits came before the optimum; `lower` and `upper` are proved to enclose it."""
+    """A limit was reached before the optimum. `lower` and `upper` are proved to enclose it."""
 
     def __init__(self, lower: Fraction, upper: Fraction, pivots: int) -> None:
-        self.lower, self.upper = lower, upper
+        self.lower = lower
+        self.upper = upper
         super().__init__(
             f"the exact optimum was not reached after {pivots} pivots; it is between "
             f"{float(lower):.17g} and {float(upper):.17g}. Raise time_limit or max_pivots"
@@ -69,17 +67,17 @@ def exact_value(game: Game, *, time_limit: float = 600.0, max_pivots: int = 100_
     Parameters
     ----------
     game : Game
-        Over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated.
+        A game over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated.
     time_limit, max_pivots
         As for `exact_optimum`.
 
     Raises
     ------
     InputError
-        For a game that is not a linear program with rational data; its optimum is bracketed by
-        `reference` and `solve`.
+        For a game that is not a linear program with rational data. `reference` and `solve` bracket
+        its optimum.
     NotClosed
-        If the limits come first; the error holds a proved bracket.
+        If a limit is reached first. The error holds a proved bracket.
     MissingDependencyError
         Without python-flint, the extra ``exact``.
     """
@@ -94,24 +92,24 @@ def exact_optimum(
 ) -> ExactOptimum:
     """Return the optimum of a game with a polyhedral f, and the pair that proves it, in fractions.
 
-    HiGHS proposes a basis; its point and its multipliers solve two linear systems, which
-    python-flint does exactly. Where a sign is wrong, exact pivots go on from there. Then the
-    edges of *all* columns are computed in integers, and those beyond the bound join.
+    HiGHS proposes a basis. Its point and its multipliers solve two linear systems, which
+    python-flint solves exactly. If a sign is wrong, exact pivots continue from this basis. Then the
+    edges of *all* columns are computed in integers, and columns beyond the bound are added.
 
     Parameters
     ----------
     game : Game
-        Over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated. Entries of A are the
-        rationals that the doubles are, parameters of f those that were given.
+        A game over `L1Ball`, `Simplex` or `FullSimplex`, with its columns enumerated. Its data are
+        the doubles in A, as fractions, and the parameters of f as they were given.
     time_limit : float
         Seconds after which no new linear system is started, > 0.
     max_pivots : int
-        Exact pivots at most, >= 1.
+        The largest number of exact pivots, >= 1.
 
     Returns
     -------
     ExactOptimum
-        With ``lower == value == upper``, or where the limits came first with value None.
+        With ``lower == value == upper``, or with the value None if a limit was reached first.
 
     Raises
     ------
@@ -139,7 +137,7 @@ def exact_optimum(
 
 
 def _search(game: Game, time_limit: float, max_pivots: int) -> _Search:
-    flint()  # a missing library is said before work starts
+    flint()  # a missing library is an error before work starts
     limits = PivotLimits(count("max_pivots", max_pivots), positive("time_limit", time_limit))
     found = _Search(ExactProgram(game), limits)
     try:
@@ -174,10 +172,15 @@ def _compare_with_doubles(found: ExactOptimum) -> None:
 
 
 class _Search:
-    """Bases from HiGHS's to the optimal one, over more and more columns; the bounds they prove."""
+    """The search from the basis of HiGHS to an optimal basis, and the bounds that it proves.
+
+    The number of columns grows. Fewer columns make the value of the game smaller, so the optimum
+    over some columns is a lower bound.
+    """
 
     def __init__(self, program: ExactProgram, limits: PivotLimits) -> None:
-        self.program, self.limits = program, limits
+        self.program = program
+        self.limits = limits
         self.value: Fraction | None = None
         self.lower = self.upper = Fraction(0)
         self._below: Fraction | None = None
@@ -187,7 +190,7 @@ class _Search:
         self._dual: Multipliers
 
     def run(self) -> None:
-        """Find the optimum; raises `Exhausted` at a limit."""
+        """Find the optimum, or raise `Exhausted` at a limit."""
         program = self.program
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
         program.add(start.signed)
@@ -197,13 +200,14 @@ class _Search:
             beyond = self._beyond(point)
             if not beyond:
                 break
-            program.add((j, sign) for _, j, sign in sorted(beyond, reverse=True)[:_MORE])
+            program.add((j, sign) for _, j, sign in sorted(beyond, reverse=True)[:50])
             simplex.grow()
-        self._point, self._dual = point, dual
+        self._point = point
+        self._dual = dual
         self.value = self.lower = self.upper = self._cost(point)
 
     def _report(self, point: BasicPoint, feasible: bool, optimal: bool) -> None:
-        """Keep the bounds that a basis proves: fewer columns make the game's value smaller."""
+        """Keep the bounds that a basis proves."""
         if optimal:
             cost = self._cost(point)
             self._below = cost if self._below is None else max(cost, self._below)
@@ -211,7 +215,7 @@ class _Search:
             self._feasible = point
 
     def _cost(self, point: BasicPoint) -> Fraction:
-        """Return the objective at the point, which is that of its multipliers too."""
+        """Return the objective at the point, which is also the objective of its multipliers."""
         program = self.program
         total = sum((c * x for c, x in zip(program.cost, point.values, strict=False) if c), 0)
         below = point.q * program.cost_unit * program.unit
@@ -220,52 +224,60 @@ class _Search:
     def _beyond(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
         """Return (amount · 2^1100, column, sign) for each edge above v."""
         program = self.program
-        v, d = point.values[program.v], list(map(int, point.values[: program.m]))
-        found, start = [], 0
+        v = point.values[program.v]
+        d = list(map(int, point.values[: program.m]))
+        two_sided = program.two_sided
+        found = []
+        start = 0
         for block, shift in edges(program.game.matrix, d):
             for j, edge in enumerate(block, start):
-                amount = (abs(edge) if program.two_sided else edge) - (v << shift)
+                amount = (abs(edge) if two_sided else edge) - (v << shift)
                 if amount > 0:
-                    sign = -1 if edge < 0 and program.two_sided else 1
+                    sign = -1 if edge < 0 and two_sided else 1
                     found.append((amount << (1100 - shift), j, sign))
             start += len(block)
         return found
 
     def bracket(self) -> None:
         """Set the best bounds proved so far."""
-        game, start = self.program.game, self._start
+        game = self.program.game
+        start = self._start
         d = game.relaxation.center(game.m)
         w: Any = game.over.start(game.matrix, d)
         lower, upper = game.bracket(d, w)
         if start is not None and start.d is not None and start.d.any():
             w = (start.support, start.coefficients) if start.coefficients.any() else w
             low, high = game.bracket(start.d, w)
-            lower, upper = max(lower, low), min(upper, high)
-        self.lower, self.upper = Fraction(lower), Fraction(upper)
+            lower = max(lower, low)
+            upper = min(upper, high)
+        self.lower = Fraction(lower)
+        self.upper = Fraction(upper)
         if self._below is not None:
             self.lower = max(self.lower, self._below)
         if self._feasible is not None:
-            # What v is short of the largest edge over all columns comes on top.
+            # The value v misses the largest edge over all columns by `short`.
             short = max((a for a, _, _ in self._beyond(self._feasible)), default=0)
             more = Fraction(int(short), int(self._feasible.q * self.program.unit) << 1100)
-            cost = self._cost(self._feasible) + self.program.radius * more
+            cost = self._cost(self._feasible) + self.program.form.cost[-1] * more
             self.upper = min(self.upper, cost)
 
     def optimum(self) -> ExactOptimum:
         """Return the value and the pair, in the units of the game."""
         assert self.value is not None
-        program, point, dual = self.program, self._point, self._dual
-        m, size = program.m, program.size
+        program = self.program
+        point = self._point
+        dual = self._dual
+        m = program.m
         whole = int(point.q * program.unit)
         d = [Fraction(int(a), whole) if a else Fraction(0) for a in point.values[:m]]
         unit = int(dual.q * program.cost_unit)
-        y = dual.prices[size:]
+        y = dual.prices[program.size :]
         weights: dict[int, Integer] = {}
         for (place, sign), t in zip(program.edges, y[program.fixed :], strict=True):
             j = program.ids[place]
             weights[j] = weights.get(j, 0) - sign * (t << program.columns.shifts[place])
         support = sorted(j for j, a in weights.items() if a)
-        # The edges' part of Aᵀy is −u; a positive reduced cost is what d >= 0 is worth.
+        # The part of the edges in Aᵀy is −u. A positive reduced cost is the price of d >= 0.
         u = [-a for a in program.transposed([0] * program.fixed + y[program.fixed :])[:m]]
         x = []
         for i, (price, form) in enumerate(zip(dual.prices[:m], program.form.lower, strict=False)):

@@ -1,4 +1,4 @@
-"""The game as a linear program in integers, on the columns that count so far."""
+"""The game as a linear program in integers, over the columns that were added so far."""
 
 from __future__ import annotations
 
@@ -8,30 +8,27 @@ from math import lcm
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost.certificates.exact.integers import Columns, flint, integer_columns
+from relaxboost.certificates.exact.integers import Columns, Integer, flint, integer_columns
 from relaxboost.game.domains import AtomicSet
 from relaxboost.game.game import Game
 from relaxboost.relaxations.base import operands_of
 from relaxboost.relaxations.description import description_of
 from relaxboost.relaxations.linear import Bound, ExactForm
 
-Integer = Any
-"""A Python integer or one of python-flint; they mix."""
-
 
 class ExactProgram:
     """min f(d) + r v over the simplex with ± <a_j, d> <= v for the columns added, in integers.
 
     The variables are (d, z, v) times `unit`, the common denominator of all bounds, and every row is
-    multiplied by what makes it integral. The rows are that of the simplex, those of f and, from
-    `fixed` on, one for each signed column. A bound is None where there is none.
+    multiplied by a factor that makes it integral. The rows are the row of the simplex, the rows of
+    f, and from `fixed` on one row for each signed column.
 
     Parameters
     ----------
     game : Game
-        Its f polyhedral, over an l1 ball or a simplex, with its columns enumerated.
+        A game with a polyhedral f, over an l1 ball or a simplex, with its columns enumerated.
     form : ExactForm, optional
-        In place of that of its f.
+        A form that replaces the exact form of f.
 
     Raises
     ------
@@ -40,45 +37,53 @@ class ExactProgram:
     """
 
     def __init__(self, game: Game, form: ExactForm | None = None) -> None:
-        _check(game)
-        self.game, self.m = game, game.m
-        self.form = form = _form(game) if form is None else form
-        over = game.over
-        assert isinstance(over, AtomicSet)
-        self.two_sided, self.radius = over.two_sided, over.size
-        self.v = len(form.cost)
-        self.size = self.v + 1
-        cost = [*form.cost, self.radius]
-        self.cost_unit = lcm(*(c.denominator for c in cost))
-        self.cost = _times(cost, self.cost_unit)
-        zero = Fraction(0)
-        lower: list[Bound] = [zero if b is None else max(b, zero) for b in form.lower[: self.m]]
-        # The largest absolute edge is never negative; the largest edge may be, unless w = 0 is in.
-        self.floor: Bound = zero if over.holds_zero else None
-        lower += [*form.lower[self.m :], self.floor]
-        upper: list[Bound] = [*form.upper, None]
-        one = Fraction(1)
-        rows = [dict.fromkeys(range(self.m), one), *form.rows]
-        self.factors = factors = [lcm(*(x.denominator for x in row.values()), 1) for row in rows]
+        over = _checked_domain(game)
+        self.game = game
+        self.form = _with_value(_form(game) if form is None else form, game.m, over)
+        """The program without columns, in fractions; its last variable is v."""
+        self.cost_unit = lcm(*(c.denominator for c in self.form.cost))
+        self.cost = [int(c * self.cost_unit) for c in self.form.cost]
+        self.factors = [lcm(*(x.denominator for x in row.values()), 1) for row in self.form.rows]
         self.rows = [
             {j: int(x * k) for j, x in row.items() if x}
-            for row, k in zip(rows, factors, strict=True)
+            for row, k in zip(self.form.rows, self.factors, strict=True)
         ]
-        row_lower = _scaled([one, *form.row_lower], factors)
-        row_upper = _scaled([one, *form.row_upper], factors)
-        everything = [*lower, *upper, *row_lower, *row_upper]
-        self.unit = lcm(*(b.denominator for b in everything if b is not None))
-        self.low, self.high = _whole(lower, self.unit), _whole(upper, self.unit)
-        self.row_low, self.row_high = _whole(row_lower, self.unit), _whole(row_upper, self.unit)
-        self.fixed = len(self.rows)
-        """How many rows are not columns of A; they are `factors` times what the form says."""
+        low = self.form.lower + _scaled(self.form.row_lower, self.factors)
+        high = self.form.upper + _scaled(self.form.row_upper, self.factors)
+        self.unit = lcm(*(b.denominator for b in low + high if b is not None))
+        self.bounds = list(zip(_whole(low, self.unit), _whole(high, self.unit), strict=True))
+        """The lower and the upper bound of every variable, and then of every row, or None."""
         self.columns = Columns([], [])
         self.ids: list[int] = []
-        """The columns in `columns`."""
+        """The index in A of each column in `columns`."""
         self.edges: list[tuple[int, int]] = []
         """(place in `columns`, sign) of each row from `fixed` on."""
-        self._place: dict[int, int] = {}
         self._matrix: Any = None
+
+    @property
+    def m(self) -> int:
+        """Number of examples."""
+        return self.game.m
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether columns may be negated."""
+        return _checked_domain(self.game).two_sided
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return len(self.cost)
+
+    @property
+    def v(self) -> int:
+        """The index of the variable v, the last one."""
+        return len(self.cost) - 1
+
+    @property
+    def fixed(self) -> int:
+        """Number of rows that are no columns of A."""
+        return len(self.rows)
 
     @property
     def height(self) -> int:
@@ -88,26 +93,24 @@ class ExactProgram:
     def add(self, signed: Iterable[tuple[int, int]]) -> None:
         """Add a row for each (column, sign) that has none yet."""
         signed = list(signed)
-        new = sorted({j for j, _ in signed} - self._place.keys())
+        new = sorted({j for j, _ in signed}.difference(self.ids))
         if new:
-            entries, shifts = integer_columns(self.game.matrix, new)
-            for j in new:
-                self._place[j] = len(self._place)
+            found = integer_columns(self.game.matrix, new)
             self.ids += new
-            self.columns.entries.extend(entries)
-            self.columns.shifts.extend(shifts)
+            self.columns.entries.extend(found.entries)
+            self.columns.shifts.extend(found.shifts)
             self._matrix = flint().fmpz_mat(self.columns.entries)
+        places = {j: place for place, j in enumerate(self.ids)}
         known = set(self.edges)
         for j, sign in signed:
-            row = (self._place[j], sign)
+            row = (places[j], sign)
             if row not in known:
                 self.edges.append(row)
-                self.row_low.append(None)
-                self.row_high.append(0)
+                self.bounds.append((None, 0))
                 known.add(row)
 
     def bits(self, k: int) -> int:
-        """Return the log2 of what row k − size was multiplied by, about; 0 for a variable."""
+        """Return log2 of the factor of row k − size, about; 0 for a variable k < size."""
         if k < self.size:
             return 0
         row = k - self.size
@@ -116,7 +119,7 @@ class ExactProgram:
         return self.columns.shifts[self.edges[row - self.fixed][0]]
 
     def coefficients(self, row: int, variables: Sequence[int]) -> list[int]:
-        """Return a row at some variables."""
+        """Return the coefficients of some variables in a row."""
         if row < self.fixed:
             sparse = self.rows[row]
             return [sparse.get(j, 0) for j in variables]
@@ -130,9 +133,10 @@ class ExactProgram:
         out = [sum((a * x[j] for j, a in row.items()), 0) for row in self.rows]
         if not self.edges:
             return out
-        at = (self._matrix * flint().fmpz_mat([[t] for t in x[: self.m]])).entries()
-        v, shifts = x[self.v], self.columns.shifts
-        return out + [sign * at[place] - (v << shifts[place]) for place, sign in self.edges]
+        edges = (self._matrix * flint().fmpz_mat([[t] for t in x[: self.m]])).entries()
+        v = x[self.v]
+        shifts = self.columns.shifts
+        return out + [sign * edges[place] - (v << shifts[place]) for place, sign in self.edges]
 
     def transposed(self, y: Sequence[Integer]) -> list[Integer]:
         """Return the combination of the rows with multipliers `y`, one number for each variable."""
@@ -152,8 +156,8 @@ class ExactProgram:
         return out
 
 
-def _check(game: Game) -> None:
-    """Raise an InputError unless the game is a linear program with rational data."""
+def _checked_domain(game: Game) -> AtomicSet:
+    """Return the domain, or raise an InputError unless the game has an exact linear program."""
     if not isinstance(game, Game):
         raise InputError(f"exact optima need a Game, got {type(game).__name__}; write Game(A, f)")
     if not isinstance(game.over, AtomicSet):
@@ -167,10 +171,34 @@ def _check(game: Game) -> None:
             f"exact optima need every column, and {game.matrix!r} does not enumerate them; "
             "bracket the optimum with solve(game)"
         )
+    return game.over
+
+
+def on_simplex(form: ExactForm, m: int) -> ExactForm:
+    """Return the program with d >= 0, and with the row sum(d) = 1 before its rows."""
+    zero = Fraction(0)
+    one = Fraction(1)
+    inside: list[Bound] = [zero if b is None else max(b, zero) for b in form.lower[:m]]
+    return form._replace(
+        lower=inside + form.lower[m:],
+        rows=[dict.fromkeys(range(m), one), *form.rows],
+        row_lower=[one, *form.row_lower],
+        row_upper=[one, *form.row_upper],
+    )
+
+
+def _with_value(form: ExactForm, m: int, over: AtomicSet) -> ExactForm:
+    """Return the program on the simplex with the variable v, which is at least every edge."""
+    form = on_simplex(form, m)
+    # The largest absolute edge is never negative. The largest edge may be, unless w = 0 is allowed.
+    least: Bound = Fraction(0) if over.holds_zero else None
+    return form._replace(
+        cost=[*form.cost, over.size], lower=[*form.lower, least], upper=[*form.upper, None]
+    )
 
 
 def _form(game: Game) -> ExactForm:
-    """Return the linear program of f; raises an InputError that says why there is none."""
+    """Return the linear program of f, or raise an InputError with the reason why it has none."""
     f = game.relaxation
     form = description_of(f).exact_form(game.m)
     if form is not None:
@@ -190,10 +218,6 @@ def _form(game: Game) -> ExactForm:
         f"{f!r} is not polyhedral, so its optimum need not be a fraction; bracket it with "
         "reference(game) or solve(game)"
     )
-
-
-def _times(numbers: Sequence[Fraction], k: int) -> list[int]:
-    return [int(x * k) for x in numbers]
 
 
 def _scaled(bounds: Sequence[Bound], factors: Sequence[int]) -> list[Bound]:

@@ -1,8 +1,8 @@
-"""The simplex method in integers, from any basis: what floating point gets wrong is pivoted away.
+"""The simplex method in integers, from any basis. Its pivots correct a basis found in doubles.
 
 A basis is a status for every variable and every row of an `ExactProgram`. Its point and its
-multipliers solve one square system each, exactly, so every sign that the method looks at is the
-true one.
+multipliers solve one square system each, exactly. Therefore every sign that decides a pivot is
+correct.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from relaxboost._core.errors import InputError
-from relaxboost.certificates.exact.kernel import Integer, Kernel, Singular, independent
+from relaxboost.certificates.exact.integers import Integer
+from relaxboost.certificates.exact.kernel import Kernel, Singular, independent
 from relaxboost.certificates.exact.program import ExactProgram
 
-BASIC, LOWER, UPPER, FREE = 0, 1, 2, 3
-"""Where a variable or a row stands: free to move, at a bound, or at zero without bounds."""
-
-_STALLED = 30
-"""Pivots without progress after which ties go by Bland's rule."""
+# The status of a variable or a row: basic, at a bound, or at zero without bounds.
+BASIC, LOWER, UPPER, FREE = range(4)
 
 
 class Exhausted(Exception):
-    """The pivots or the time are used up."""
+    """The limit of pivots or of time was reached."""
 
 
 class BasicPoint(NamedTuple):
@@ -36,18 +34,19 @@ class BasicPoint(NamedTuple):
 
 
 class Multipliers(NamedTuple):
-    """Reduced costs of the variables, then multipliers of the rows, over one q > 0."""
+    """Reduced costs of the variables, then multipliers of the rows, over one denominator q > 0."""
 
     prices: list[Integer]
     q: Integer
 
 
 class PivotLimits:
-    """How many pivots and seconds are left."""
+    """The number of pivots so far, and the limits of pivots and of seconds."""
 
     def __init__(self, pivots: int, seconds: float) -> None:
         self.pivots = 0
-        self._most, self._end = pivots, time.perf_counter() + seconds
+        self._most = pivots
+        self._end = time.perf_counter() + seconds
 
     @property
     def seconds(self) -> float:
@@ -55,7 +54,7 @@ class PivotLimits:
         return self._end - time.perf_counter()
 
     def check(self) -> None:
-        """Raise `Exhausted` if nothing is left."""
+        """Raise `Exhausted` if a limit is reached."""
         if self.pivots >= self._most or self.seconds <= 0.0:
             raise Exhausted
 
@@ -68,17 +67,17 @@ class PivotLimits:
 class ExactSimplex:
     """A basis of a program that grows, and the pivots that make it optimal.
 
-    First it is made feasible by dual pivots, with the costs shifted where it is not dual feasible
-    either; then, with the costs as they are, primal pivots end it.
+    Dual pivots make the basis feasible first. If it is not dual feasible either, the costs are
+    shifted for that time. Then primal pivots with the true costs make it optimal.
 
     Parameters
     ----------
     program : ExactProgram
     status : list of int
-        One for each variable and then for each row; repaired where they are no basis.
+        A status for each variable and then for each row. A status that is no basis is repaired.
     limits : PivotLimits
     report : callable
-        Called with (point, feasible, dual feasible) at every basis.
+        It is called with (point, feasible, dual feasible) at every basis.
     """
 
     def __init__(
@@ -88,19 +87,16 @@ class ExactSimplex:
         limits: PivotLimits,
         report: Callable[[BasicPoint, bool, bool], None],
     ) -> None:
-        self.program, self.status, self._limits, self._report = program, status, limits, report
+        self.program = program
+        self.status = status
+        self._limits = limits
+        self._report = report
         self._cost: list[Integer] = program.cost
         self._random = random.Random(0)
         self._settle()
 
-    def _bounds(self, k: int) -> tuple[int | None, int | None]:
-        program = self.program
-        if k < program.size:
-            return program.low[k], program.high[k]
-        return program.row_low[k - program.size], program.row_high[k - program.size]
-
     def _settle(self) -> None:
-        """Give every variable a status that its bounds allow, and the basis the right size."""
+        """Give every variable a status that its bounds allow, and make the basis square."""
         for k, status in enumerate(self.status):
             if status != BASIC:
                 self.status[k] = self._nearest(k, status)
@@ -109,13 +105,13 @@ class ExactSimplex:
             self._thin(tight, basic)
 
     def _nearest(self, k: int, wish: int) -> int:
-        low, high = self._bounds(k)
+        low, high = self.program.bounds[k]
         if low is not None and (wish != UPPER or high is None):
             return LOWER
         return FREE if high is None else UPPER
 
     def _thin(self, tight: list[int], basic: list[int]) -> None:
-        """Keep what is independent: other rows become basic, other variables go to a bound."""
+        """Keep independent rows and variables, and take the others out of the basis."""
         rows, variables = independent(self.program, tight, basic)
         for j in basic:
             if j not in variables:
@@ -125,7 +121,7 @@ class ExactSimplex:
                 self.status[self.program.size + t] = BASIC
 
     def grow(self) -> None:
-        """Make the rows that the program has got since then basic."""
+        """Make the rows that were added to the program basic."""
         self.status += [BASIC] * (self.program.size + self.program.height - len(self.status))
 
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -135,22 +131,24 @@ class ExactSimplex:
         return basic, tight
 
     def _kernel(self) -> Kernel:
-        """Return the system of the basis; a singular one is thinned out first."""
+        """Return the system of the basis, or raise `Exhausted` if there is no time to solve it."""
         basic, tight = self._lists()
         kernel = Kernel(self.program, tight, basic)
-        seconds = 0.15 * (kernel.size / 200) ** 3  # measured for doubles; no solve can be stopped
+        # The estimate was measured on matrices of doubles. A solve cannot be interrupted.
+        seconds = 0.15 * (kernel.size / 200) ** 3
         if seconds > self._limits.seconds:
             raise Exhausted
         return kernel
 
     def _at_bound(self, k: int) -> int:
-        low, high = self._bounds(k)
+        low, high = self.program.bounds[k]
         at = {LOWER: low, UPPER: high}.get(self.status[k], 0)
         assert at is not None
         return at
 
     def _point(self, kernel: Kernel) -> BasicPoint:
-        program, size = self.program, self.program.size
+        program = self.program
+        size = program.size
         basic, tight = self._lists()
         start: list[Integer] = [
             0 if self.status[j] == BASIC else self._at_bound(j) for j in range(size)
@@ -174,11 +172,11 @@ class ExactSimplex:
         return Multipliers([c * q - a for c, a in zip(self._cost, used, strict=True)] + y, q)
 
     def _excess(self, point: BasicPoint) -> list[tuple[Integer, int, int]]:
-        """Return (amount, k, side) of each basic variable or row beyond a bound."""
+        """Return (amount, k, side) for each basic variable or row that violates a bound."""
         out = []
         for k, a in enumerate(point.values):
             if self.status[k] == BASIC:
-                low, high = self._bounds(k)
+                low, high = self.program.bounds[k]
                 if low is not None and a < low * point.q:
                     out.append((low * point.q - a, k, LOWER))
                 elif high is not None and a > high * point.q:
@@ -190,7 +188,7 @@ class ExactSimplex:
         status = self.status[k]
         if status == BASIC or price == 0:
             return 0
-        low, high = self._bounds(k)
+        low, high = self.program.bounds[k]
         if low is not None and low == high:
             return 0
         if price < 0:
@@ -203,30 +201,33 @@ class ExactSimplex:
         Raises
         ------
         Exhausted
-            If the limits come first.
+            If a limit is reached first.
         InputError
             If no point is feasible.
         """
-        stalled, rounds, last = 0, 0, None
+        patience = 30  # pivots without progress after which Bland's rule chooses
+        stalled = 0
+        rounds = 0
+        last = None
         self._cost = self.program.cost
         while True:
             self._limits.check()
             kernel = self._kernel()
             try:
-                point, dual = self._point(kernel), self._multipliers(kernel)
+                point = self._point(kernel)
+                dual = self._multipliers(kernel)
             except Singular:
                 basic, tight = self._lists()
                 self._thin(tight, basic)
                 continue
             excess = self._excess(point)
-            gains = [
-                (abs(a), k, step) for k, a in enumerate(dual.prices) if (step := self._gain(k, a))
-            ]
-            if self._cost is self.program.cost:
+            gains = self._gains(dual)
+            is_shifted = self._cost is not self.program.cost
+            if not is_shifted:
                 self._report(point, not excess, not gains)
-                if not excess and not gains:
+            if not excess and (is_shifted or not gains):
+                if not is_shifted:
                     return point, dual
-            elif not excess:
                 self._cost = self.program.cost
                 continue
             if excess and gains:
@@ -234,47 +235,67 @@ class ExactSimplex:
                 continue
             self._limits.pivot()
             rounds += 1
-            stalled = stalled + 1 if last == (point.values[self.program.v], point.q) else 0
-            last = (point.values[self.program.v], point.q)
+            value = (point.values[self.program.v], point.q)
+            stalled = stalled + 1 if last == value else 0
+            last = value
             if excess:
-                bland = rounds > 20 * _STALLED + 2 * self.program.height
+                bland = rounds > 20 * patience + 2 * self.program.height
                 self._dual_pivot(kernel, excess, dual, bland)
             else:
-                self._primal_pivot(kernel, point, gains, stalled > _STALLED)
+                self._primal_pivot(kernel, point, gains, stalled > patience)
+
+    def _gains(self, dual: Multipliers) -> list[tuple[Integer, int, int]]:
+        """Return (|price|, k, direction) for each nonbasic k whose move lowers the cost."""
+        steps = [(abs(a), k, self._gain(k, a)) for k, a in enumerate(dual.prices)]
+        return [found for found in steps if found[2]]
 
     def _shift(self, dual: Multipliers) -> None:
         """Change the costs so that the basis is dual feasible, until it is feasible too.
 
-        Prices of the wrong sign, or zero, become small ones of the right sign, all different, so
-        that few dual pivots are degenerate. Costs are times dual.q, which does not matter.
+        Prices of the wrong sign and zero prices become small ones of the right sign. They are all
+        different, so that few dual pivots are degenerate. The costs are multiplied by dual.q, which
+        changes no optimum.
         """
-        program, size = self.program, self.program.size
+        program = self.program
         small = max(1, max(abs(int(a)) for a in dual.prices) >> 20)
-        cost: list[Integer] = [c * dual.q for c in self._cost]
-        rows: list[Integer] = [0] * program.height
+        changes: list[Integer] = [0] * len(dual.prices)
         for k, price in enumerate(dual.prices):
             status = self.status[k]
             if status == BASIC or (price != 0 and not self._gain(k, price)):
                 continue
             sign = {LOWER: 1, UPPER: -1}.get(status, 0)
-            change = sign * small * self._random.randrange(1, 1000) - price
-            if k < size:
-                cost[k] += change
-            else:
-                rows[k - size] = change
-        self._cost = [c + a for c, a in zip(cost, program.transposed(rows), strict=True)]
+            changes[k] = sign * small * self._random.randrange(1, 1000) - price
+        of_rows = program.transposed(changes[program.size :])
+        self._cost = [
+            c * dual.q + a + b for c, a, b in zip(self._cost, changes, of_rows, strict=False)
+        ]
 
     def _dual_pivot(
         self, kernel: Kernel, excess: list[tuple[Integer, int, int]], dual: Multipliers, bland: bool
     ) -> None:
-        """Move what is farthest beyond a bound to it, at the least cost.
+        """Move the largest violation of a bound to this bound, at the least cost.
 
-        By Bland's rule costs are forgotten until the point is feasible, which always ends.
+        Bland's rule ignores the costs until the point is feasible. It always terminates.
         """
-        program, size = self.program, self.program.size
-        worst = max(excess, key=lambda e: _log2(e[0]) - program.bits(e[1]))
+        worst = max(excess, key=lambda e: _log2(e[0]) - self.program.bits(e[1]))
         _, leave, side = excess[0] if bland else worst
         up = 1 if side == LOWER else -1
+        best: tuple[Integer, Integer, int] | None = None
+        for k, effect in enumerate(self._effects(kernel, leave)):
+            if self.status[k] == BASIC or effect == 0 or not self._can_move(k, effect * up):
+                continue
+            found = (0 if bland else abs(dual.prices[k]), abs(effect), k)
+            if best is None or _is_smaller(found, best, is_tie_broken=not bland):
+                best = found
+        if best is None:
+            raise InputError("the relaxation is infinite on the whole simplex")
+        self.status[leave] = side
+        self.status[best[2]] = BASIC
+
+    def _effects(self, kernel: Kernel, leave: int) -> list[Integer]:
+        """Return the effect that a move of each nonbasic variable or row has on a basic one."""
+        program = self.program
+        size = program.size
         basic, tight = self._lists()
         if leave < size:
             right = [int(j == leave) for j in basic]
@@ -286,27 +307,11 @@ class ExactSimplex:
         y: list[Integer] = [0] * program.height
         for t, a in zip(tight, numbers, strict=True):
             y[t] = a
-        effects = [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
-        best: tuple[Integer, Integer, int] | None = None
-        for k, effect in enumerate(effects):
-            if self.status[k] == BASIC or effect == 0 or not self._may(k, effect * up):
-                continue
-            price = 0 if bland else abs(dual.prices[k])
-            size_ = abs(effect)
-            # Among equal ratios the largest effect, by Bland's rule the lowest index.
-            if (
-                best is None
-                or price * best[1] < best[0] * size_
-                or (not bland and price * best[1] == best[0] * size_ and size_ > best[1])
-            ):
-                best = (price, size_, k)
-        if best is None:
-            raise InputError("the relaxation is infinite on the whole simplex")
-        self.status[leave], self.status[best[2]] = side, BASIC
+        return [a * q - b for a, b in zip(own, program.transposed(y), strict=True)] + y
 
-    def _may(self, k: int, effect: Integer) -> bool:
-        """Whether the non-basic `k` can move so that something grows that it has `effect` on."""
-        low, high = self._bounds(k)
+    def _can_move(self, k: int, effect: Integer) -> bool:
+        """Return whether the nonbasic `k` can move so that a variable with this effect grows."""
+        low, high = self.program.bounds[k]
         if low is not None and low == high:
             return False
         status = self.status[k]
@@ -315,40 +320,58 @@ class ExactSimplex:
     def _primal_pivot(
         self, kernel: Kernel, point: BasicPoint, gains: list[tuple[Integer, int, int]], bland: bool
     ) -> None:
-        """Move what gains most, as far as the bounds allow."""
-        program, size = self.program, self.program.size
-        best_gain = max(gains, key=lambda g: _log2(g[0]) + program.bits(g[1]))
+        """Move the variable or row with the largest gain, as far as the bounds allow."""
+        best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
+        moves, q = self._moves(kernel, enter, step)
+        low, high = self.program.bounds[enter]
+        best: tuple[Integer, Integer, int] | None = None
+        side = LOWER
+        if low is not None and high is not None:
+            best = ((high - low) * point.q, q, enter)  # room / rate, in units of q / point.q
+            side = UPPER if self.status[enter] == LOWER else LOWER
+        for k, move in enumerate(moves):
+            bound = self.program.bounds[k][int(move > 0)]
+            if self.status[k] != BASIC or move == 0 or bound is None:
+                continue
+            found = (abs(bound * point.q - point.values[k]), abs(move), k)
+            if best is None or _is_smaller(found, best):
+                best = found
+                side = UPPER if move > 0 else LOWER
+        assert best is not None, "a game is bounded"
+        self.status[enter] = BASIC
+        self.status[best[2]] = side
+
+    def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
+        """Return the moves of all variables and rows if `enter` moves by q · step, and return q."""
+        program = self.program
+        size = program.size
         basic, tight = self._lists()
-        own: list[Integer] = [0] * size
         if enter < size:
             right = [-step * program.coefficients(t, [enter])[0] for t in tight]
         else:
             right = [step * int(t == enter - size) for t in tight]
         numbers, q = kernel.solve(right)
+        moves: list[Integer] = [0] * size
         if enter < size:
-            own[enter] = step * q
+            moves[enter] = step * q
         for j, a in zip(basic, numbers, strict=True):
-            own[j] = a
-        moves = own + program.times(own)
-        low, high = self._bounds(enter)
-        best: tuple[Integer, Integer, int, int] | None = None
-        if low is not None and high is not None:
-            other = UPPER if self.status[enter] == LOWER else LOWER
-            best = ((high - low) * point.q, q, enter, other)  # room / rate, in units of q / point.q
-        for k, move in enumerate(moves):
-            if self.status[k] != BASIC or move == 0:
-                continue
-            low, high = self._bounds(k)
-            side, bound = (UPPER, high) if move > 0 else (LOWER, low)
-            if bound is not None:
-                room = abs(bound * point.q - point.values[k])
-                if best is None or room * best[1] < best[0] * abs(move):
-                    best = (room, abs(move), k, side)
-        assert best is not None, "a game is bounded"
-        _, _, leave, side = best
-        self.status[enter] = BASIC
-        self.status[leave] = side
+            moves[j] = a
+        return moves + program.times(moves), q
+
+
+def _is_smaller(
+    one: tuple[Integer, Integer, int],
+    other: tuple[Integer, Integer, int],
+    is_tie_broken: bool = False,
+) -> bool:
+    """Return whether the ratio of the first two numbers of `one` is smaller than that of `other`.
+
+    If ties are broken, the larger denominator counts as smaller: such pivots are more stable.
+    """
+    left = one[0] * other[1]
+    right = other[0] * one[1]
+    return bool(left < right or (is_tie_broken and left == right and one[1] > other[1]))
 
 
 def _log2(a: Integer) -> float:

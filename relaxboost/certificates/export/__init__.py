@@ -1,23 +1,33 @@
-"""Certificates in the forms of other people's checkers, and of papers."""
+"""Certificates in the formats of other people's checkers and solvers, and of papers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from relaxboost._core.errors import InputError
+from relaxboost.certificates.export.certo import certo
 from relaxboost.certificates.export.latex import latex
 from relaxboost.certificates.export.lean import lean
+from relaxboost.certificates.export.mps import mps
 from relaxboost.certificates.export.program import game_program
-from relaxboost.certificates.export.vipr import lower_bound, upper_bound
+from relaxboost.certificates.export.vipr import vipr
 
-FORMS = ("vipr", "lean", "latex")
+FORMS = ("vipr", "lean", "latex", "certo", "mps")
 
 
 def exported(document: dict[str, Any], form: str, path: str | None = None) -> dict[str, str]:
-    """Return the texts of a certificate that was accepted, by suffix of their files."""
+    """Return the texts of an export by the suffix of their files.
+
+    The document is that of a certificate that was accepted, and `path` is the file of the matrix
+    if the document has only its digest.
+    """
     if not isinstance(form, str) or form not in FORMS:
         raise InputError(f"unknown form {form!r}; choose one of {', '.join(FORMS)}")
     program = game_program(document, path)
     if form == "vipr":
-        return {".lower.vipr": lower_bound(program), ".upper.vipr": upper_bound(program)}
+        return vipr(program)
+    if form == "mps":
+        return mps(program)
+    if form == "certo":
+        return {".certo.json": certo(program, document["digest"])}
     return {".lean": lean(program)} if form == "lean" else {".tex": latex(document, program)}

@@ -1,4 +1,4 @@
-"""A certificate as half a page of LaTeX, in fractions, each line of which a reader can check."""
+"""A certificate as half a page of LaTeX in fractions. A reader can check each line."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby
+from operator import mul
 from typing import Any
 
 from relaxboost._core.errors import InputError
-from relaxboost.certificates.export.program import LinearProgram, Row, Sparse
-
-_ZERO, _ONE = Fraction(0), Fraction(1)
-_MOST, _DIGITS, _TERMS = 10, 12, 40
-"""Rows and columns of A, digits of a denominator, and terms in rows of f, that fit half a page."""
-_OF_A = 3
-"""Digits of the denominators of A with which those of an optimum are mostly short enough."""
-_ACROSS = 4
-"""Rows of f on a line, and terms of the derivation."""
-_COMMON = 10_000
-"""A vector is set over its common denominator up to here."""
+from relaxboost.certificates.check import ONE, ZERO
+from relaxboost.certificates.export.program import LinearProgram, Row
+from relaxboost.certificates.export.relaxation import Sparse
 
 _Rule = tuple[Sparse, Fraction | None, Fraction | None]
-"""low <= row·(d, z) <= high."""
+"""The rule low <= row·(d, z) <= high."""
 
 _PAGE = r"""% relaxboost certificate {digest}
 \paragraph{{Game.}} Let $\Delta$ be the set of distributions $d$ on {m} examples, and
@@ -48,21 +41,20 @@ def latex(document: dict[str, Any], program: LinearProgram) -> str:
     InputError
         Where the game or its fractions are too large for half a page.
     """
-    m, n, over = document["game"]["m"], document["game"]["n"], document["game"]["over"]
+    m = document["game"]["m"]
+    n = document["game"]["n"]
+    over = document["game"]["over"]
     _check_size(m, n, program)
     variables = program.variables[: -n - 1]  # without the edges and t
-    names = [f"{'d' if i < m else 'z'}_{{{i + 1 - (i >= m) * m}}}" for i in range(len(variables))]
-    values, has_z = [x.value for x in program.variables], len(variables) > m
+    names = [*_names("d", m), *_names("z", len(variables) - m)]
+    values = [x.value for x in program.variables]
+    has_z = len(variables) > m
     edges = program.rows[1 : n + 1]
     w = [-row.multiplier for row in edges]
-    A = [[row.coefficients.get(i, _ZERO) for row in edges] for i in range(m)]
-    u = [sum((a * c for a, c in zip(line, w, strict=True)), _ZERO) for line in A]
-    costs = {j: x.cost for j, x in enumerate(variables)}
-    cost = _linear(costs, names, program.constant)
-    spent = sum((c * values[j] for j, c in costs.items()), program.constant)
+    A = [[row.coefficients.get(i, ZERO) for row in edges] for i in range(m)]
+    cost = _linear({j: x.cost for j, x in enumerate(variables)}, names, program.constant)
     rules = _rules(program, m, names)
-    where = " with $f(d)<\\infty$" if rules else ""
-    sum_, sides = _derivation(program, names)
+    total, sides = _derivation(program, names)
     return _PAGE.format(
         digest=document["digest"],
         m=m,
@@ -75,68 +67,85 @@ def latex(document: dict[str, Any], program: LinearProgram) -> str:
         edges=vector(values[len(variables) : -1]),
         size=number(values[-1]),
         least=r"\le" if has_z else "=",
-        spent=number(spent),
+        spent=number(sum((x.cost * x.value for x in variables), program.constant)),
         lower=number(program.lower),
         w=vector(w),
         inside=_inside(over),
-        u=vector(u),
-        where=where + (" and a $z$ that attains $f(d)$" if has_z else ""),
-        cost="" if cost == "0" else cost if cost.startswith("-") else f"+{cost}",
-        sum=sum_,
+        u=vector([sum(map(mul, line, w), ZERO) for line in A]),
+        where=_where(rules, has_z),
+        cost="" if cost == "0" else f"+{cost}".replace("+-", "-", 1),
+        sum=total,
         sides=sides,
     )
 
 
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}_{{{i + 1}}}" for i in range(count)]
+
+
+def _where(rules: Sequence[str], has_z: bool) -> str:
+    """Return the conditions on d under which the second paragraph holds."""
+    finite = " with $f(d)<\\infty$" if rules else ""
+    return finite + (" and a $z$ that attains $f(d)$" if has_z else "")
+
+
 def _check_size(m: int, n: int, program: LinearProgram) -> None:
-    numbers = [v for x in program.variables for v in (x.value, x.price)]
-    numbers += [v for row in program.rows for v in (row.multiplier, *row.coefficients.values())]
-    digits = max(len(str(x.denominator)) for x in numbers)
+    """Raise an InputError unless the game and its fractions fit half a page."""
+    most = 10  # rows and columns
+    most_digits = 12  # of a denominator
+    most_terms = 40  # in the rows of f
+    digits = _digits([x for row in program.all_rows() for x in (row.multiplier, *_data(row))])
+    digits = max(digits, _digits(x.value for x in program.variables))
     terms = sum(len(row.coefficients) for row in program.rows if row.name.startswith("f"))
-    has = (
-        f"{m} x {n}"
-        if max(m, n) > _MOST
-        else f"{terms} of these"
-        if terms > _TERMS
-        else f"denominators of {digits} digits"
-        if digits > _DIGITS
-        else ""
-    )
-    if has:
-        given = [v for row in program.rows for v in row.coefficients.values()]
-        if not has.startswith("denominators"):
-            remedy = "use vipr"
-        elif max(len(str(x.denominator)) for x in given) <= _OF_A:
-            remedy = "certify exact_optimum(game), or solve to a smaller tol"
-        else:
+    remedy = "use vipr"
+    if max(m, n) > most:
+        excess = f"{m} x {n}"
+    elif terms > most_terms:
+        excess = f"{terms} of these"
+    elif digits > most_digits:
+        excess = f"denominators of {digits} digits"
+        # With at most three digits in A, the fractions of an optimum are mostly short enough.
+        remedy = "certify exact_optimum(game), or solve to a smaller tol"
+        if _digits(x for row in program.rows for x in _data(row)) > 3:
             remedy = (
                 "A, or f, has such itself, as most floats are: certify exact_optimum of the game "
                 "of numpy.round(16 * A) / 16, or use vipr"
             )
-        raise InputError(
-            f"half a page takes games of at most {_MOST} x {_MOST} in short fractions, with "
-            f"{_TERMS} terms in the rows of f, and this has {has}; {remedy}"
-        )
+    else:
+        return
+    raise InputError(
+        f"half a page takes games of at most {most} x {most} in short fractions, with "
+        f"{most_terms} terms in the rows of f, and this has {excess}; {remedy}"
+    )
+
+
+def _data(row: Row) -> Iterable[Fraction]:
+    return row.coefficients.values()
+
+
+def _digits(numbers: Iterable[Fraction]) -> int:
+    """Return the largest number of digits of a denominator."""
+    return max(len(str(x.denominator)) for x in numbers)
 
 
 def _rules(program: LinearProgram, m: int, names: Sequence[str]) -> list[str]:
-    """Return what f asks of (d, z); of one bound for several variables in turn, one rule."""
+    """Return the rules of f. Consecutive variables with the same bounds share one rule."""
     rules: list[_Rule] = [
         (row.coefficients, row.low, row.high) for row in program.rows if row.name.startswith("f")
     ]
     for j, x in enumerate(program.variables[: len(names)]):
-        low = None if j < m and x.low == _ZERO else x.low
-        high = None if j < m and x.high == _ONE else x.high  # every distribution has it
+        low = None if j < m and x.low == ZERO else x.low
+        high = None if j < m and x.high == ONE else x.high  # every d_i is at most 1
         if (low, high) != (None, None):
-            rules.append(({j: _ONE}, low, high))
+            rules.append(({j: ONE}, low, high))
 
     def run(place: tuple[int, _Rule]) -> Any:
         k, (row, *ends) = place
-        single = [*row.values()] == [_ONE]
+        single = [*row.values()] == [ONE]
         return (names[next(iter(row))][0], next(iter(row)) - k, *ends) if single else k
 
-    return [
-        _rule([rule for _, rule in group], names) for _, group in groupby(enumerate(rules), run)
-    ]
+    groups = groupby(enumerate(rules), run)
+    return [_rule([rule for _, rule in group], names) for _, group in groups]
 
 
 def _rule(alike: Sequence[_Rule], names: Sequence[str]) -> str:
@@ -151,10 +160,10 @@ def _rule(alike: Sequence[_Rule], names: Sequence[str]) -> str:
 
 
 def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
-    """Return f: a formula, or the least cost under rules."""
+    """Return f as a formula, or as the least cost under rules."""
     if not rules:
         return f"where $f(d)={cost}$."
-    lines = [r",\quad ".join(rules[at : at + _ACROSS]) for at in range(0, len(rules), _ACROSS)]
+    lines = [r",\quad ".join(group) for group in _fours(rules)]
     shown = r"\[ \begin{gathered} " + ",\\\\\n".join(lines) + r" \end{gathered} \]"
     if not z:
         return f"where $f(d)={cost}$ if\n{shown}\nand $f(d)=\\infty$ otherwise."
@@ -164,33 +173,36 @@ def _relaxation(cost: str, rules: Sequence[str], z: Sequence[str]) -> str:
 
 
 def _derivation(program: LinearProgram, names: Sequence[str]) -> tuple[str, str]:
-    """Return ⟨Aw, d⟩ + cost as a sum of multiples of rows, and of their sides, a lower bound."""
+    """Return ⟨Aw, d⟩ + cost as a sum of multiples of rows, and the sum of their sides."""
     simplex = program.rows[0].multiplier
-    terms, sides = [(simplex, r"\textstyle\sum_i d_i")], [simplex]
-    if program.constant:
-        terms.append((program.constant, ""))
-        sides.append(program.constant)
+    terms = [_term(simplex, r"\textstyle\sum_i d_i"), _term(program.constant, "")]
+    sides = [simplex, program.constant]
     used = [row for row in program.rows if row.name.startswith("f")]
-    used += [Row("", {j: _ONE}, *program.variables[j][3:]) for j in range(len(names))]
-    for _, row, low, high, y in used:
-        side = low if y > 0 else high
-        if y and side is not None:
-            text = _linear(row, names)
-            terms.append((y, text if [*row.values()] == [_ONE] else f"({text})"))
-            sides.append(y * side)
-    bound = sum(sides, _ZERO)
-    shown = [_term(x, "") for x in sides if x] or ["+0"]
-    result = "" if len(shown) == 1 else f"={number(bound)}"
+    used += map(program.bound_row, range(len(names)))
+    for row in used:
+        side = row.low if row.multiplier > 0 else row.high
+        if side is not None:
+            text = _linear(row.coefficients, names)
+            is_variable = [*row.coefficients.values()] == [ONE]
+            terms.append(_term(row.multiplier, text if is_variable else f"({text})"))
+            sides.append(row.multiplier * side)
+    bound = sum(sides, ZERO)
+    shown = list(filter(None, (_term(x, "") for x in sides)))
+    result = f"={number(bound)}" if len(shown) > 1 else ""
     above = "" if bound == program.lower else rf"\ge{number(program.lower)}"
-    sum_ = [_term(c, name) for c, name in terms if c] or ["+0"]
-    return _broken(sum_), _broken(shown) + result + above
+    return _broken(list(filter(None, terms))), _broken(shown) + result + above
 
 
 def _broken(terms: Sequence[str]) -> str:
-    """Return signed terms as a sum over lines."""
-    lines = ["".join(terms[at : at + _ACROSS]) for at in range(0, len(terms), _ACROSS)]
+    """Return signed terms as a sum over several lines, and 0 if there are no terms."""
+    lines = ["".join(group) for group in _fours(terms or ["0"])]
     lines[0] = lines[0].removeprefix("+")
     return "\\\\\n&\\quad{}".join(lines)
+
+
+def _fours(items: Sequence[str]) -> list[Sequence[str]]:
+    """Return the items in groups of four, which fit one line of a page."""
+    return [items[at : at + 4] for at in range(0, len(items), 4)]
 
 
 def _support(over: dict[str, str]) -> str:
@@ -202,7 +214,7 @@ def _support(over: dict[str, str]) -> str:
 
 
 def _inside(over: dict[str, str]) -> str:
-    """Return why w is in the domain."""
+    """Return the condition by which w is in the domain."""
     r = number(_radius(over))
     if over["kind"] == "l1":
         return rf"$\sum_j|w_j|\le {r}$"
@@ -214,15 +226,16 @@ def _radius(over: dict[str, str]) -> Fraction:
     return Fraction(over.get("size", "1"))
 
 
-def _linear(row: Sparse, names: Sequence[str], constant: Fraction = _ZERO) -> str:
+def _linear(row: Sparse, names: Sequence[str], constant: Fraction = ZERO) -> str:
     """Return Σ coefficient · name + constant."""
-    terms = [_term(constant, "")] if constant else []
-    terms += [_term(v, names[j]) for j, v in row.items() if v]
+    terms = [_term(constant, ""), *(_term(v, names[j]) for j, v in row.items())]
     return "".join(terms).removeprefix("+") or "0"
 
 
 def _term(c: Fraction, name: str) -> str:
-    """Return c · name with its sign; c alone without a name."""
+    """Return c · name with its sign, or c alone if there is no name; nothing for c = 0."""
+    if not c:
+        return ""
     size = "" if name and abs(c) == 1 else number(abs(c)) + (r"\," if name else "")
     return ("-" if c < 0 else "+") + size + name
 
@@ -234,10 +247,10 @@ def matrix(rows: Iterable[Iterable[Fraction]]) -> str:
 
 
 def vector(values: Iterable[Fraction]) -> str:
-    """Return a vector, over its common denominator where that is short."""
+    """Return a vector, over its common denominator if that is at most 10 000."""
     given = list(values)
     below = math.lcm(*(x.denominator for x in given))
-    if below == 1 or len(given) == 1 or below > _COMMON:
+    if below == 1 or len(given) == 1 or below > 10_000:
         return f"({','.join(map(number, given))})"
     return rf"\tfrac{{1}}{{{below}}}({','.join(str(int(x * below)) for x in given)})"
 

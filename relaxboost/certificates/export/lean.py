@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from relaxboost.certificates.export.program import LinearProgram
-
-_ZERO = Fraction(0)
+from relaxboost.certificates.export.program import LinearProgram, Row, Variable
 
 _FILE = """/-
 A weak-learning game of a relaxboost certificate as a linear program: d, auxiliaries of the
@@ -57,33 +55,41 @@ theorem optimal : IsFeasible game point.toArray ∧ IsOptimalMin game point.toAr
 
 
 def lean(program: LinearProgram) -> str:
-    """Return the Lean file; with lower = upper it proves that the point is an optimum."""
-    rows, variables = program.rows, program.variables
-    entries = [(i, j, v) for i, row in enumerate(rows) for j, v in row.coefficients.items() if v]
-    same = program.lower == program.upper
+    """Return the Lean file. If lower = upper, it proves that the point is optimal."""
+    rows = program.rows
+    variables = program.variables
+    multipliers = [row.multiplier for row in rows]
+    prices = [x.price for x in variables]
+    entries = [
+        f"({i}, {j}, {_rational(v)})"
+        for i, row in enumerate(rows)
+        for j, v in row.coefficients.items()
+        if v
+    ]
+    is_optimal = program.lower == program.upper
     return _FILE.format(
         rows=", ".join(dict.fromkeys(row.name.rstrip("0123456789") for row in rows)),
         m=len(rows),
         n=len(variables),
         cost=_listed(x.cost for x in variables),
-        entries=", ".join(f"({i}, {j}, {_rational(v)})" for i, j, v in entries),
-        row_bounds=", ".join(f"({_bound(r.low)}, {_bound(r.high)})" for r in rows),
-        column_bounds=", ".join(f"({_bound(x.low)}, {_bound(x.high)})" for x in variables),
+        entries=", ".join(entries),
+        row_bounds=", ".join(map(_range, rows)),
+        column_bounds=", ".join(map(_range, variables)),
         offset=_rational(program.constant),
         points=", ".join(x.name for x in variables),
         point=_listed(x.value for x in variables),
-        row_lower=_listed(max(r.multiplier, _ZERO) for r in rows),
-        row_upper=_listed(max(-r.multiplier, _ZERO) for r in rows),
-        column_lower=_listed(max(x.price, _ZERO) for x in variables),
-        column_upper=_listed(max(-x.price, _ZERO) for x in variables),
+        row_lower=_positive_parts(multipliers, 1),
+        row_upper=_positive_parts(multipliers, -1),
+        column_lower=_positive_parts(prices, 1),
+        column_upper=_positive_parts(prices, -1),
         upper=_rational(program.upper),
         lower=_rational(program.lower),
-        optimal=_OPTIMAL.format(value=_rational(program.upper)) if same else "",
+        optimal=_OPTIMAL.format(value=_rational(program.upper)) if is_optimal else "",
     )
 
 
 def _rational(x: Fraction) -> str:
-    """Return a number as Lean reads it in a place where a Rat is expected."""
+    """Return a number as Lean reads it where a Rat is expected."""
     if x.denominator == 1 and x >= 0:
         return str(x)
     return f"({x.numerator} / {x.denominator})" if x.denominator > 1 else f"({x})"
@@ -93,5 +99,12 @@ def _listed(values: Iterable[Fraction]) -> str:
     return ", ".join(map(_rational, values))
 
 
-def _bound(x: Fraction | None) -> str:
-    return "none" if x is None else f"some {_rational(x)}"
+def _positive_parts(values: Iterable[Fraction], sign: int) -> str:
+    """Return max(sign · v, 0) for every value v."""
+    return _listed(max(sign * v, Fraction(0)) for v in values)
+
+
+def _range(x: Row | Variable) -> str:
+    """Return the bounds of a row or a variable."""
+    low, high = ("none" if b is None else f"some {_rational(b)}" for b in (x.low, x.high))
+    return f"({low}, {high})"

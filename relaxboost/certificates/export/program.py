@@ -1,191 +1,14 @@
-"""A polyhedral game as one linear program, read from a certificate, with its two points."""
+"""A polyhedral game as one linear program with its two points, which every export writes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from relaxboost._core.errors import InputError
 from relaxboost.certificates import check
-
-Sparse = dict[int, Fraction]
-"""Coefficients by variable."""
-_ZERO, _ONE = Fraction(0), Fraction(1)
-
-
-@dataclass
-class Piece:
-    """f as a linear program in (d, z), with what the certificate says of it.
-
-    f(d) = constant + least cost·(d, z) over z with bounds and low <= row·(d, z) <= high. The
-    multipliers γ and y prove F(u) >= γ + constant + Σ y·(its side) + Σ prices·(their bounds).
-    """
-
-    m: int
-    cost: Sparse = field(default_factory=dict)
-    constant: Fraction = _ZERO
-    bounds: dict[int, tuple[Fraction | None, Fraction | None]] = field(default_factory=dict)
-    """Of variables, beside 0 <= d; z without an entry is free."""
-    rows: list[tuple[Sparse, Fraction | None, Fraction | None]] = field(default_factory=list)
-    gamma: Fraction = _ZERO
-    multipliers: list[Fraction] = field(default_factory=list)
-    z: list[Fraction] = field(default_factory=list)
-
-    def row(
-        self, row: Sparse, low: Fraction | None, high: Fraction | None, multiplier: Fraction
-    ) -> None:
-        """Add a row with its multiplier."""
-        self.rows.append((row, low, high))
-        self.multipliers.append(multiplier)
-
-    def scaled(self, c: Fraction) -> Piece:
-        """Return c f, whose witness at u is that of f at u/c."""
-        cost = {j: c * v for j, v in self.cost.items()}
-        y = [c * v for v in self.multipliers]
-        return Piece(
-            self.m, cost, c * self.constant, self.bounds, self.rows, c * self.gamma, y, self.z
-        )
-
-    def plus(self, other: Piece) -> Piece:
-        """Return the sum of two pieces, the z of the other one after one's own."""
-        behind = len(self.z)
-
-        def moved(j: int) -> int:
-            return j if j < self.m else j + behind
-
-        cost = dict(self.cost)
-        for j, v in other.cost.items():
-            cost[moved(j)] = cost.get(moved(j), _ZERO) + v
-        bounds = dict(self.bounds)
-        for j, (low, high) in other.bounds.items():
-            mine = bounds.get(moved(j), (None, None))
-            bounds[moved(j)] = _inner(max, mine[0], low), _inner(min, mine[1], high)
-        theirs = [({moved(j): v for j, v in row.items()}, *ends) for row, *ends in other.rows]
-        return Piece(
-            self.m,
-            cost,
-            self.constant + other.constant,
-            bounds,
-            [*self.rows, *theirs],  # type: ignore[list-item]
-            self.gamma + other.gamma,
-            [*self.multipliers, *other.multipliers],
-            [*self.z, *other.z],
-        )
-
-
-def _inner(choose: Any, one: Fraction | None, other: Fraction | None) -> Fraction | None:
-    """Return the tighter of two bounds, where None is none."""
-    known = [x for x in (one, other) if x is not None]
-    return choose(known) if known else None
-
-
-def piece(spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]) -> Piece:
-    """Return f as the certificate describes it.
-
-    Parameters
-    ----------
-    spec, witness, given : check.Fields
-        The relaxation, the witness, and the auxiliaries or None.
-    d, u : list of Fraction
-        The distribution, and the margins that the witness is for.
-    """
-    kind = spec.take("kind")
-    if kind == "scaled":
-        c = spec.number("factor", 0)
-        inner = spec.take("of", dict)
-        return piece(inner, witness, given, d, [x / c for x in u]).scaled(c)
-    if kind == "sum":
-        v = witness.vector("v", len(d))
-        rest = [x - y for x, y in zip(u, v, strict=True)]
-        one, two = (
-            piece(
-                spec.take(name, dict), witness.take(name, dict), check.part(given, name), d, share
-            )
-            for name, share in (("first", v), ("second", rest))
-        )
-        return one.plus(two)
-    if kind not in _KINDS:
-        raise InputError(
-            f"a linear program has no place for {kind!r}; exports are for polyhedral relaxations, "
-            "whose certificates have the level exact"
-        )
-    return _KINDS[kind](spec, witness, given, d, u)
-
-
-def _sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
-    """Return γ and |x| of a witness: prices that bring every margin up to γ."""
-    gamma = witness.number("gamma")
-    x = [gamma - v for v in u]
-    if "x" in witness.left:
-        x = witness.vector("x", len(u))
-    elif "floor" in witness.left:
-        floor = witness.number("floor")
-        x = [max(v, floor) for v in x]
-    return gamma, [abs(v) for v in x]
-
-
-def _hard_margin(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Piece:
-    return Piece(len(d), gamma=_sizes(witness, u)[0])
-
-
-def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Piece:
-    gamma, x = _sizes(witness, u)
-    found = Piece(len(d), gamma=gamma)
-    *members, _ = check.groups(spec, len(d))
-    for group, cap in zip(members, spec.vector("caps", len(members)), strict=True):
-        if group:
-            found.row(dict.fromkeys(group, _ONE), None, cap, -max(x[i] for i in group))
-    return found
-
-
-def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Piece:
-    """The sum or the maximum of a·d, d >= 0: a cost, or a bound; one z for a maximum that costs."""
-    m = len(d)
-    gamma, x = _sizes(witness, u)
-    found = Piece(m, gamma=gamma)
-    p, a = spec.take("p"), spec.vector("weights", m, 0)
-    penalty = "weight" in spec.left
-    size = spec.number("weight" if penalty else "radius", 0)
-    ratios = [v / w for v, w in zip(x, a, strict=True)]
-    if p == "1" and penalty:
-        found.cost = {i: size * v for i, v in enumerate(a)}
-    elif p == "1":
-        found.row(dict(enumerate(a)), None, size, -max(ratios))
-    else:
-        for i, v in enumerate(a):
-            row = {i: v, m: -_ONE} if penalty else {i: v}
-            found.row(row, None, _ZERO if penalty else size, -ratios[i])
-        if penalty:
-            found.cost, found.bounds = {m: size}, {m: (_ZERO, None)}
-            found.z = [max(v * w for v, w in zip(a, d, strict=True))]
-    return found
-
-
-def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> Piece:
-    m = len(d)
-    size = m + spec.whole("auxiliaries", 0, check.AUXILIARIES)
-    constant, cost = spec.number("constant"), spec.vector("cost", size)
-    box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
-    # In the simplex d <= 1, and the witness may use it.
-    box[:m] = [(low, _ONE if high is None else min(high, _ONE)) for low, high in box[:m]]
-    columns = spec.take("columns", list)
-    entries = iter(spec.vector("coefficients", sum(map(len, columns))))
-    rows = [{j: next(entries) for j in row} for row in columns]
-    sides = [spec.bounds(name, len(rows)) for name in ("row_lower", "row_upper")]
-    return Piece(
-        m,
-        {j: v for j, v in enumerate(cost) if v},
-        constant,
-        {j: ends for j, ends in enumerate(box) if ends != (None, None)},
-        list(zip(rows, *sides, strict=True)),
-        witness.number("gamma"),
-        witness.vector("multipliers", len(rows)),
-        given.vector("z", size - m),
-    )
-
-
-_KINDS = {"hard-margin": _hard_margin, "caps": _caps, "norm": _norm, "polyhedral": _polyhedral}
+from relaxboost.certificates.export.relaxation import Bound, Sparse, relaxation_program
 
 
 class Row(NamedTuple):
@@ -193,28 +16,28 @@ class Row(NamedTuple):
 
     name: str
     coefficients: Sparse
-    low: Fraction | None
-    high: Fraction | None
+    low: Bound
+    high: Bound
     multiplier: Fraction
-    """Of the low side where positive, of the high side where negative."""
+    """A positive multiplier belongs to the low side, and a negative one to the high side."""
 
 
 class Variable(NamedTuple):
-    """A variable with its value at the point, and its price: its cost less Σ multiplier·row."""
+    """A variable with its value at the point. Its price is its cost minus Σ multiplier·row."""
 
     name: str
     value: Fraction
     cost: Fraction
-    low: Fraction | None
-    high: Fraction | None
+    low: Bound
+    high: Bound
     price: Fraction
 
 
 @dataclass
 class LinearProgram:
-    """Least cost·x + constant over rows and bounds; a point and multipliers, which bracket it.
+    """The least cost·x + constant over rows and bounds, with a point and multipliers.
 
-    The point is feasible with a cost of at most `upper`, and the multipliers prove `lower`.
+    The point is feasible and costs at most `upper`. The multipliers prove the bound `lower`.
     """
 
     rows: list[Row]
@@ -223,84 +46,216 @@ class LinearProgram:
     lower: Fraction
     upper: Fraction
 
+    def bound_row(self, j: int) -> Row:
+        """Return the bounds of a variable as a row, whose multiplier is the price."""
+        x = self.variables[j]
+        return Row(x.name, {j: check.ONE}, x.low, x.high, x.price)
+
+    def all_rows(self) -> list[Row]:
+        """Return the rows, and the bounds of all variables as rows."""
+        return [*self.rows, *(self.bound_row(j) for j in range(len(self.variables)))]
+
+    def at_point(self, row: Row) -> Fraction:
+        """Return the product of a row with the point."""
+        values = (v * self.variables[j].value for j, v in row.coefficients.items())
+        return sum(values, check.ZERO)
+
 
 def game_program(document: dict[str, Any], path: str | None = None) -> LinearProgram:
-    """Return the game of an exact certificate as the program of d.
+    """Return the game of an exact certificate as a linear program.
 
-    Its variables are d, z of f, the edges e = Aᵀd and t >= g(e); it is least t + cost·(d, z). The
-    weights w, γ and the witness of f are the multipliers.
+    Its variables are d, the auxiliaries z of f, the edges e = Aᵀd, and t >= g(e). The objective is
+    t + cost·(d, z). The weights w, γ and the witness of f are the multipliers.
 
     Parameters
     ----------
     document : dict
-        Of a certificate that was accepted.
+        The document of a certificate that was accepted.
     path : path, optional
-        The matrix, where the certificate has its digest only.
+        The file of the matrix, if the certificate has only its digest.
 
     Raises
     ------
     InputError
-        For another level, or a relaxation or a domain without a linear description.
+        If the level is not exact, or the relaxation or the domain has no linear description.
     """
     if document["level"] != "exact":
         raise InputError(
-            f"exports are of certificates of the level exact, and this one is {document['level']}"
+            f"exports need a certificate of the level exact, and this one is {document['level']}"
         )
     doc = check.Fields(document, "the document")
     game = doc.take("game", dict)
-    m, n = game.whole("m", 1, check.ENTRIES), game.whole("n", 1, check.ENTRIES)
+    m = game.whole("m", 1, check.ENTRIES)
+    n = game.whole("n", 1, check.ENTRIES)
     A, _ = check.matrix(game, m, n, path)
-    d, columns = doc.vector("d", m), doc.take("columns", list)
+    d = doc.vector("d", m)
+    columns = doc.take("columns", list)
     w = dict(zip(columns, doc.vector("w", len(columns)), strict=True))
     u, edges = check.products(A, d, w)
-    parts = game.take("relaxation", dict), doc.take("witness", dict), check.part(doc, "auxiliaries")
-    f = piece(*parts, d, u)
-    e, t = m + len(f.z), m + len(f.z) + n
-    rows = [Row("simplex", dict.fromkeys(range(m), _ONE), _ONE, _ONE, f.gamma)]
+    f = relaxation_program(
+        game.take("relaxation", dict),
+        doc.take("witness", dict),
+        check.part(doc, "auxiliaries"),
+        d,
+        u,
+    )
+    first_edge = m + len(f.z)
+    rows = [Row("simplex", dict.fromkeys(range(m), check.ONE), check.ONE, check.ONE, f.gamma)]
     for j in range(n):
         column = {i: Fraction(line[j]) for i, line in enumerate(A) if line[j]}
-        rows.append(Row(f"edge{j}", {**column, e + j: -_ONE}, _ZERO, _ZERO, -w.get(j, _ZERO)))
-    size, above = _size_rows(game.take("over", dict), w, edges, e, t)
-    rows += above
+        column[first_edge + j] = -check.ONE
+        rows.append(Row(f"edge{j}", column, check.ZERO, check.ZERO, -w.get(j, check.ZERO)))
+    size, size_rows = _size_rows(game.take("over", dict), w, edges, first_edge)
+    rows += size_rows
     for k, (sides, y) in enumerate(zip(f.rows, f.multipliers, strict=True)):
         rows.append(Row(f"f{k}", *sides, y))
-    names = [*(f"d{i}" for i in range(m)), *(f"z{i}" for i in range(len(f.z)))]
-    names += [*(f"e{j}" for j in range(n)), "t"]
-    costs = {**f.cost, t: _ONE}
-    prices = [costs.get(j, _ZERO) for j in range(t + 1)]
-    for row in rows:
-        for j, v in row.coefficients.items() if row.multiplier else ():
-            prices[j] -= row.multiplier * v
-    bounds = {**f.bounds, **{i: _in_simplex(*f.bounds.get(i, (None, None))) for i in range(m)}}
+    names = [*_names("d", m), *_names("z", len(f.z)), *_names("e", n), "t"]
+    values = [*d, *f.z, *edges, size]
+    costs = {**f.cost, len(names) - 1: check.ONE}
+    bounds = dict(f.bounds)
+    for i in range(m):
+        low, high = f.bounds.get(i, (None, None))
+        bounds[i] = (max(low or check.ZERO, check.ZERO), high)
+    prices = _prices(costs, rows, len(names))
     variables = [
-        Variable(name, value, costs.get(j, _ZERO), *bounds.get(j, (None, None)), prices[j])
-        for j, (name, value) in enumerate(zip(names, [*d, *f.z, *edges, size], strict=True))
+        Variable(
+            name,
+            values[j],
+            costs.get(j, check.ZERO),
+            *bounds.get(j, (None, None)),
+            prices[j],
+        )
+        for j, name in enumerate(names)
     ]
     return LinearProgram(rows, variables, f.constant, doc.number("lower"), doc.number("upper"))
 
 
-def _in_simplex(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction | None]:
-    return max(low or _ZERO, _ZERO), high
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{i}" for i in range(count)]
+
+
+def _prices(costs: Sparse, rows: list[Row], size: int) -> list[Fraction]:
+    """Return the cost of each variable minus what the multipliers of the rows make of it."""
+    prices = [costs.get(j, check.ZERO) for j in range(size)]
+    for row in rows:
+        if row.multiplier:
+            for j, v in row.coefficients.items():
+                prices[j] -= row.multiplier * v
+    return prices
 
 
 def _size_rows(
-    over: Any, w: dict[int, Fraction], edges: list[Fraction], e: int, t: int
+    over: Any, w: dict[int, Fraction], edges: list[Fraction], first_edge: int
 ) -> tuple[Fraction, list[Row]]:
-    """Return g(Aᵀd), and the rows t >= g(e) with the multipliers that w is."""
+    """Return g(Aᵀd), and the rows of t >= g(e), whose multipliers are the weights w."""
     kind = over.take("kind")
     if kind not in ("l1", "simplex", "full-simplex"):
         raise InputError(f"the domain {kind!r} has no linear description, and exports need one")
-    r = over.number("size", 0) if "size" in over.left else _ONE
-    spare = _ONE - sum(map(abs, w.values()), _ZERO) / r
+    is_ball = kind == "l1"
+    r = over.number("size", 0) if "size" in over.left else check.ONE
+    spare = check.ONE - sum(map(abs, w.values()), check.ZERO) / r
+    t = first_edge + len(edges)
     rows = []
     for j in range(len(edges)):
-        share = w.get(j, _ZERO) / r
-        # What w leaves of the ball goes to t >= 0, of which the first two rows make up a half each.
-        half = spare / 2 if kind == "l1" and j == 0 else _ZERO
-        for name, sign in (("above", 1), ("below", -1)) if kind == "l1" else (("above", 1),):
-            row = {t: _ONE, e + j: -sign * r}
-            rows.append(Row(f"{name}{j}", row, _ZERO, None, max(sign * share, _ZERO) + half))
+        share = w.get(j, check.ZERO) / r
+        # The multipliers of t must sum to 1. If w has a norm below r, the rest is spread evenly
+        # over the first two rows of the ball, whose edges then cancel.
+        half = spare / 2 if is_ball and j == 0 else check.ZERO
+        for name, sign in (("above", 1), ("below", -1)) if is_ball else (("above", 1),):
+            row = {t: check.ONE, first_edge + j: -sign * r}
+            multiplier = max(sign * share, check.ZERO) + half
+            rows.append(Row(f"{name}{j}", row, check.ZERO, None, multiplier))
     if kind == "full-simplex":
-        rows.append(Row("size", {t: _ONE}, _ZERO, None, spare))
-    sizes = map(abs, edges) if kind == "l1" else edges
-    return r * max(_ZERO if kind == "full-simplex" else min(edges), *sizes), rows
+        rows.append(Row("size", {t: check.ONE}, check.ZERO, None, spare))
+    least = check.ZERO if kind == "full-simplex" else min(edges)
+    return r * max(least, *(map(abs, edges) if is_ball else edges)), rows
+
+
+class Constraint(NamedTuple):
+    """coefficients·x >= side, = side or <= side, by the sense G, E or L, with its multiplier."""
+
+    name: str
+    sense: str
+    side: Fraction
+    coefficients: Sparse
+    multiplier: Fraction
+
+
+@dataclass
+class BoundProof:
+    """A program whose constraints, times their multipliers, add up to a bound on its optimum.
+
+    The point is feasible and attains the other bound.
+    """
+
+    names: list[str]
+    objective: Sparse
+    point: Sparse
+    constraints: list[Constraint]
+
+    def add_variable(self, name: str, value: Fraction, cost: Fraction) -> int:
+        """Add a variable with its value at the point, and return its index."""
+        j = len(self.names)
+        self.names.append(name)
+        self.objective[j] = cost
+        self.point[j] = value
+        return j
+
+    def add(self, name: str, sense: str, side: Fraction, row: Sparse, y: Fraction) -> None:
+        """Add a constraint with the multiplier y."""
+        self.constraints.append(Constraint(name, sense, side, row, y))
+
+    def add_constant(self, constant: Fraction) -> None:
+        """Add a constant to the objective, as the cost of a variable that is always 1."""
+        if constant:
+            one = self.add_variable("one", check.ONE, constant)
+            self.add("constant", "E", check.ONE, {one: check.ONE}, constant)
+
+    def proved(self) -> Fraction:
+        """Return the bound, which is the sum of the sides times their multipliers."""
+        return sum((c.multiplier * c.side for c in self.constraints), check.ZERO)
+
+
+def lower_proof(program: LinearProgram) -> BoundProof:
+    """Return the program of d. Its rows times the multipliers add up to the lower bound."""
+    proof = BoundProof([], {}, {}, [])
+    for x in program.variables:
+        proof.add_variable(x.name, x.value, x.cost)
+    proof.add_constant(program.constant)
+    for name, row, low, high, y in program.all_rows():
+        if low is not None and low == high:
+            proof.add(name, "E", low, row, y)
+            continue
+        if low is not None:
+            proof.add(f"{name}_low", "G", low, row, max(y, check.ZERO))
+        if high is not None:
+            proof.add(f"{name}_high", "L", high, row, min(y, check.ZERO))
+    return proof
+
+
+def upper_proof(program: LinearProgram) -> BoundProof:
+    """Return the dual program. Its constraints times (d, z) add up to the upper bound.
+
+    It has a multiplier >= 0 for each side of a row and for each bound of a variable. For every
+    variable, the rows and bounds times their multipliers must add up to the cost of the variable.
+    """
+    proof = BoundProof([], {}, {}, [])
+    balance: list[Sparse] = [{} for _ in program.variables]
+    slacks = []
+    for row in program.all_rows():
+        # The point satisfies an equation without slack. This saves most products with A.
+        total = row.low if row.low == row.high else program.at_point(row)
+        for side, end, sign in (("low", row.low, 1), ("high", row.high, -1)):
+            if end is None or total is None:
+                continue
+            value = max(sign * row.multiplier, check.ZERO)
+            k = proof.add_variable(f"{row.name}_{side}", value, sign * end)
+            slacks.append((k, sign * (total - end)))
+            for j, v in row.coefficients.items():
+                balance[j][k] = sign * v
+    for x, column in zip(program.variables, balance, strict=True):
+        proof.add(f"cost_{x.name}", "E", x.cost, column, x.value)
+    proof.add_constant(program.constant)
+    for k, slack in slacks:
+        proof.add(f"{proof.names[k]}_sign", "G", check.ZERO, {k: check.ONE}, -slack)
+    return proof

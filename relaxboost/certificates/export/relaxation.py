@@ -1,0 +1,208 @@
+"""A polyhedral relaxation f as a linear program, read from a certificate with its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from relaxboost._core.errors import InputError
+from relaxboost.certificates import check
+
+Sparse = dict[int, Fraction]
+"""Coefficients by the index of a variable."""
+Bound = Fraction | None
+"""A bound, or None if there is no bound."""
+
+
+@dataclass
+class RelaxationProgram:
+    """f as a linear program in (d, z), with the witness from the certificate.
+
+    f(d) is the constant plus the least cost·(d, z) over all z within the bounds and the rows. The
+    threshold γ and the multipliers prove the lower bound on the relaxed margin.
+    """
+
+    m: int
+    cost: Sparse = field(default_factory=dict)
+    constant: Fraction = check.ZERO
+    bounds: dict[int, tuple[Bound, Bound]] = field(default_factory=dict)
+    """Bounds by variable. In addition d >= 0; a variable z without an entry is free."""
+    rows: list[tuple[Sparse, Bound, Bound]] = field(default_factory=list)
+    gamma: Fraction = check.ZERO
+    multipliers: list[Fraction] = field(default_factory=list)
+    """The multiplier of each row."""
+    z: list[Fraction] = field(default_factory=list)
+    """The auxiliaries at which f(d) is evaluated."""
+
+    def add_row(self, row: Sparse, low: Bound, high: Bound, multiplier: Fraction) -> None:
+        """Add the row low <= row·(d, z) <= high with its multiplier."""
+        self.rows.append((row, low, high))
+        self.multipliers.append(multiplier)
+
+    def scaled(self, c: Fraction) -> RelaxationProgram:
+        """Return the program of c f. Its witness at u is the witness of f at u / c."""
+        return RelaxationProgram(
+            self.m,
+            {j: c * v for j, v in self.cost.items()},
+            c * self.constant,
+            self.bounds,
+            self.rows,
+            c * self.gamma,
+            [c * v for v in self.multipliers],
+            self.z,
+        )
+
+    def plus(self, other: RelaxationProgram) -> RelaxationProgram:
+        """Return the program of the sum. The auxiliaries of `other` follow those of this f."""
+
+        def moved(j: int) -> int:
+            return j if j < self.m else j + len(self.z)
+
+        cost = dict(self.cost)
+        for j, v in other.cost.items():
+            cost[moved(j)] = cost.get(moved(j), check.ZERO) + v
+        bounds = dict(self.bounds)
+        for j, (low, high) in other.bounds.items():
+            lowest, highest = bounds.get(moved(j), (None, None))
+            bounds[moved(j)] = (_tighter(max, lowest, low), _tighter(min, highest, high))
+        rows = list(self.rows)
+        for row, low, high in other.rows:
+            rows.append(({moved(j): v for j, v in row.items()}, low, high))
+        return RelaxationProgram(
+            self.m,
+            cost,
+            self.constant + other.constant,
+            bounds,
+            rows,
+            self.gamma + other.gamma,
+            self.multipliers + other.multipliers,
+            self.z + other.z,
+        )
+
+
+def _tighter(choose: Callable[..., Fraction], one: Bound, other: Bound) -> Bound:
+    """Return the tighter one of two bounds, either of which may be missing."""
+    known = [bound for bound in (one, other) if bound is not None]
+    return choose(known) if known else None
+
+
+def relaxation_program(
+    spec: Any, witness: Any, given: Any, d: list[Fraction], u: list[Fraction]
+) -> RelaxationProgram:
+    """Return f as the certificate describes it.
+
+    Parameters
+    ----------
+    spec, witness, given : check.Fields
+        The relaxation, the witness, and the auxiliaries or None.
+    d, u : list of Fraction
+        The distribution, and the margins at which the witness holds.
+
+    Raises
+    ------
+    InputError
+        If f has no linear description.
+    """
+    kind = spec.take("kind")
+    if kind == "scaled":
+        c = spec.number("factor", 0)
+        inner = spec.take("of", dict)
+        return relaxation_program(inner, witness, given, d, [x / c for x in u]).scaled(c)
+    if kind == "sum":
+        v = witness.vector("v", len(d))
+        rest = [x - y for x, y in zip(u, v, strict=True)]
+        first, second = (
+            relaxation_program(
+                spec.take(name, dict), witness.take(name, dict), check.part(given, name), d, share
+            )
+            for name, share in (("first", v), ("second", rest))
+        )
+        return first.plus(second)
+    if kind not in _KINDS:
+        raise InputError(
+            f"the relaxation {kind!r} has no linear program, and exports need one; export the "
+            "certificate of a polyhedral relaxation, whose level is exact"
+        )
+    return _KINDS[kind](spec, witness, given, d, u)
+
+
+def _threshold_and_sizes(witness: Any, u: list[Fraction]) -> tuple[Fraction, list[Fraction]]:
+    """Return γ, and |x| for an x that raises every margin to γ at least."""
+    gamma = witness.number("gamma")
+    x = [gamma - v for v in u]
+    if "x" in witness.left:
+        x = witness.vector("x", len(u))
+    elif "floor" in witness.left:
+        floor = witness.number("floor")
+        x = [max(v, floor) for v in x]
+    return gamma, [abs(v) for v in x]
+
+
+def _hard_margin(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
+    return RelaxationProgram(len(d), gamma=_threshold_and_sizes(witness, u)[0])
+
+
+def _caps(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
+    gamma, x = _threshold_and_sizes(witness, u)
+    found = RelaxationProgram(len(d), gamma=gamma)
+    *members, _ = check.groups(spec, len(d))
+    for group, cap in zip(members, spec.vector("caps", len(members)), strict=True):
+        if group:
+            found.add_row(dict.fromkeys(group, check.ONE), None, cap, -max(x[i] for i in group))
+    return found
+
+
+def _norm(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
+    """Return the program of a weighted l1 or l-inf norm, as a penalty or as a bound."""
+    m = len(d)
+    gamma, x = _threshold_and_sizes(witness, u)
+    found = RelaxationProgram(m, gamma=gamma)
+    p = spec.take("p")
+    a = spec.vector("weights", m, 0)
+    is_penalty = "weight" in spec.left
+    size = spec.number("weight" if is_penalty else "radius", 0)
+    ratios = [v / w for v, w in zip(x, a, strict=True)]
+    if p == "1" and is_penalty:
+        found.cost = {i: size * v for i, v in enumerate(a)}
+    elif p == "1":
+        found.add_row(dict(enumerate(a)), None, size, -max(ratios))
+    else:
+        # The penalty is the size of one auxiliary z, which is at least every a_i d_i.
+        for i, v in enumerate(a):
+            row = {i: v, m: -check.ONE} if is_penalty else {i: v}
+            found.add_row(row, None, check.ZERO if is_penalty else size, -ratios[i])
+        if is_penalty:
+            found.cost = {m: size}
+            found.bounds = {m: (check.ZERO, None)}
+            found.z = [max(v * w for v, w in zip(a, d, strict=True))]
+    return found
+
+
+def _polyhedral(spec: Any, witness: Any, given: Any, d: Any, u: Any) -> RelaxationProgram:
+    m = len(d)
+    size = m + spec.whole("auxiliaries", 0, check.AUXILIARIES)
+    constant = spec.number("constant")
+    cost = spec.vector("cost", size)
+    box = list(zip(spec.bounds("lower", size), spec.bounds("upper", size), strict=True))
+    # On the simplex d <= 1 holds, and the witness may use this bound.
+    for i, (low, high) in enumerate(box[:m]):
+        box[i] = (low, check.ONE if high is None else min(high, check.ONE))
+    columns = spec.take("columns", list)
+    entries = iter(spec.vector("coefficients", sum(map(len, columns))))
+    rows = [{j: next(entries) for j in row} for row in columns]
+    sides = [spec.bounds(name, len(rows)) for name in ("row_lower", "row_upper")]
+    return RelaxationProgram(
+        m,
+        {j: v for j, v in enumerate(cost) if v},
+        constant,
+        {j: ends for j, ends in enumerate(box) if ends != (None, None)},
+        list(zip(rows, *sides, strict=True)),
+        witness.number("gamma"),
+        witness.vector("multipliers", len(rows)),
+        given.vector("z", size - m),
+    )
+
+
+_KINDS = {"hard-margin": _hard_margin, "caps": _caps, "norm": _norm, "polyhedral": _polyhedral}
