@@ -13,7 +13,7 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost.game.domains import Domain, L2Ball, Simplex, SquaredNorm
 from relaxboost.online.proxies import Proxy
-from relaxboost.testing.core import (
-    ConformanceError,
-    ConformanceReport,
-    ConformanceRow,
-    chosen_checks,
-    run,
-)
+from relaxboost.testing.core import CheckRun, ConformanceError, ConformanceReport
 from relaxboost.testing.proxy_case import ProxyCase
 
 
@@ -331,27 +325,14 @@ def check_proxy(
     if not isinstance(proxy, Proxy):
         hint = f"; write {proxy.__name__}()" if isinstance(proxy, type) else ""
         raise InputError(f"check_proxy needs a Proxy, got {proxy!r}{hint}")
-    names = chosen_checks("only", _CHECKS if only is None else only, _CHECKS)
-    left_out = chosen_checks("skip", skip, _CHECKS)
+    checking = CheckRun(_CHECKS, only, skip, ConformanceReport(repr(proxy)))
     refused = set(inadmissible)
-    report = ConformanceReport(repr(proxy))
-    faults: dict[str, ConformanceError] = {}
     for domain, m in _cases(proxy, domains, sizes):
         if _refuses(proxy, domain, m, m in refused):
-            shown = repr(domain)
-            report.rows += [ConformanceRow(name, m, "inadmissible", over=shown) for name in names]
-            continue
-        # One fault of a check is enough.
-        for name in [name for name in names if name not in faults]:
-            case = ProxyCase(proxy, domain, m, seed, name)
-            try:
-                report.rows.append(_row(case, name in left_out))
-            except ConformanceError as fault:
-                faults[name] = fault
-    if faults:
-        first, *others = sorted(faults.values(), key=lambda fault: list(_CHECKS).index(fault.check))
-        raise first.beside(others)
-    return report
+            checking.refused(m, repr(domain))
+        else:
+            checking.add(m, partial(ProxyCase, proxy, domain, m, seed), repr(domain))
+    return checking.result()
 
 
 def _cases(
@@ -363,14 +344,6 @@ def _cases(
         domains = [kind(radius) for kind in kinds for radius in (1, 2.5)]
     sizes = list(sizes)
     return [(domain, m) for domain in domains for m in sizes]
-
-
-def _row(case: ProxyCase, is_skipped: bool) -> ConformanceRow:
-    """Return the result of a check. Raise ConformanceError if the check fails."""
-    shown = repr(case.domain)
-    if is_skipped:
-        return ConformanceRow(case.check, case.m, "skipped", over=shown)
-    return replace(run(case, _CHECKS[case.check]), over=shown)
 
 
 def _refuses(proxy: Proxy, domain: Domain, m: int, announced: bool) -> bool:
