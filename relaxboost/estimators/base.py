@@ -152,8 +152,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
         learner = weak_learner(self.learner)
         most = threads(self.n_jobs)
         # A learner with a number of threads keeps it.
-        if getattr(learner, "n_jobs", most) is None:
-            learner = with_options("learner", learner, {"n_jobs": most})
+        if self.n_jobs is not None and getattr(learner, "n_jobs", self.n_jobs) is None:
+            learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
         with at_most(most):
             boosted = boost(
                 X,
