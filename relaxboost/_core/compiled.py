@@ -15,12 +15,8 @@ from typing import Any
 
 import numba
 from numba.core.event import TimingListener, register, unregister
-from numba.core.runtime import rtsys
 
 from relaxboost._core.progress import quiet
-
-_TRIED = ((0, 61), (0, 68))
-"""The first and the last numba whose kernels were loaded alone."""
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -34,35 +30,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            made = numba.njit(cache=True, **options)(function)
+            return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # numba: no locator available
             return numba.njit(**options)(function)
-        _load_alone(made)
-        return made
 
     return decorate
-
-
-def _load_alone(made: Any) -> None:
-    """Let a kernel be loaded from its cache without all that numba needs to compile one.
-
-    Numba would import its registries first, .3 s in each process; `cfunc` and `vectorize` do too.
-    A kernel that is loaded calls nothing of them but numba's runtime, and one that is compiled gets
-    them from the compiler. These names are private: a numba that was not tried loads in its own
-    way, and so does any where this one fails.
-    """
-    if not _TRIED[0] <= numba.version_info.short <= _TRIED[1]:
-        return
-    whole = made._cache.load_overload
-
-    def load_overload(signature: Any, context: Any) -> Any:
-        try:
-            rtsys.initialize(context)
-            return made._cache._load_overload(signature, context)
-        except Exception:  # whatever it is, numba's own way says it better, or knows a remedy
-            return whole(signature, context)
-
-    made._cache.load_overload = load_overload
 
 
 class _Saying(TimingListener):
@@ -71,7 +43,7 @@ class _Saying(TimingListener):
     def on_end(self, event: Any) -> None:
         """Add the seconds of a kernel to those before."""
         super().on_end(event)
-        if self._depth == 0 and self.duration > 1.0:  # kernels compile kernels that they call
+        if self.done and self.duration > 1.0:  # kernels compile kernels that they call
             unregister("numba:compile", self)
             if not quiet.get():
                 sys.stderr.write("\rrelaxboost: compiles its kernels; later starts are faster\n")

@@ -176,9 +176,10 @@ def test_threads_change_nothing_and_are_as_many_as_asked_for():
     for made in models[1:]:
         np.testing.assert_array_equal(made.predict(wide), models[0].predict(wide))
     # As in scikit-learn, None is one thread and -1 are all.
-    for jobs, threads in ((None, 1), (-1, os.cpu_count()), (2, 2)):
+    most = os.cpu_count()
+    for jobs, threads in ((None, 1), (-1, most), (2, min(2, most))):
         trees = Regressor(learner="trees", max_rounds=1, n_jobs=jobs).fit(X, Y)
-        assert trees.boosted_.learner.n_jobs == threads
+        assert trees.boosted_.learner.options(X.shape[1])["num_threads"] == threads
 
 
 def test_importances_are_where_the_signal_is(rng):
