@@ -194,7 +194,7 @@ def test_bad_command_lines_end_with_a_documented_status(seed, folder, capsys, mo
     made = {name: (folder / name).read_text() for name in MADE}
     rng = np.random.default_rng(seed)
     seen = []
-    for _ in range(250):
+    for _ in range(100):
         for name, text in made.items():
             (folder / name).write_text(spoiled(text, rng) if rng.random() < 0.5 else text)
         words = command_line(rng)

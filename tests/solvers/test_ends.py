@@ -27,7 +27,7 @@ CASES = [(over, m) for over in (rb.L1Ball(1), rb.Simplex(3)) for m in ATOMIC]
 CASES += [(rb.L2Ball(1), method) for method in EUCLIDEAN]
 
 
-LIMIT = 3000
+LIMIT = 2000
 """Rounds after which a smoothed run is taken to crawl."""
 
 SLOW_LIMIT = 20
@@ -106,7 +106,7 @@ for matrix in (A, rb.matrices.stumps(X, y)):
 
 def test_as_many_threads_as_there_are_change_no_bit_of_small_games():
     printed = []
-    for threads in (1, 2, 4):
+    for threads in (1, 4):
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **dict.fromkeys(names, str(threads))}
         command = [sys.executable, "-c", textwrap.dedent(RUNS)]
@@ -114,7 +114,6 @@ def test_as_many_threads_as_there_are_change_no_bit_of_small_games():
         printed.append(done.stdout.splitlines())
     assert len(printed[0]) == 52
     assert printed[1] == printed[0]
-    assert printed[2] == printed[0]
 
 
 NEED_A_SOLVER = [
@@ -124,10 +123,10 @@ NEED_A_SOLVER = [
 ]
 
 
-@pytest.mark.parametrize("limit", [0.3, 1.5])
 @pytest.mark.parametrize("method", ["auto", "corrective", "erlpboost", "lpboost", "interior-point"])
 @pytest.mark.parametrize("f", NEED_A_SOLVER, ids=repr)
-def test_no_step_outlasts_the_time_limit(f, method, limit):
+def test_no_step_outlasts_the_time_limit(f, method):
+    limit = 0.3
     A = np.clip(np.random.default_rng(3).uniform(-1.0, 1.0, (26, 60)) + 0.1, -1.0, 1.0)
     found = rb.solve(rb.Game(A, f), 1e-14, method, time_limit=limit)
     assert found.status in ("time_limit", "stalled", "optimal")
