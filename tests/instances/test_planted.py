@@ -102,7 +102,7 @@ def test_ten_thousand_by_five_thousand(k):
     lower, upper = game.bracket([float(x) for x in found.d], w)
     assert lower <= found.value <= upper
     assert upper - lower < 1e-11
-    sol = rb.solve(game, tol=0.2, max_rounds=40)
+    sol = rb.solve(game, 0.2, rb.solvers.Corrective(step="pairwise"), max_rounds=40)
     assert sol.lower > 0
     assert sol.lower <= found.value <= sol.upper
 
