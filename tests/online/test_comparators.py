@@ -363,3 +363,19 @@ def test_columns_that_are_alike_and_fit_exactly(M):
     """Every w has loss 0, and the directions of Newton's equations vanish in doubles."""
     found = hindsight("hinge", rb.Simplex(1.1), (np.ones((1, M)), [1.0], [1.0]), 1e-9)
     assert found.lower <= 0.0 <= found.upper <= 1e-9
+
+
+@pytest.mark.parametrize("radius", [18, 20, 25, 100])
+def test_a_minimum_inside_a_large_domain_is_found(radius):
+    """A small gap of Newton's model does not imply a decrease if the minimum is inside."""
+    H = np.array([[1, 1, 0, 0, 1, 0, 1], [1, 0, 0, 0, -1, 1, 1], [0, 1, -1, 1, 1, -1, 0]])
+    H = np.vstack([H, [[-1, 0, -1, -1, 1, 0, 0], [0, 0, -1, -1, -1, 0, 0], [1, -1, 0, 0, 1, 1, 1]]])
+    found = hindsight("exponential", rb.FullSimplex(radius), (H, [1, -1, -1, 1, 1, 1]), tol=1e-6)
+    assert found.status == "optimal"
+    assert found.lower <= 3.0 * np.sqrt(3.0) <= found.upper
+
+
+def test_newtons_matrix_beyond_doubles_ends_the_method():
+    data = np.array([[0.0, -1e5]]), np.array([0.0015])
+    found = hindsight("squared", rb.L2Ball(100), data)
+    assert found.lower <= 0.0 <= found.upper <= 1e-9

@@ -89,19 +89,23 @@ def _searched(
 def _newton_point(problem: Cumulative, w: Vector, sums: Sums, gap: float, clock: Clock) -> Vector:
     """Return an approximate minimiser over the domain of the quadratic model of the loss at w.
 
-    The model is minimised until its own gap is at most 1 % of the gap of the loss at w. A more
-    accurate minimiser would hardly reduce the number of Newton steps.
+    The model is minimised until its value has decreased and its own gap is at most 1 % of the gap
+    of the loss at w. A more accurate minimiser would hardly reduce the number of Newton steps.
+    Near a minimum inside the domain, such a gap alone does not imply a decrease.
     """
     rows, losses = _model(problem, w, sums)
     # The method starts at weights that differ from w by about 1 %.
     start_gap = max(gap, 0.01 * problem.support(sums.gradient))
     run = QuadraticIterate(DenseBulk(rows), losses, w, problem.over, start_gap)
     rest = np.inf
-    while rest > 0.01 * gap and run.advance(rest):
+    decrease = 0.0
+    while (rest > 0.01 * gap or decrease <= 0.0) and run.advance(rest):
         clock.check()
         # The gap of the model follows from its gradient, like the gap of the loss.
         gradient = (losses.slope + losses.curvature * (rows @ run.w)) @ rows
         rest = float(gradient @ run.w) + problem.support(-gradient)
+        # The decrease of a quadratic function is the mean of its two slopes along the step.
+        decrease = float((sums.gradient + gradient) @ (w - run.w)) / 2.0
     return problem.feasible(run.w)
 
 

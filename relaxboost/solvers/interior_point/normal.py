@@ -237,6 +237,9 @@ class ByExamples(Normal):
         block.add_to(gram)
         self._factor = Factor(gram)
         self._g1 = self._factor.solve(np.ones(bulk.m))
+        # The reciprocal of a matrix with entries near the largest double is 0.
+        if not self._g1.sum():
+            raise np.linalg.LinAlgError(UNSOLVED)
 
     def solve(self, right: Right) -> Move:
         D = self._columns.D
