@@ -78,7 +78,7 @@ class Fields:
         return Fields(value, name, self.limits, self.depth + 1) if kind is dict else value
 
     def number(self, name, above=None):
-        """Return a rational number."""
+        """Return a field as a rational number."""
         value = fraction(self.take(name), name, self.limits.digits)
         need(above is None or value > above, f"{name!r} in {self.where} is not above {above}")
         return value

@@ -237,8 +237,8 @@ def _level(game: Game, level: str | None) -> str:
     # A relaxation whose solver is numerical may have formulas that balls can evaluate.
     if level == "exact" and strongest != "exact":
         raise InputError(
-            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones; leave level "
-            "out, or use caps and l1 or l-inf norms"
+            f"{f!r} over {over!r} allows {strongest} certificates, not exact ones; omit level, "
+            "or use caps and l1 or l-inf norms"
         )
     return level
 

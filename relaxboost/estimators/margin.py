@@ -222,9 +222,9 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         return decided(self.decision_function(X), self.classes_)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield log odds for each fraction of the path of `fit`, the largest first.
+        """Yield the log odds for each `fraction` that `fit` solved, the largest first.
 
-        The last are those of `decision_function`. There is one stage if the fraction was given.
+        The last ones equal `decision_function`. If `fraction` was given, there is only one.
         """
         check_is_fitted(self)
         Z = self._read(X)

@@ -377,7 +377,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         return self._unscaled(self._learn(*self._validated(X, y, sample_weight, first)))
 
     def predict(self, X: Any) -> Array:
-        """Return predictions for rows X of shape (N, d), of shape (N,)."""
+        """Return the predictions, of shape (N,), for X of shape (N, d)."""
         return self._unscaled(self._decided(X))
 
     def _unscaled(self, said: Array) -> Array:

@@ -135,8 +135,8 @@ def _reproduces(learner: WeakLearner, part: Projected, X: Any) -> None:
     near = part.point[:_CHECKED_ROWS]
     if outputs.shape != near.shape or not np.allclose(outputs, near, rtol=1e-6, atol=1e-6 * size):
         raise InputError(
-            f"{part.hypothesis!r} of {learner!r} gives other outputs on the training rows than "
-            "`nearest` returned with it; predictions would not be those that were trained"
+            f"{part.hypothesis!r} of {learner!r} has other outputs on the training rows than "
+            "`nearest` returned, so the ensemble would not predict what was trained"
         )
 
 

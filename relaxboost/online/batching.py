@@ -24,8 +24,8 @@ from relaxboost.online.risks import Assumptions, ordered, ranged, risk_bound, va
 
 Rule = Literal["mean", "uniform", "majority", "validation"]
 MAX_ROWS = 1024
-"""The largest number of rows in a piece, and of iterates that are validated in one pass. The table
-of their losses takes 8 MB."""
+"""The largest number of rows of a batch, and of iterates that are validated in one pass. A table of
+the losses of all these iterates on all these rows takes 8 MB."""
 
 
 class _Piece(NamedTuple):

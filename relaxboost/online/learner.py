@@ -246,7 +246,10 @@ class Learner:
     def _checked(
         self, H: Array, y: Any = None, weight: Any = None
     ) -> tuple[Array, Vector, Vector, Vector]:
-        """Return the rows of examples, their dual norms, targets and weights; raise as `update`."""
+        """Check examples, and return their rows, the dual norms of these, targets and weights.
+
+        The method raises the same errors as `update`.
+        """
         self._check_width(H)
         rows = np.ascontiguousarray(np.atleast_2d(H))
         sizes = self._check_rows(rows)
@@ -381,7 +384,9 @@ class Learner:
         self.move(value, u, step)
 
     def move(self, value: float, u: Vector, step: float = 1.0) -> None:
-        """Take a step for a loss with this value and subgradient u at w, and a weight of at most 1.
+        """Take a step for a loss whose value and subgradient u at the current w are given.
+
+        `step` is the weight of the example, which is at most 1.
 
         The mean loss of several rows can be learned in this way.
         """

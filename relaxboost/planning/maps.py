@@ -77,9 +77,9 @@ def paths(
 
 
 def zoom(axes: Any, margin: float = 0.3) -> Any:
-    """Cut a picture of `paths` to the paths and a margin, a share of their extent; return it.
+    """Crop a picture of `paths` to the paths plus a margin, and return the picture.
 
-    The limits never grow: a picture with paths all over the graph stays whole.
+    `margin` is a fraction of the extent of the paths. The limits of the axes never grow.
     """
     drawn = [np.asarray(line.get_xydata()) for line in axes.get_lines()]
     if not drawn:

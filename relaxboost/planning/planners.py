@@ -222,7 +222,7 @@ def shortest_path(
     ----------
     graph : Graph
     costs : array of shape (E,)
-        A finite number for each arc; `graph.costs` makes arc costs of costs per site.
+        A finite number for each arc; `graph.costs` converts costs per site to arc costs.
     source, target : labels of nodes
         Different.
     planner : {"auto", "simple"} or callable

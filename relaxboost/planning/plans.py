@@ -101,7 +101,7 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The bracket of the least cost that the potentials of a plan prove."""
+    """The lower and the upper bound on the least cost, as proved by the potentials of a plan."""
 
     ok: bool
     """Whether the bracket is as narrow as rounding allows."""

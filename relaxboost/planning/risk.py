@@ -38,9 +38,10 @@ class Linear:
 class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
-    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i, where F is the function that
-    is boosted. The targets are tasks, and `PlanningRisk.features` are the rows of X. Sites with the
-    same features share a row and an entry of F. `planning.boost` does all of this.
+    R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i. B C are the costs of the
+    arcs, and F is the function that is boosted. The targets are tasks, and `PlanningRisk.features`
+    are the rows of X. Sites with the same features share a row and an entry of F. `planning.boost`
+    does all of this.
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ REFUSED = {
     ),
     "outputs that are not those returned": (
         lambda: boost(learner=Unready(lambda target: (fn.learners.finite.Column(0), target))),
-        r"Column\(index=0\) of .* gives other outputs on the training rows than `nearest` returned",
+        r"Column\(index=0\) of .* has other outputs on the training rows than `nearest` returned",
     ),
     "outputs of another shape later": (
         lambda: boost(learner=Odd(np.ones(12), np.ones(5))).decision(X),

@@ -52,7 +52,7 @@ class Kernel:
         self._S = _matrix(schur)
 
     def _eliminated(self, left: list[int], right: list[int]) -> list[int]:
-        """Return a row of S times the unit, from its parts in G and in E."""
+        """Return a row of S, times `_unit`, from the entries of this row in G and in E."""
         row = [a * self._unit for a in right]
         for g, lift, entries in zip(left, self._lift, self._F, strict=True):
             if g:

@@ -199,7 +199,10 @@ class _Near:
         return self._scale * (low - self._moved), self._scale * (high - self._moved)
 
     def guess(self, share: float) -> Vector | None:
-        """Return (d, z) that leaves each inequality this share of its size, or None."""
+        """Return (d, z) with a slack of at least `share` times its size in each inequality.
+
+        The result is None if there is no such point.
+        """
         highs = self._program.highs
         sides = self._sides(share * (abs(self._form.rows) @ self.sizes))
         for i, (a, b) in enumerate(zip(*sides, strict=True)):

@@ -47,9 +47,9 @@ class BoostedTrees:
     intercepts: list[float]
     """For each output the number that the model adds to its trees."""
     leaves: Callable[[Any], Any]
-    """From X to the leaf of each row in each tree, as the library predicts it."""
+    """Maps X to the leaf of each row in each tree, as LightGBM or XGBoost predicts it."""
     scores: Callable[[Any], Any]
-    """From X to the raw scores, as the library predicts them."""
+    """Maps X to the raw scores, as LightGBM or XGBoost predicts them."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
     """How far `scores` may be from the sum of the trees, relative to the sum of their sizes."""

@@ -254,7 +254,7 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return two decimals that enclose the interval, or the short fraction if it is a point."""
+    """Return two decimal numbers that enclose the interval, or its only point if that is short."""
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))

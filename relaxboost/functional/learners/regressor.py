@@ -149,10 +149,10 @@ class _Fitter(Pool):
 class Networks(Regressor):
     """Networks with one layer of tanh units, scikit-learn's; GB11's Figure 1 has five units.
 
-    `MLPRegressor` fits each network by L-BFGS without a penalty. The features have mean 0 and
-    variance 1 for it, and all targets have the same length. Therefore the scale of the features
-    changes nothing, and the scale of the target changes only that of h. The problem is not convex,
-    and no edge is promised.
+    `MLPRegressor` fits each network by L-BFGS without a penalty. Before each fit the features are
+    standardised to mean 0 and variance 1, and the target is scaled to a fixed norm. Therefore the
+    scale of the features has no effect, and the scale of the target only scales h. The problem is
+    not convex, and no edge is promised.
 
     Parameters
     ----------

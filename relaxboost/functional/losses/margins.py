@@ -187,7 +187,7 @@ class SmoothHinge(PointwiseLoss):
         return 1.0 / self.width
 
     def pointwise(self, F: Array, y: Array) -> tuple[Array, Array]:
-        """Return the values, and −y times (1 − y f)/w clipped to [0, 1]."""
+        """Return the losses and their slopes −y c, where c is (1 − y f)/w clipped to [0, 1]."""
         short = np.maximum(1.0 - y * F, 0.0)
         share = np.minimum(short / self.width, 1.0)
         return share * (short - self.width * share / 2.0), -y * share

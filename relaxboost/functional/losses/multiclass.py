@@ -151,7 +151,7 @@ class MulticlassHinge(MulticlassLoss):
     gradient_bound = math.sqrt(2.0)
 
     def rows(self, F: Array, y: Whole) -> tuple[Array, Array]:
-        """Return the values and e_k − e_y."""
+        """Return the losses and the subgradients e_k − e_y for a class k of the maximum."""
         return _compiled(_hinge, F, y)
 
     def softened(self, F: Array, y: Whole, slopes: Array) -> Array:

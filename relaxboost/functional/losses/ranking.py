@@ -202,7 +202,9 @@ class RankingRisk(Risk):
         if found.status == 2:
             return math.inf
         if found.status != 0:
-            raise RuntimeError(f"HiGHS on the conjugate of {self.loss!r}: {found.message}")
+            raise RuntimeError(
+                f"HiGHS failed to compute the conjugate of {self.loss!r}: {found.message}"
+            )
         return float(found.fun * hinge.measure.p.max())
 
     def _violated(self, F: Array, margin: float) -> tuple[Array, Array]:
