@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -31,6 +32,23 @@ def best_time(
         call()
         times.append(clock() - start)
     return min(times)
+
+
+def exit_status(name: str, work: Callable[[], None], kept: str) -> int:
+    """Do the work of a command; return 0, 2 for bad input, or 130 if interrupted.
+
+    `kept` names what an interrupted command has stored, so that the same command continues.
+    """
+    try:
+        work()
+    except rb.InputError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        said = f"interrupted; finished {kept} are stored, and the same command continues"
+        print(f"{name}: {said}", file=sys.stderr)
+        return 130
+    return 0
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

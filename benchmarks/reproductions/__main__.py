@@ -36,9 +36,9 @@ import json
 import sys
 from pathlib import Path
 
+from benchmarks.common import exit_status
 from benchmarks.reproductions.reproducing import Effort, reproduce
 from relaxboost._core import progress
-from relaxboost._core.errors import InputError
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
@@ -95,16 +95,7 @@ def run(given: argparse.Namespace) -> None:
 
 def main(words: list[str] | None = None) -> int:
     """Run the command; return 0, 2 for bad input, or 130 if interrupted."""
-    try:
-        run(parse(words))
-    except InputError as error:
-        print(f"benchmarks.reproductions: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        said = "interrupted; finished runs are stored, and the same command continues"
-        print(f"benchmarks.reproductions: {said}", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status("benchmarks.reproductions", lambda: run(parse(words)), "runs")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import math
 import sys
 from pathlib import Path
 
+from benchmarks.common import exit_status
 from benchmarks.solvers.report import Report
 from benchmarks.solvers.running import ROOT, BenchLimits, bench
 from benchmarks.solvers.suite import read_suite
@@ -75,16 +76,7 @@ def run(given: argparse.Namespace) -> None:
 
 def main(words: list[str] | None = None) -> int:
     """Run the command; return 0, 2 for bad input, or 130 if interrupted."""
-    try:
-        run(parse(words))
-    except InputError as error:
-        print(f"benchmarks.solvers: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        said = "interrupted; finished results are stored, and the same command continues"
-        print(f"benchmarks.solvers: {said}", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status("benchmarks.solvers", lambda: run(parse(words)), "results")
 
 
 if __name__ == "__main__":

@@ -158,7 +158,10 @@ class _Run:
                 raise InputError(f"it has {found.size} weights, and this learner {learner.size}")
             # Earlier versions could delay labels.
             if about.get("delay"):
-                raise InputError(f"it has delay={about['delay']}, which this version does not have")
+                raise InputError(
+                    f"it has delay={about['delay']}, which this version does not have: continue "
+                    "with the version that wrote it"
+                )
             if about["begin"] != self._begin:
                 raise InputError(
                     f"its run starts at row {about['begin']}, and this run at row {self._begin}"
