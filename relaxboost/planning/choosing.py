@@ -10,12 +10,13 @@ import numpy as np
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.loop import Clock, Limits, run
-from relaxboost.planning.bundle import Bundle, CuttingPlanes, rounds
+from relaxboost.planning.bundle import Bundle
 from relaxboost.planning.evaluation import PerTask, compared_with_plan, plan_of, ratio_parts
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Ridge
 from relaxboost.planning.splitting import clusters, split
 from relaxboost.planning.tasks import Task
+from relaxboost.solvers.bundle.method import rounds
 
 
 class Chosen(NamedTuple):
@@ -127,14 +128,16 @@ class _Fold:
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
-        self.model = CuttingPlanes(problem, Bundle().max_cuts)
+        self.problem = problem
+        self.model = Bundle().model(problem)
         self.best: FitPoint | None = None
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
         """Return the F1 of each held-out trip at a strength, and the weights."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
-        problem = self.model.problem = self.model.problem.changed(regulariser=Ridge(strength))
+        problem = self.problem.changed(regulariser=Ridge(strength))
+        self.model = self.model.of(problem)
         if self.best is None:
             self.best = problem.at(np.zeros(problem.d), clock=clock)
             self.start_value = self.best.value

@@ -1,42 +1,16 @@
-"""Cutting planes below the loss, and their averages, with bounds of their rounding errors."""
+"""Cuts of the loss from plans, with bounds of their rounding errors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from relaxboost._core.arrays import Array, Whole
-from relaxboost._core.rounding import UNIT, down, roundoff
+from relaxboost._core.rounding import UNIT, roundoff
 from relaxboost.planning.losses import Gains
-
-
-class Cut(NamedTuple):
-    """An affine function below R: offset + <slope, w> <= R(w) for all w of the domain.
-
-    The inequality holds for some slope that differs from this one by at most `error`, entry by
-    entry. `Problem.lower` takes this rounding error into account.
-    """
-
-    offset: float
-    slope: Array
-    error: Array | float = 0.0
-
-
-class Cuts(NamedTuple):
-    """Affine functions of w, each a `Cut` of some part of R."""
-
-    offset: Array
-    """Shape (K,)."""
-    slope: Array
-    """Shape (K, d)."""
-    error: Array
-    """Shape (K, d)."""
-
-    def at(self, kept: Any) -> Cuts:
-        """Return the cuts at some places, or those that a mask selects."""
-        return Cuts(*(x[kept] for x in self))
+from relaxboost.solvers.bundle.cuts import Cut as Cut
+from relaxboost.solvers.bundle.cuts import Cuts
 
 
 class PlanFunctions:
@@ -101,25 +75,3 @@ class PlanFunctions:
     def _size(self, graph: int, rows: Array) -> Array:
         made: Array = (np.abs(rows) if self._signed[graph] else rows).sum(axis=0)
         return made
-
-
-def average(cuts: Cuts, weights: Array, group: Whole) -> Cut | None:
-    """Return the sum over groups of averages of cuts; 0 <= R takes the weight that is missing to 1.
-
-    The group of a cut is the part of R that the cut is below. The weights come from a solver and
-    are not trusted: they are made >= 0 here, with a sum <= 1 in each group. None is returned for
-    weights that are not finite or have no positive entry.
-    """
-    # Interior point methods return tiny negative multipliers for inactive cuts.
-    alpha = np.maximum(weights, 0.0)
-    total = np.bincount(group, alpha)
-    if not np.isfinite(total).all() or total.max() <= 0.0:
-        return None
-    γ = roundoff(alpha.size + 8)
-    alpha = alpha / np.where(total > 0.0, total, 1.0)[group] * (1.0 - 2.0 * γ)
-    offsets, slopes, errors = cuts
-    return Cut(
-        down(float(alpha @ offsets) - 2.0 * γ * float(alpha @ np.abs(offsets))),
-        alpha @ slopes,
-        (alpha @ errors) * (1.0 + 2.0 * γ) + 2.0 * γ * (alpha @ np.abs(slopes)),
-    )

@@ -13,13 +13,14 @@ from relaxboost._core.errors import InputError, number_of
 from relaxboost._core.loop import Clock, Limits, run
 from relaxboost._core.parameters import positive
 from relaxboost._core.progress import closing
-from relaxboost.planning.bundle import Bundle, CuttingPlanes, FitState, rounds
+from relaxboost.planning.bundle import Bundle, FitState
 from relaxboost.planning.choosing import Chosen, choose
 from relaxboost.planning.costs import LinearCosts
 from relaxboost.planning.planners import shortest_arcs
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
+from relaxboost.solvers.bundle.method import rounds
 
 
 class FitRecord(NamedTuple):
@@ -158,7 +159,7 @@ def fit(
             ends = replace(ends, max_rounds=1)
     bracket = _Bracket(tol, clock)
     with closing("gap", tol, verbose > 0) as bracket.show:
-        model = CuttingPlanes(problem, bundle.max_cuts)
+        model = bundle.model(problem)
         states = rounds(model, problem.at(begin), clock, bundle.patience)
         status = run(states, bracket.keep, ends, clock) or "stalled"
     if chosen and chosen.ended == "interrupted" and status == "max_rounds":

@@ -15,11 +15,13 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import UNIT, down, roundoff, up
-from relaxboost.planning.cuts import Cut, Cuts, PlanFunctions
+from relaxboost.planning.cuts import PlanFunctions
 from relaxboost.planning.graphs import Graph, same_names
 from relaxboost.planning.oracle import AugmentedPlans, Oracle
 from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
+from relaxboost.solvers.bundle.cuts import Cut, Cuts
+from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
 """R is cut in this many parts: more parts make better models, and larger master problems."""
@@ -163,6 +165,11 @@ class Problem:
     def project(self, w: Array) -> Array:
         """Return a point of the domain near w; distances are those of s w."""
         return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
+
+    @property
+    def feasible(self) -> Feasible:
+        """The domain of w and Ω, as the bundle method needs them."""
+        return Feasible(self.scale, self.nonnegative, *self.regulariser.form)
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:
         """Return Ω(s w) as a cvxpy expression of w, and the constraints of the domain."""

@@ -15,7 +15,7 @@ from relaxboost._core.errors import InputError
 from relaxboost._core.lazy import cp
 from relaxboost._core.loop import Clock
 from relaxboost._core.rounding import roundoff
-from relaxboost.planning.cuts import Cut, PlanFunctions
+from relaxboost.planning.cuts import PlanFunctions
 from relaxboost.planning.fitting import Fit, FitRecord, as_problem, bracketed
 from relaxboost.planning.graphs import Graph
 from relaxboost.planning.oracle import Demonstration
@@ -24,6 +24,7 @@ from relaxboost.planning.plans import NegativeCycle, NoPath
 from relaxboost.planning.problem import FitPoint, Problem
 from relaxboost.planning.regularisers import Regulariser
 from relaxboost.planning.tasks import Task
+from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000

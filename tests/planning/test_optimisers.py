@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.planning.bundle import CuttingPlanes
-from relaxboost.planning.cuts import Cuts
+from relaxboost.solvers.bundle.cuts import Cuts
+from relaxboost.solvers.bundle.master import Master
 from tests.processes import ctrl_c
 
 from . import small
@@ -81,7 +81,7 @@ def test_units_duplicates_one_feature_and_many(regulariser):
 
 
 def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):
-    monkeypatch.setattr(CuttingPlanes, "solve", lambda *args: None)
+    monkeypatch.setattr(Master, "minimise", lambda *args: None)
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
     with pytest.warns(RuntimeWarning, match="could not solve a master"):
         found = pl.fit(problem, max_rounds=20)
@@ -93,7 +93,7 @@ def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):
 def test_multipliers_are_not_believed():
     """Whatever a solver says of the cuts, their average is below."""
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))
-    master = CuttingPlanes(problem, 500)
+    master = pl.Bundle().model(problem)
     rng = np.random.default_rng(0)
     for _ in range(20):
         cuts = problem.at(rng.uniform(size=3)).cuts

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.planning.cuts import Cuts, average
 from relaxboost.planning.regularisers import Form, Regulariser
+from relaxboost.solvers.bundle.cuts import Cuts, average
 
 from . import small
 

@@ -23,6 +23,7 @@ from relaxboost.functional.losses import Absolute, Hinge, PointwiseLoss, Quantil
 from relaxboost.game.domains import AtomicSet, L2Ball
 from relaxboost.online.comparators.replay import Replay
 from relaxboost.online.losses import Inner, OfPrediction, OnlineLoss
+from relaxboost.solvers.bundle.cuts import Cut
 
 LOSS_ERROR = 64.0 * UNIT
 """The assumed relative error of a loss and of its slope, which are a few operations of libm."""
@@ -45,14 +46,6 @@ class Sums(NamedTuple):
     """The derivative of each weighted loss with respect to its prediction, shape (m,)."""
     curvature: Vector
     """The second derivative of each weighted loss with respect to its prediction, shape (m,)."""
-
-
-class Minorant(NamedTuple):
-    """An affine function of w. The loss is at least offset + <slope, w> − noise on the domain."""
-
-    offset: float
-    slope: Vector
-    noise: float
 
 
 class Cumulative:
@@ -122,8 +115,8 @@ class Cumulative:
             curvature[rows] = weight * np.maximum(rise / (2.0 * step), 0.0)
         return Sums(value, gradient, slopes, curvature)
 
-    def cut(self, w: Vector) -> tuple[float, Minorant]:
-        """Return the loss at w, rounded up, and its tangent at w.
+    def cut(self, w: Vector) -> tuple[float, Cut]:
+        """Return the loss at w, rounded up, and its tangent at w, rounded down on the domain.
 
         The values and subgradients of a user-defined loss are trusted.
         """
@@ -141,7 +134,7 @@ class Cumulative:
         error = roundoff(self.m + self.M + 8) + LOSS_ERROR
         noise = error * (size + 2.0 * self.reach * steepness.max())
         offset = total - float(slope @ w)
-        return up(total + noise), Minorant(offset, slope, up(noise))
+        return up(total + noise), Cut(down(offset - up(noise)), slope, np.zeros(self.M))
 
     def _gradients(self, w: Vector, H: Matrix, y: Vector) -> tuple[Vector, Matrix]:
         """Return the losses of a block at w, and their subgradients as rows."""
