@@ -49,7 +49,7 @@ class Master:
     groups : int
         The number of groups.
     unit : array of shape (d,)
-        The unit of each weight, positive.
+        Changes of the weights that change the cuts by about 1.
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
@@ -79,11 +79,15 @@ class Master:
         if feasible.radius < math.inf:
             cone = "ZeroConeT" if feasible.full else "NonnegativeConeT"
             columns = np.flatnonzero(l1)
-            self._add(cone, np.array([feasible.radius]), (l1[columns], 0 * columns, columns))
+            # Rows with a largest entry of 1 suit Clarabel whatever the units are.
+            largest = float(l1.max())
+            row = l1[columns] / largest, 0 * columns, columns
+            self._add(cone, np.array([feasible.radius / largest]), row)
         if feasible.euclidean < math.inf:
             # The first entry of the cone bounds the norm of the others.
-            right = np.append(feasible.euclidean, np.zeros(d))
-            self._add("SecondOrderConeT", right, (-unit, own + 1, own))
+            largest = float(unit.max())
+            right = np.append(feasible.euclidean / largest, np.zeros(d))
+            self._add("SecondOrderConeT", right, (-unit / largest, own + 1, own))
 
     def _add(self, cone: str, right: Vector, *entries: tuple[Vector, Whole, Whole]) -> None:
         """Add the constraint that right/size − rows · x is in a cone of Clarabel.
@@ -111,10 +115,13 @@ class Master:
         Ω must have no square. The result is None if the solver finds no such w.
         """
         rows, size = self._scaled(cuts, group)
+        # The distance is divided by the largest unit, which moderates its curvature.
+        largest = float(self._unit.max())
+        relative = self._unit / largest
         pull = np.zeros(self._costs.size)
-        pull[: centre.size] = -self._unit * centre / size
+        pull[: centre.size] = -relative * centre / (size * largest)
         right = np.append(-cuts.offset, level)
-        found = self._solve(self._unit**2, pull, np.vstack([rows, self._costs]), right, size)
+        found = self._solve(relative**2, pull, np.vstack([rows, self._costs]), right, size)
         return None if found is None else self._weights(found[0], size)
 
     def _scaled(self, cuts: Cuts, group: Whole) -> tuple[Matrix, float]:

@@ -67,7 +67,7 @@ class CuttingPlanes:
         The number of cuts to keep. The cuts that were inactive for the longest time are dropped
         first.
     unit : array of shape (d,)
-        Changes of the weights that change F by comparable amounts.
+        Changes of the weights that change F by about 1.
     floor : float
         0 if Ω and every R_g are known to be nonnegative, and else −inf. With 0, the model has the
         cuts 0 <= R_g, which are never dropped.
