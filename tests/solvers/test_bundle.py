@@ -122,6 +122,58 @@ def test_brackets_close_around_the_optimum_in_any_units(name, size, u):
         assert lower - 1e-6 * size <= right <= upper + 1e-6 * size
 
 
+def test_dropped_cuts_lose_no_bound_and_the_floor_stays():
+    F = Maxima(SETS["ridge"])
+    F.offset[:, 0], F.slope[:, 0] = 0.0, 0.0  # no maximum is below 0
+    model = CuttingPlanes(F, 2, 9, np.ones(D), floor=0.0)
+    clock = Clock()
+    start = F.at(np.full(D, 3.0), clock=clock)
+    found = list(islice(rounds(model, start, clock, 20), 40))
+    lowers = [one.lower for one in found]
+    assert lowers == sorted(lowers)
+    assert 0.0 <= lowers[-1] <= F.least() + 1e-6
+    assert len(model.group) <= 9 + 2
+    assert not model.cuts.offset[:2].any()
+    assert not model.cuts.slope[:2].any()
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if not SETS[name].square])
+def test_the_nearest_point_of_a_level(name):
+    F = Maxima(SETS[name])
+    cuts = F.at(np.full(D, 0.5), clock=Clock()).cuts
+    group = np.arange(2)
+    level = F.solved(lambda w: sum(o + a @ w for o, a in zip(*cuts[:2], strict=True))) + 0.2
+    centre = np.array([0.9, 0.1, 0.4, 0.6])
+    w = Master(F.feasible, 2, np.full(D, 10.0)).nearest(centre, level, cuts, group)
+    v = cp.Variable(D)
+    own = F.feasible
+    s = cp.multiply(own.scale, v)
+    rules = [cp.norm1(s) <= own.radius] if own.radius < math.inf else []
+    rules += [v >= 0] * own.nonnegative + [cp.sum(s) == own.radius] * own.full
+    rules += [cp.norm2(v) <= own.euclidean] if own.euclidean < math.inf else []
+    rules += [own.absolute * cp.norm1(s) + cuts.offset.sum() + cuts.slope.sum(axis=0) @ v <= level]
+    cp.Problem(cp.Minimize(cp.sum_squares(v - centre)), rules).solve(solver="CLARABEL")
+    np.testing.assert_allclose(w, v.value, atol=1e-4)
+
+
+def test_bad_multipliers_of_a_solver_lose_no_bound(monkeypatch):
+    right = Master.minimise
+    count = iter(range(100))
+
+    def worse(*args):
+        w, alpha = right(*args)
+        return w, alpha if next(count) % 2 else np.ones_like(alpha)
+
+    monkeypatch.setattr(Master, "minimise", worse)
+    F = Maxima(SETS["ridge"])
+    model = CuttingPlanes(F, 2, 100, np.ones(D))
+    clock = Clock()
+    found = list(islice(rounds(model, F.at(np.ones(D), clock=clock), clock, 20), 12))
+    lowers = [one.lower for one in found]
+    assert lowers == sorted(lowers)
+    assert lowers[0] < lowers[-1] <= F.least() + 1e-6
+
+
 def test_the_level_method_takes_fewer_rounds():
     rng = np.random.default_rng(1)
     feasible = Feasible(np.ones(D), False, euclidean=1.0)
