@@ -80,6 +80,18 @@ def test_units_duplicates_one_feature_and_many(regulariser):
         assert right.lower <= found.upper
 
 
+def test_a_penalty_far_steeper_than_the_loss_is_no_trouble():
+    made = small.tasks(np.random.default_rng(0))
+    g = made[0].graph
+    flat = pl.Graph(g.tail, g.head, g.features * 1e-6, nodes=g.nodes)
+    shown = [
+        pl.Task(flat, 0, t.target, [flat.path(arcs=p.arcs) for p in t.demonstrations]) for t in made
+    ]
+    found = pl.fit(pl.Problem(shown, pl.Lasso(10), scale="none"))
+    assert found.status == "optimal"
+    assert not found.w.any()
+
+
 def test_without_a_solver_the_bundle_goes_on_and_says_so(monkeypatch):
     monkeypatch.setattr(Master, "minimise", lambda *args: None)
     problem = pl.Problem(small.tasks(np.random.default_rng(0)), pl.Ridge(0.05))

@@ -193,13 +193,16 @@ def test_the_level_method_takes_fewer_rounds():
 
 def test_without_a_solver_subgradient_steps_go_on(monkeypatch):
     monkeypatch.setattr(Master, "minimise", lambda *args: None)
-    F = Maxima(SETS["ridge"])
+    # The penalty is much steeper than the maxima: steps of a slope without it would diverge.
+    F = Maxima(Feasible(np.ones(D), False, square=1.0, absolute=100.0))
     model = CuttingPlanes(F, 2, 100, np.ones(D), floor=0.0)
     clock = Clock()
     with pytest.warns(RuntimeWarning, match="could not solve a master problem of .* cuts"):
         found = list(islice(rounds(model, F.at(np.ones(D), clock=clock), clock, 20), 8))
     assert {one.lower for one in found} == {0.0}
-    assert found[1].point.value < found[0].point.value
+    values = [one.point.value for one in found]
+    assert max(values) == values[0]
+    assert min(values) < 0.2 * values[0]
 
 
 def test_averages_are_below_whatever_the_weights():

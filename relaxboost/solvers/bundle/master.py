@@ -53,6 +53,8 @@ class Master:
     """
 
     def __init__(self, feasible: Feasible, groups: int, unit: Vector) -> None:
+        # A steep penalty, beside which the cuts are flat, decides the unit.
+        unit = unit / np.maximum(1.0, feasible.absolute * feasible.scale * unit)
         self._unit = unit
         self._groups = groups
         self._curvature = feasible.square * (feasible.scale * unit) ** 2

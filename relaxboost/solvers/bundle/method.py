@@ -189,13 +189,16 @@ def rounds(
             near = model.nearest(best.w, lower + level * (best.value - lower))
             query = query if near is None else near
         if query is None:
-            query = _polyak(model.objective, point, lower)
+            query = _polyak(model, point, lower)
         point = model.objective.at(query, clock=clock)
 
 
-def _polyak(objective: ConvexObjective, last: Any, level: float) -> Vector:
+def _polyak(model: CuttingPlanes, last: Any, level: float) -> Vector:
     """Return Polyak's subgradient step towards a level of F, which needs no solver."""
-    slope = last.cuts.slope.sum(axis=0)
+    s = model.objective.feasible
+    penalty = s.square * s.scale**2 * last.w + s.absolute * s.scale * np.sign(last.w)
+    # The step is made in weights divided by their units.
+    slope = model.unit * (last.cuts.slope.sum(axis=0) + penalty)
     square = float(slope @ slope)
     step = (last.value - level) / square if square > 0.0 and math.isfinite(level) else 0.0
-    return objective.project(last.w - step * slope)
+    return model.objective.project(last.w - step * model.unit * slope)
