@@ -9,11 +9,9 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,9 +26,6 @@ _OBJECTIVES = (
     "multi:softprob",
     "multi:softmax",
 )
-
-MAKERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
-"""The libraries by the names of their packages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,90 +88,25 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return a model of either library, in memory or saved, as its trees; None for anything else.
+    """Return a model of either library as its trees; None for anything else.
 
     Raises
     ------
     InputError
-        If the library cannot load the model, or the model is not a sum of trees for classes.
+        If the model is not a sum of trees for classes.
     """
-    kind = type(given).__name__
-    package = _package(given)
-    if package is None:
-        content = _content(given)
-        if content is None:
-            return None
-        package = _package_of(content)
-        given = _load(content, package)
-        kind = f"{MAKERS[package]} model"
-    found = _lightgbm(given, kind) if package == "lightgbm" else _xgboost(given, kind)
+    if comes_from(given, "lightgbm", "Booster") or comes_from(given, "lightgbm", "LGBMModel"):
+        found = _lightgbm(given)
+    elif comes_from(given, "xgboost", "Booster") or comes_from(given, "xgboost", "XGBModel"):
+        found = _xgboost(given)
+    else:
+        return None
     if len(found.places) == 2:
         raise InputError(
-            f"this {MAKERS[package]} model has an output for each of two classes, and a margin "
-            "needs one output that separates them; train it with the objective binary"
+            f"this {found.kind} has an output for each of two classes, and a margin needs one "
+            "output that separates them; train it with the objective binary"
         )
     return found
-
-
-def _package(given: Any) -> str | None:
-    """Return the library that an object in memory belongs to."""
-    names = {"lightgbm": ("Booster", "LGBMModel"), "xgboost": ("Booster", "XGBModel")}
-    owners = (p for p, kinds in names.items() if any(comes_from(given, p, kind) for kind in kinds))
-    return next(owners, None)
-
-
-def _content(given: Any) -> bytes | None:
-    """Return the bytes of a saved model, given as bytes, text or a path; None for other objects."""
-    if isinstance(given, (bytes, bytearray)):
-        return bytes(given)
-    if isinstance(given, str) and given.lstrip().startswith(("{", "tree\n")):
-        return given.encode()
-    if not isinstance(given, (str, os.PathLike)):
-        return None
-    try:
-        return Path(given).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"{given} cannot be read: {error.strerror}; give the path of a model that XGBoost "
-            "or LightGBM saved, its text, or the model"
-        ) from None
-
-
-def _package_of(content: bytes) -> str:
-    """Return the library that saved a model, by its first bytes."""
-    if content.startswith((b"tree\n", b"tree\r")):
-        return "lightgbm"
-    if content.lstrip().startswith(b"{"):
-        return "xgboost"
-    raise InputError(
-        "this is neither a model of LightGBM as text nor a model of XGBoost as JSON or UBJSON; "
-        "save it with save_model, for XGBoost to .json or .ubj"
-    )
-
-
-def _load(content: bytes, package: str) -> Any:
-    """Return the Booster that the library loads from a saved model."""
-    maker = MAKERS[package]
-    try:
-        library: Any = importlib.import_module(package)
-    except ImportError:
-        raise InputError(
-            f"{maker} reads its own models and is not installed; run pip install {package}, or "
-            "give (predictions, weights)"
-        ) from None
-    try:
-        if package == "lightgbm":
-            return library.Booster(model_str=content.decode())
-        return library.Booster(model_file=bytearray(content))
-    except Exception as error:  # each library raises a class of its own
-        raise InputError(
-            f"{maker} cannot load this model: {first_line(error)}; save it again with save_model"
-        ) from error
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message, without a full stop at the end."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def _classes(given: Any, outputs: int) -> list[Any] | None:
@@ -185,7 +115,7 @@ def _classes(given: Any, outputs: int) -> list[Any] | None:
     return list(range(outputs)) if outputs > 1 else None
 
 
-def _checked(X: Any, names: list[str], maker: str) -> Any:
+def _checked(X: Any, names: list[str]) -> Any:
     """Return X as the library takes it, with one column for each feature of the model."""
     # The libraries do not take lists.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
@@ -199,13 +129,11 @@ def _checked(X: Any, names: list[str], maker: str) -> Any:
             f"{', '.join(known[:6])}; give those, in their order"
         )
     if len(X.shape) != 2 or X.shape[1] != len(names):
-        raise InputError(
-            f"X has shape {X.shape}, and this {maker} model takes {len(names)} features"
-        )
+        raise InputError(f"X has shape {X.shape}, and this model takes {len(names)} features")
     return X
 
 
-def _lightgbm(given: Any, kind: str) -> BoostedTrees:
+def _lightgbm(given: Any) -> BoostedTrees:
     """Read a model of LightGBM. Its leaves include the rate, the initial score and DART's weights.
 
     A random forest is read as the sum of its trees, because its raw score is that sum.
@@ -221,7 +149,7 @@ def _lightgbm(given: Any, kind: str) -> BoostedTrees:
     outputs = dump["num_tree_per_iteration"]
     names = dump["feature_names"]
     return BoostedTrees(
-        kind=kind,
+        kind=type(given).__name__,
         classes=_classes(given, outputs),
         values=values,
         places=[list(range(k, len(values), outputs)) for k in range(outputs)],
@@ -233,7 +161,7 @@ def _lightgbm(given: Any, kind: str) -> BoostedTrees:
 
 
 def _ask_lightgbm(model: Any, names: list[str], output: str, X: Any) -> Any:
-    return model.predict(_checked(X, names, "LightGBM"), **{output: True})
+    return model.predict(_checked(X, names), **{output: True})
 
 
 def _leaf_values(root: dict[str, Any]) -> Array:
@@ -254,7 +182,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
     return np.array([values[leaf] for leaf in range(len(values))])
 
 
-def _xgboost(given: Any, kind: str) -> BoostedTrees:
+def _xgboost(given: Any) -> BoostedTrees:
     """Read a model of XGBoost. The weights of DART are multiplied into the leaves."""
     booster = given
     if is_classifier(given):
@@ -269,7 +197,7 @@ def _xgboost(given: Any, kind: str) -> BoostedTrees:
     factors = learner["gradient_booster"].get("weight_drop", [1.0] * len(model["trees"]))
     names = learner["feature_names"] or [f"Column_{j}" for j in range(int(shape["num_feature"]))]
     return BoostedTrees(
-        kind=kind,
+        kind=type(given).__name__,
         classes=_classes(given, outputs),
         values=list(map(_node_values, model["trees"], factors)),
         places=[
@@ -286,7 +214,7 @@ def _xgboost(given: Any, kind: str) -> BoostedTrees:
 
 
 def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
-    X = _checked(X, names, "XGBoost")
+    X = _checked(X, names)
     if is_classifier(model):
         return model.apply(X) if output == "pred_leaf" else model.predict(X, output_margin=True)
     library: Any = importlib.import_module("xgboost")

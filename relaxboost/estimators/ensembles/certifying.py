@@ -47,27 +47,26 @@ def certify_ensemble(
 
     Parameters
     ----------
-    estimator : fitted classifier or pipeline, model of XGBoost or LightGBM, or (H, weights)
+    estimator : fitted classifier or pipeline, Booster of XGBoost or LightGBM, or (H, weights)
         From scikit-learn: AdaBoost and hard voting, with votes −1 and +1; forests, bagging and soft
         voting, with p(+1) − p(−1); gradient boosting, with leaf values times the learning rate.
         `FunctionalGradientClassifier`, and `MarginBoostClassifier` with its votes. A pipeline that
         ends in one of these. A model of trees of XGBoost or LightGBM for classes: a classifier,
-        which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote; or
-        its content. The library loads the file itself, and must be installed. Or predictions H of
-        shape (m, n), positive for the class +1, and n finite weights of any sign: a negative weight
-        is a vote for the negated hypothesis.
+        which uses its best iteration, or a Booster. Or predictions H of shape (m, n), positive for
+        the class +1, and n finite weights of any sign: a negative weight is a vote for the negated
+        hypothesis.
     X : array, sparse matrix or data frame with m rows
         The examples, as the estimator takes them. It is not used with (H, weights), and may be
         None.
     y : array of shape (m,)
         The labels. The second of the estimator's `classes_`, which is the larger, is +1. With
-        (H, weights), Boosters and saved models it is the larger of any two values.
+        (H, weights) and Boosters it is the larger of any two values.
     relaxation : Relaxation, optional
         The function of the margins; by default the hard margin, their minimum.
     target : label, optional
         The class that is +1 against the rest, for an ensemble of more than two classes. Hypotheses
-        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters and saved
-        models it is a number from 0, like the labels in y.
+        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters it is a number
+        from 0, like the labels in y.
     level : {"exact", "enclosed", "numerical"}, optional
         The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -83,16 +82,16 @@ def certify_ensemble(
     ------
     InputError
         For an estimator that is not fitted, is a regressor, has neither two classes nor a target,
-        or is not an ensemble known here; for a model that its library cannot load, or that is not a
-        sum of trees; for unknown labels; for X on which the estimator cannot predict; for
-        predictions that are not finite, or all zero; for weights that are all zero; and for
-        hypotheses whose sum is not the decision of the estimator on X.
+        or is not an ensemble known here; for a model that is not a sum of trees; for unknown
+        labels; for X on which the estimator cannot predict; for predictions that are not finite, or
+        all zero; for weights that are all zero; and for hypotheses whose sum is not the decision of
+        the estimator on X.
 
     Warns
     -----
     UserWarning
         If the ensemble is wrong on clearly more than half of X. It may have been trained on other
-        codes of the labels, which Boosters, saved models and (H, weights) do not know.
+        codes of the labels, which Boosters and (H, weights) do not know.
 
     Notes
     -----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -160,7 +161,9 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
             f"{known}; or give (H, weights) with a sign for each example in y"
         )
     hint = ""
-    if hasattr(estimator, "best_estimator_"):
+    if isinstance(estimator, (str, bytes, os.PathLike)):
+        hint = "; load a saved model first, by lightgbm.Booster or xgboost.Booster(model_file=...)"
+    elif hasattr(estimator, "best_estimator_"):
         hint = "; give its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
         hint = ", which is not a sum of hypotheses that it shows one by one"
@@ -191,7 +194,7 @@ def ask(members: Members, question: Any, X: Any) -> Any:
         raise
     except Exception as error:  # the libraries raise classes of their own
         # Only if the estimator complains of it, because many ensembles take missing values.
-        said = boosters.first_line(error)
+        said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
         raise InputError(
             f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"
