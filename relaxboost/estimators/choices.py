@@ -58,6 +58,18 @@ def is_likelihood(given: Any) -> bool:
     return isinstance(given, Loss) and given.likelihood
 
 
+def check_likelihood(loss: Any, instead: str) -> None:
+    """Raise AttributeError unless a loss is minus the logarithm of a probability.
+
+    `hasattr` is then False for methods of probabilities, as scikit-learn's meta-estimators expect.
+    """
+    if not is_likelihood(loss):
+        raise AttributeError(
+            f"loss={loss!r} is not the logarithm of a likelihood, so that there is no "
+            f'predict_proba; use loss="logistic", or {instead}'
+        )
+
+
 def weak_learner(given: Any) -> WeakLearner:
     """Return the learner with a name, the learner given, or a scikit-learn regressor as learner."""
     if isinstance(given, str) and given in LEARNERS:

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator, Held
-from relaxboost.estimators.choices import is_likelihood, loss_of
+from relaxboost.estimators.choices import check_likelihood, loss_of
+from relaxboost.estimators.tables import classes_of
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
@@ -118,13 +118,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             For data, labels, weights or parameters that do not fit; it is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        check_classification_targets(y)
-        classes = np.unique(y)
-        if classes.size < 2:
-            raise InputError(
-                f"a classifier needs at least two classes, and y has one class only, "
-                f"{classes.tolist()[0]!r}; add examples of another"
-            )
+        classes, _ = classes_of(y)
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
         if held is not None and self.class_weight is not None:
@@ -173,11 +167,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         It raises an AttributeError unless the loss is minus a log-likelihood, such as "logistic" or
         "multinomial-logistic".
         """
-        if not is_likelihood(self._loss):
-            raise AttributeError(
-                f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
-                'predict_proba; use loss="logistic", or scikit-learn\'s CalibratedClassifierCV'
-            )
+        check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities
 
     @property

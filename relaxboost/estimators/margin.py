@@ -13,7 +13,6 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
@@ -23,6 +22,7 @@ from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
 from relaxboost.estimators.margin_paths import Games, SettingChoice
+from relaxboost.estimators.tables import classes_of
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
@@ -144,11 +144,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         Equal examples are merged, with the sum of their weights, if the relaxations take weights.
         """
         Z, y, weights = self._checked(X, y, sample_weight)
-        try:
-            check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-        except TypeError as error:
-            raise InputError(f"labels must be of one kind, none missing: {error}") from None
+        self.classes_, codes = classes_of(y)
         weights = weights * self._class_factors(codes, weights)[codes]
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
@@ -178,10 +174,6 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
         """Return a factor for each class, and check that each class has a positive weight."""
         classes = self.classes_
-        if classes.size < 2:
-            raise InputError(
-                f"y has one class only, {classes.tolist()[0]!r}; add examples of another"
-            )
         factors = np.ones(classes.size)
         total = np.bincount(codes, weights)
         if self.class_weight == "balanced" and (total > 0.0).all():

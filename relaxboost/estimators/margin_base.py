@@ -186,8 +186,3 @@ class ScoreBoost(MarginBoost):
         """Return the exact SHAP values of F, (N, d + 1); see `MarginBoostClassifier`."""
         check_is_fitted(self)
         return self._stages[-1][0].contributions(self._read(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
-from relaxboost.estimators.choices import is_likelihood, loss_of
-from relaxboost.estimators.tables import TableEstimator, read_weights
+from relaxboost.estimators.choices import check_likelihood, loss_of
+from relaxboost.estimators.tables import TableEstimator, classes_of, read_weights
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import Learner, MirrorDescent, MirrorSteps
@@ -265,12 +264,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
         if first:
-            check_classification_targets(y)
-            if len(np.unique(y if known is None else known)) < 2:
-                raise InputError(
-                    "a classifier needs at least two classes, and there is one class only, "
-                    f"{y.tolist()[0]!r}; add examples of another"
-                )
+            classes_of(y if known is None else known)
         elif known is None or np.array_equal(known, self.classes_):
             known = self.classes_
         else:
@@ -307,11 +301,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         Probabilities of several classes are each against the rest, scaled to the sum one. It raises
         an AttributeError unless the loss is minus a log-likelihood, such as "logistic".
         """
-        if not is_likelihood(self._loss):
-            raise AttributeError(
-                f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
-                'predict_proba; use loss="logistic" or decision_function'
-            )
+        check_likelihood(self._loss, "decision_function")
         return self._probabilities
 
     def _probabilities(self, X: Any) -> Array:

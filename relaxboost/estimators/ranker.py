@@ -98,11 +98,6 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))
         return 1.0 - risk.disagreement(self.predict(X))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
 
 def _queries(groups: Any, X: Any) -> Any:
     if groups is None:

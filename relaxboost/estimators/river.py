@@ -27,25 +27,50 @@ except ImportError as error:
     raise missing("relaxboost.estimators.river needs river", "river") from error
 
 
-class _Slots:
-    """A learner over `features` places and a constant; a new feature takes the next free place."""
+def _dicts(X: Any) -> list[Mapping[Any, Any]]:
+    rows: list[Mapping[Any, Any]] = X.to_dict("records")
+    return rows
 
-    def __init__(self, loss: Any, options: Any) -> None:
-        proxy = as_proxy(options.proxy)
-        self.bound = positive("bound", options.bound)
-        size = count("features", options.features) + 1
+
+@dataclass(eq=False, repr=False)
+class _River:
+    """The base of both models: a new feature takes the next free place among `features`."""
+
+    loss: Any
+    radius: float
+    bound: float = 3.0
+    features: int = 100
+    proxy: Any = "entropy"
+    schedule: Any = "adaptive"
+    average: bool = False
+    _kind: ClassVar[type]
+    """The type of predictions."""
+    _task: ClassVar[tuple[str, str]]
+    """The task of losses, and the words for it in messages."""
+
+    def __post_init__(self) -> None:
+        task, does = self._task
+        proxy = as_proxy(self.proxy)
+        positive("bound", self.bound)
+        size = count("features", self.features) + 1  # the constant comes last
         domain: Any = L2Ball if proxy.norm == "l2" else L1Ball
-        self.places: dict[Hashable, int] = {}
-        self.learner = MirrorDescent(
-            loss,
-            domain(options.radius),
+        method = MirrorDescent(
+            loss_of(self.loss, (task,), does),
+            domain(self.radius),
             proxy,
-            options.schedule,
+            self.schedule,
+            # Each of the base functions lies in [−1, 1], the constant included.
             bound=math.sqrt(size) if proxy.norm == "l2" else 1.0,
-            targets=getattr(options, "targets", math.inf),
-        ).start(size)
+            targets=getattr(self, "targets", math.inf),
+        )
+        self.learner: Any = method.start(size)
+        self._places: dict[Hashable, int] = {}
 
-    def values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
+    def _targets(self, labels: Iterable[Any]) -> Any:
+        """Return the targets of labels."""
+        return list(labels)
+
+    def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
         """Return base functions: features over the bound, cut off at ±1; an absent feature is 0."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
@@ -62,67 +87,33 @@ class _Slots:
                 h[places[name]] = min(max(scaled, -1.0), 1.0)
         return h
 
-    def predict(self, x: Mapping[Any, Any], average: bool) -> float:
-        """Return <w, h>; a feature that the learner has never seen is left out."""
-        return float(self.learner.predict(self.values(x, self.places), average))
+    def _decision(self, x: Mapping[Any, Any]) -> float:
+        """Return <w, h(x)>; a feature that the learner has never seen is left out."""
+        return float(self.learner.predict(self._values(x, self._places), self.average))
 
-    def learn(self, rows: list[Mapping[Any, Any]], targets: Any) -> None:
-        """Learn from rows one by one, or from none of them if a row is bad."""
+    def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
+        """Learn from rows one by one, or from none of them if a row or a label is bad."""
+        targets = self._targets(labels)
         # New features keep their places only if all rows are good.
-        places = dict(self.places)
+        places = dict(self._places)
         for name in (name for x in rows for name in x):
             places.setdefault(name, len(places))
-        if len(places) >= self.learner.size:
-            name = next(name for name, place in places.items() if place == self.learner.size - 1)
+        if len(places) > self.features:
+            name = list(places)[self.features]
             raise InputError(
-                f"feature {name!r} is one more than features={self.learner.size - 1}; raise it"
+                f"feature {name!r} is one more than features={self.features}; raise it"
             )
         if rows:
-            self.learner.update(np.array([self.values(x, places) for x in rows]), targets)
-        self.places = places
-
-
-def _dicts(X: Any) -> list[Mapping[Any, Any]]:
-    rows: list[Mapping[Any, Any]] = X.to_dict("records")
-    return rows
-
-
-@dataclass(eq=False, repr=False)
-class _River:
-    """The base of both models: they learn from dictionaries by `_slots`."""
-
-    loss: Any
-    radius: float
-    bound: float = 3.0
-    features: int = 100
-    proxy: Any = "entropy"
-    schedule: Any = "adaptive"
-    average: bool = False
-    _kind: ClassVar[type]
-    """The type of predictions."""
-    _task: ClassVar[tuple[str, str]]
-    """The task of losses, and the words for it in messages."""
-
-    def __post_init__(self) -> None:
-        task, does = self._task
-        self._slots = _Slots(loss_of(self.loss, (task,), does), self)
-
-    @property
-    def learner(self) -> Any:
-        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
-        return self._slots.learner
-
-    def _targets(self, labels: Iterable[Any]) -> Any:
-        """Return the targets of labels."""
-        return list(labels)
+            self.learner.update(np.array([self._values(x, places) for x in rows]), targets)
+        self._places = places
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example."""
-        self._slots.learn([x], self._targets([y]))
+        self._learn([x], [y])
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from the rows of a frame one by one."""
-        self._slots.learn(_dicts(X), self._targets(y.tolist()))
+        self._learn(_dicts(X), y.tolist())
 
     def predict_many(self, X: Any) -> Any:
         """Return predictions for the rows of a frame."""
@@ -177,7 +168,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
 
     def predict_one(self, x: Any, **_: Any) -> Any:
         """Return False or True."""
-        return self._slots.predict(x, self.average) > 0.0
+        return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
         """Return the probabilities of False and True, if the loss is a likelihood."""
@@ -186,7 +177,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
                 f"loss={self.loss!r} is not the logarithm of a likelihood, and has no "
                 'probabilities; use loss="logistic", or predict_one'
             )
-        F = self._slots.predict(x, self.average)
+        F = self._decision(x)
         return {False: float(expit(-F)), True: float(expit(F))}
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -224,4 +215,4 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
 
     def predict_one(self, x: Any) -> float:
         """Return <w, h(x)>."""
-        return self._slots.predict(x, self.average)
+        return self._decision(x)

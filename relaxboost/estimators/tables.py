@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
@@ -66,6 +67,9 @@ class TableEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._without_missing() is None
+        # The mixins of scikit-learn say so of classifiers and regressors, and there is no mixin for
+        # rankers.
+        tags.target_tags.required = True
         return tags
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
@@ -165,6 +169,24 @@ class TableEstimator(BaseEstimator):
             self._table = Features.of(X)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
         return Z
+
+
+def classes_of(y: Any) -> tuple[Any, Any]:
+    """Return the different labels, sorted, and the index of each label among them.
+
+    Raises
+    ------
+    InputError
+        For labels of several kinds, and for a single class.
+    """
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise InputError(f"labels must be of one kind, none missing: {error}") from None
+    if classes.size < 2:
+        raise InputError(f"y has one class only, {classes.tolist()[0]!r}; add examples of another")
+    return classes, codes
 
 
 def read_weights(sample_weight: Any, rows: int) -> Vector:
