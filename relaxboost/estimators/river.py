@@ -1,4 +1,4 @@
-"""Mirror descent for river: features are dictionaries, whose keys may change from row to row.
+"""Mirror descent for river, where an example is a dictionary and its keys may change.
 
 The module needs the extra `river`, and is imported by its full name.
 """
@@ -34,7 +34,7 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base of both models: a new feature takes the next free place among `features`."""
+    """The base of both models. A new feature gets the next free place among `features`."""
 
     loss: Any
     radius: float
@@ -71,7 +71,7 @@ class _River:
         return list(labels)
 
     def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return base functions: features over the bound, cut off at ±1; an absent feature is 0."""
+        """Return the base functions: features over the bound, clipped to [−1, 1]; 0 if absent."""
         h = np.zeros(self.learner.size)
         h[-1] = 1.0
         for name, value in x.items():
@@ -94,7 +94,7 @@ class _River:
     def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
         """Learn from rows one by one, or from none of them if a row or a label is bad."""
         targets = self._targets(labels)
-        # New features keep their places only if all rows are good.
+        # New features get their places in a copy, which is dropped if a row or a label is bad.
         places = dict(self._places)
         for name in (name for x in rows for name in x):
             places.setdefault(name, len(places))
@@ -127,7 +127,7 @@ class _River:
 class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
-    `learn_many` gives the same model as `learn_one` row by row, to the bit.
+    `learn_many` gives the same bits as `learn_one` row by row.
 
     Parameters
     ----------
@@ -136,16 +136,24 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     radius : float
         The radius of the ball of the weights, l1 or l2 as the proxy.
     bound : float
-        The number by which features are divided before they are cut off at ±1. The default, 3, is
-        three standard deviations after river's StandardScaler. That scaler changes with time, and
-        the regret is about features as they were scaled at their time.
+        The number by which features are divided before they are clipped to [−1, 1]. The default, 3,
+        is three standard deviations after river's StandardScaler. That scaler changes with time,
+        and the regret is about features as they were scaled when they were learned.
     features : int
-        The largest number of features; a further feature is an error. An absent feature counts as
-        0, so that regret bounds also hold for features that appear late.
+        The largest number of features. A further feature raises InputError. An absent feature
+        counts as 0, so that regret bounds also hold for features that appear late.
     proxy, schedule
         See `relaxboost.online.MirrorDescent`.
     average : bool
         Whether predictions use the average of the weights, or the last weights.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators.river import RiverClassifier
+    >>> model = RiverClassifier()
+    >>> model.learn_one({"age": 1.0}, True)
+    >>> model.predict_one({"age": 1.0})
+    True
     """
 
     _kind = bool
@@ -193,16 +201,22 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for numbers, in river's interface.
 
     Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
-    TargetStandardScaler. `learn_many` gives the same model as `learn_one` row by row, to the bit.
+    TargetStandardScaler. `learn_many` gives the same bits as `learn_one` row by row.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
         "huber", "absolute", "quantile"; "squared" needs `targets`.
     targets : float
-        A bound of |y|, by default inf.
+        A bound of |y|, > 0; by default inf.
     radius, bound, features, proxy, schedule, average
         See `RiverClassifier`.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators.river import RiverRegressor
+    >>> RiverRegressor().predict_one({"age": 1.0})
+    0.0
     """
 
     _kind = float

@@ -1,4 +1,4 @@
-"""Models of trees that LightGBM and XGBoost trained, read through their public interfaces.
+"""Models of trees of LightGBM and XGBoost, read through the public interfaces of the libraries.
 
 Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
 therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.
@@ -19,6 +19,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 
+# The raw scores of these objectives are sums of trees, and their signs or largest entries decide.
 _OBJECTIVES = (
     "binary:logistic",
     "binary:logitraw",
@@ -30,15 +31,15 @@ _OBJECTIVES = (
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """A model as its trees. A tree is the vector of its leaf values, with nan for inner nodes."""
+    """A model as its trees. A tree is a vector of leaf values, which is nan at inner nodes."""
 
     kind: str
     classes: list[Any] | None
-    """The labels, or the numbers from 0; None for two classes whose labels only y knows."""
+    """The labels, or their numbers from 0; None for a Booster of two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
-    """For each output the numbers of its trees."""
+    """For each output the indices of its trees."""
     intercepts: list[float]
     """For each output the number that the model adds to its trees."""
     leaves: Callable[[Any], Any]
@@ -47,10 +48,11 @@ class BoostedTrees:
     """Maps X to the raw scores, as LightGBM or XGBoost predicts them."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """How far `scores` may be from the sum of the trees, relative to the sum of their sizes."""
+    """As `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the class k against the rest."""
+        # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]
         return {
@@ -78,6 +80,7 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 def comes_from(given: Any, package: str, name: str) -> bool:
     """Return whether an object has a class of this package and name, or a subclass of it."""
+    # By names, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
 
@@ -110,6 +113,7 @@ def read(given: Any) -> BoostedTrees | None:
 
 
 def _classes(given: Any, outputs: int) -> list[Any] | None:
+    """Return the labels of a classifier, or the numbers of a Booster's classes; None for two."""
     if is_classifier(given):
         return list(given.classes_.tolist())
     return list(range(outputs)) if outputs > 1 else None
@@ -117,9 +121,10 @@ def _classes(given: Any, outputs: int) -> list[Any] | None:
 
 def _checked(X: Any, names: list[str]) -> Any:
     """Return X as the library takes it, with one column for each feature of the model."""
-    # The libraries do not take lists.
+    # The libraries do not take lists. Frames keep their categories, and sparse tables stay sparse.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-    # LightGBM does not compare names, so that columns in another order would pass unnoticed.
+    # LightGBM does not compare names, so that columns in another order would give wrong scores
+    # without an error. It replaces spaces in names by underscores.
     given = [str(name).replace(" ", "_") for name in getattr(X, "columns", ())]
     known = [name.replace(" ", "_") for name in names]
     numbered = [f"Column_{j}" for j in range(len(names))]
@@ -168,6 +173,7 @@ def _leaf_values(root: dict[str, Any]) -> Array:
     """Return the values of the leaves of a tree in LightGBM's dump, by their numbers."""
     values = dict[int, float]()
     nodes = [root]
+    # A stack, because a deep tree would exceed Python's limit of recursion.
     while nodes:
         node = nodes.pop()
         if "leaf_coeff" in node:
@@ -188,8 +194,9 @@ def _xgboost(given: Any) -> BoostedTrees:
     if is_classifier(given):
         booster = given.get_booster()
         best = getattr(given, "best_iteration", None)
-        # A classifier that stopped early predicts by its best rounds only.
+        # After early stopping a classifier predicts by its best rounds only.
         booster = booster if best is None else booster[: best + 1]
+    # XGBoost documents this format. `trees_to_dataframe` lacks the weights of DART.
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     model = _check_trees(booster, learner)
     shape = learner["learner_model_param"]
@@ -208,7 +215,7 @@ def _xgboost(given: Any) -> BoostedTrees:
         leaves=partial(_ask_xgboost, given, names, "pred_leaf"),
         scores=partial(_ask_xgboost, given, names, "output_margin"),
         labels=given.predict if is_classifier(given) else None,
-        # XGBoost adds in single precision; each addition may be off by the size of the sum.
+        # XGBoost adds trees in single precision, where each addition rounds by 2^-24 of the sum.
         rounding=max(1e-6, len(model["trees"]) / outputs * 2.0**-24),
     )
 
@@ -219,7 +226,7 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
         return model.apply(X) if output == "pred_leaf" else model.predict(X, output_margin=True)
     library: Any = importlib.import_module("xgboost")
     known: dict[str, Any] = {"enable_categorical": True}
-    # An array has no names of features, and the Booster compares names.
+    # The Booster compares names, and an array has none.
     if not hasattr(X, "iloc"):
         known |= {"feature_names": model.feature_names, "feature_types": model.feature_types}
     return model.predict(library.DMatrix(X, **known), **{output: True})
@@ -240,7 +247,7 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         )
     best = booster.attr("best_iteration")
     rounds = booster.num_boosted_rounds()
-    # It is not known whether the user means the classifier or the Booster.
+    # The user may mean the ensemble of the classifier or that of the Booster, which differ.
     if best is not None and int(best) + 1 < rounds:
         raise InputError(
             f"this XGBoost model was best in round {best} and has {rounds} rounds: a classifier "
@@ -263,15 +270,15 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
     """Return the base score of each output, as XGBoost adds it to the trees."""
     given = json.loads(str(score))
     bases = [float(base) for base in (given if isinstance(given, list) else [given])]
-    # The base score of this objective is a probability, and that of the others a raw score.
+    # For this objective the file holds a probability, and for the others a raw score.
     if objective == "binary:logistic":
         return [math.log(base / (1.0 - base)) for base in bases]
     return bases * outputs if len(bases) == 1 else bases
 
 
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
-    """Return the leaf values of a tree of XGBoost by the numbers of its nodes."""
+    """Return the leaf values of a tree of XGBoost by the index of the node; nan at inner nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
-    # A node without children keeps its leaf value in the place of a threshold.
+    # XGBoost stores the value of a leaf in the array of thresholds.
     is_leaf = np.array(tree["left_children"]) == -1
     return np.where(is_leaf, values * float(np.float32(factor)), np.nan)

@@ -1,4 +1,4 @@
-"""`certify_ensemble`: a trained ensemble, its certified margin and the certified best one."""
+"""`certify_ensemble`: the certified margin of a trained ensemble, and the certified optimum."""
 
 from __future__ import annotations
 
@@ -101,6 +101,16 @@ def certify_ensemble(
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6 and Thm 7: the game and its value.
+
+    Examples
+    --------
+    Two hypotheses on four examples. The margin is the mean of the two lowest.
+
+    >>> import relaxboost as rb
+    >>> H = [[0.5, 2.0], [1.0, -2.0], [-2.0, 4.0], [1.0, 1.0]]
+    >>> report = rb.certify_ensemble((H, [1, 1]), None, ["b", "a", "b", "b"], rb.Capped(2))
+    >>> print(*report.margin)
+    1/4 1/4
     """
     tol = positive("tol", tol)
     members = take_apart(estimator, target)
@@ -117,6 +127,7 @@ def certify_ensemble(
     total = sum(map(abs, coefficients), Fraction(0))
     shares = [c / total for c in coefficients]
     decided = votes @ [float(c) for c in shares]
+    # A wrong reading of the ensemble must not be certified.
     _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
     # From here on everything is about this matrix, whose entries are in [−1, 1].
@@ -135,7 +146,7 @@ def certify_ensemble(
         all_scales=scales,
         game=game,
         certificate=certificate,
-        # The weights of the ensemble may prove a better bound than the solver.
+        # The weights of the ensemble may prove a better lower bound than those of the solver.
         optimum=best if best.lower > certificate.lower else certificate,
         margin=(certificate.lower, max(above, certificate.lower)),
         tol=tol,
@@ -145,6 +156,7 @@ def certify_ensemble(
 def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
     """Return the largest absolute value of each hypothesis, and the hypotheses that are not 0."""
     scales = np.abs(H).max(axis=0)
+    # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:
         scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
     return scales, np.flatnonzero(scales)
@@ -154,6 +166,7 @@ def _columns(
     members: Members, H: Array, scales: Array, kept: Whole
 ) -> tuple[Array, list[Fraction]]:
     """Return the scaled hypotheses, the intercept last, and their exact coefficients."""
+    # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
     if members.intercept is not None:
@@ -232,7 +245,7 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
         error = float(np.abs(own - shares).max())
     if members.labels is not None and members.classes is not None:
         is_positive = np.asarray(members.labels(X)) == members.classes[1]
-        # At a tie each kind of ensemble has another rule.
+        # Ensembles have different rules for ties.
         clear = np.abs(shares) > members.rounding
         wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
     if not error <= members.rounding or wrong:
@@ -244,10 +257,10 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
 
 
 def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
-    """Warn if the ensemble is wrong on half of the rows and two standard deviations of chance."""
+    """Warn if an ensemble has more errors than random guessing by two standard deviations."""
     count = int(wrong.sum())
     m = wrong.size
-    # The standard deviation of the number of errors by chance is half of √m.
+    # The number of errors of random guessing has mean m/2 and standard deviation √m/2.
     if 2 * count - m > 2.0 * math.sqrt(m):
         warnings.warn(
             f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
@@ -273,7 +286,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
     The game with the one column ũ, which is A w in doubles, has the value F(ũ), and its certificate
     has an exact d with f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
     """
-    # With a common denominator the exact margins are products of integers.
+    # With a common denominator the exact margins are sums of products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
     whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
     exact = [Fraction(x, below << shift) for x in whole]
@@ -289,7 +302,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the d with the least <d, u> if f only caps single entries; None otherwise."""
+    """Return the exact d with the least <d, u> if f only caps entries of d; None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):
@@ -300,7 +313,7 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
         return None
     d = [Fraction(0)] * len(u)
     left = Fraction(1)
-    # The smallest margins get as much weight as their caps allow.
+    # The examples with the lowest margins get as much weight as their caps allow.
     for i in sorted(range(len(u)), key=u.__getitem__):
         d[i] = min(caps[i], left)
         left -= d[i]
@@ -308,14 +321,15 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return the bracket of the solver that is usually faster, or the narrower one of both.
+    """Return the bracket of the solver that is usually faster, or the narrower of two brackets.
 
-    `solve` comes first for a polyhedral f that is not the hard margin, and `reference` otherwise.
+    `solve` comes first for a polyhedral f other than the hard margin, and `reference` otherwise.
     """
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)
     found = solve(game, tol, max_rounds=5000) if boosted else reference(game, tol=tol)
     if found.gap <= tol or found.status == "interrupted":
         return found
+    # Both brackets are valid, whatever the solvers report.
     other = reference(game, tol=tol) if boosted else solve(game, tol, max_rounds=5000)
     return other if other.gap < found.gap else found

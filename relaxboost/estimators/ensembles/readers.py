@@ -56,7 +56,7 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
             "weights; fit it with algorithm='SAMME'"
         )
     members = estimator.estimators_
-    # If boosting stopped early, some weights have no estimator.
+    # If boosting stops early, the array of weights is longer than the list of members.
     weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
     return {
         "names": _numbered(members),
@@ -69,10 +69,12 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
 def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
     total = np.sum(estimator.estimator_weights_)
     more = len(estimator.classes_) - 2
-    if more:  # a vote is 1 for its class, and the other classes share −1
+    # scikit-learn counts a vote as 1 for its class and −1/(K − 1) for each other class, divided by
+    # the sum of the weights. This maps the score of class k back to votes ±1.
+    if more:
         share = estimator.decision_function(X)[:, k]
         return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
-    # The decision of one member: ±1, or ±2 in versions of scikit-learn that count both classes.
+    # The decision of one member is ±1, or ±2 in versions of scikit-learn that count both classes.
     unit = abs(float(next(estimator.staged_decision_function(X))[0]))
     return estimator.decision_function(X) * (total / unit)
 
@@ -108,16 +110,17 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute value in each tree, after nan for an initial prediction."""
+    """Return the largest absolute value of each tree; nan comes first for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
     """Return the raw score of the probabilities that boosting starts with.
 
-    It is their logit; half of it for the exponential loss; of more than two classes their
-    logarithm less its mean over the classes.
+    For two classes the score is the logit, and half of it for the exponential loss. For more
+    classes it is the logarithm less the mean logarithm over the classes.
     """
+    # scikit-learn clips the probabilities at this distance from 0 and 1.
     eps = np.finfo(np.float64).eps
     p = np.clip(estimator.init_.predict_proba(X), eps, 1.0 - eps, dtype=np.float64)
     if p.shape[1] > 2:
@@ -145,11 +148,12 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 def _stages(estimator: Any, k: int, X: Any) -> Any:
     """Return what each stage adds to the decision.
 
-    scikit-learn has leaf values under private names only. A difference of two decisions has been
-    rounded in proportion to the decisions, so that a stage without effect would leave noise.
+    scikit-learn has the leaf values under private names only. A difference of two decisions carries
+    the rounding errors of both, so that a stage without effect would leave noise.
     """
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
+    # Rounded to multiples of the noise, a stage without effect is exactly 0, and is dropped.
     noise = np.spacing(np.abs(decisions).max()) * 2**10
     added = np.diff(decisions, axis=1, prepend=0.0)
     return np.round(added / noise) * noise
@@ -208,7 +212,7 @@ def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
     """Read votes, or p(+1) − p(−1) for soft voting."""
-    # A dropped member is still listed, as the string "drop".
+    # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
     weights = np.ones(len(members))
