@@ -47,6 +47,10 @@ def test_estimators_that_are_refused():
         refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
         said = r"has no class 'nope'; give target= one of 'a', 'b', 'c'"
         refused(said, fitted(name, X, three), X, three, target="nope")
+        refused(r"not fitted on \(d\)", fitted(name, X, three), X, ["d"] * 60, target="b")
+    for labels in (three == "a", (three == "a") * 1):
+        refused("has two; leave target out", fitted("ada", X, labels), X, labels, target=1)
+    refused("has two; leave target out", (X, np.ones(4)), None, three == "a", target="a")
     alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))

@@ -55,8 +55,6 @@ def test_class_weights_are_weights_of_examples():
     other = Classifier("hinge", max_rounds=6).fit(C, LABELS, heavy)
     np.testing.assert_array_equal(one.decision_function(C), other.decision_function(C))
     balanced = Classifier(class_weight="balanced", max_rounds=1).fit(C, LABELS, heavy)
-    sums = [(np.where(k == LABELS, 1 / (k == LABELS).sum(), 0.0)).sum() for k in (0, 1)]
-    assert sums == pytest.approx([1.0, 1.0])
     factors = np.where(LABELS == 1, 5.0 / (LABELS == 1).mean(), 1.0 / (LABELS == 0).mean())
     same = Classifier(max_rounds=1).fit(C, LABELS, factors)
     np.testing.assert_allclose(balanced.decision_function(C), same.decision_function(C))
