@@ -199,8 +199,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True continues a fit, and only a fit with warm_start=True keeps the "
-                "state for that; fit from the beginning with warm_start=True"
+                "warm_start=True cannot continue the last fit, which had warm_start=False and "
+                "kept no state; fit from the beginning with warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(

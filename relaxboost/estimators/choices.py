@@ -130,8 +130,8 @@ def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
         if name not in known:
             has = ", ".join(known) or "none"
             raise InputError(
-                f"{parameter}={given!r} has no option {name!r}, as {parameter}__{name} requests; "
-                f"its options are: {has}"
+                f"{parameter}={given!r} has no option {name!r}, which {parameter}__{name} "
+                f"requests; its options are: {has}"
             )
     return type(_object(parameter, given))(**{**known, **changes})
 

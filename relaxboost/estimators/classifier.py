@@ -164,9 +164,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after 1, 2, ... rounds, for rows X of shape (N, d).
+        """Yield the scores after 1, 2, ... rounds, each of the shape of `decision_function`.
 
-        `staged_predict` decides by them. They have the shape of `decision_function`.
+        `staged_predict` uses the same scores.
         """
         return self._staged(X)
 
@@ -176,7 +176,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        It raises an AttributeError unless the loss is minus a log-likelihood, such as "logistic" or
+        The method exists if the loss is minus a log-likelihood, such as "logistic" or
         "multinomial-logistic".
         """
         check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")

@@ -171,7 +171,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a number for each example, and folds hold some out; use folds=None"
+                    f"{f!r} has a number for each example, and folds hold some examples out; use "
+                    "folds=None"
                 )
             # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
@@ -222,7 +223,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the log odds for each `fraction` that `fit` solved, the largest first.
 
-        The last ones equal `decision_function`. If `fraction` was given, there is only one.
+        The last log odds equal `decision_function`. If `fraction` is a number, there is one stage.
         """
         check_is_fitted(self)
         Z = self._read(X)
@@ -361,7 +362,7 @@ class MarginBoostClassifier(_MarginClassifier):
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
-                f"{self.relaxation!r}; the share of margins that count is fraction="
+                f"{self.relaxation!r}; the share of margins that count is given by fraction="
             )
         return self._shares(self.fraction)
 

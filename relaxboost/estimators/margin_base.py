@@ -151,7 +151,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` of `margin_`, or a list. Equal examples are one row; nan doubles a feature."""
+        """The `Game` of `margin_`, or a list of games; equal examples are one row of the matrix."""
         return self._each([s.game for s in self._played("game_")])
 
     def _played(self, name: str) -> list[Solution]:

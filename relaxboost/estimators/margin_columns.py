@@ -12,7 +12,7 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The weight of the share of +1 of all examples in the share of a category."""
+"""The share of +1 of a category is averaged with the overall share, which has this weight."""
 MAX_NAMED_CATEGORIES = 6
 
 
@@ -32,7 +32,7 @@ class CutColumns:
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """The number of each category; None for a feature of numbers."""
+    """The rank of each category; None for a feature of numbers."""
     source: Whole
     """The feature of each column."""
     low: Vector

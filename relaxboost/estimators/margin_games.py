@@ -115,7 +115,7 @@ class Voter(NamedTuple):
         return cls(columns, members, means, offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes."""
+        """Return the votes for rows Z, shape (rows,)."""
         E = self.columns(Z)
         F = np.full(len(Z), self.offset)
         for c, h in self.members:

@@ -90,8 +90,9 @@ class ScoreGames(Games):
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
         if getattr(matrix, "n", 0) is None:
             raise InputError(
-                f"hypotheses made {type(matrix).__name__}, which finds its columns one by one, and "
-                "this game is written down; return stumps(...) or another matrix of known columns"
+                f"hypotheses returned {type(matrix).__name__}, which finds its columns one by "
+                "one, and this game needs all columns in advance; return stumps(...) or another "
+                "matrix of known columns"
             )
         return columns, matrix
 
@@ -181,7 +182,7 @@ def _play(
     columns, matrix = path.rule.columns(given, k, grid)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
-            f"hypotheses made {type(matrix).__name__}, which has no hypothesis(j) to predict "
+            f"hypotheses returned {type(matrix).__name__}, which has no hypothesis(j) to predict "
             "by; return stumps(...), oracle(...) or a matrix with that method"
         )
     games = path.rule.games(given, k, grid, matrix)

@@ -115,7 +115,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         if not math.isfinite(reach * float(weights.sum())):
             raise InputError(
                 f"y reaches from {low:g} to {high:g}, too far for residuals in doubles; divide y "
-                "by 1e10, say, and multiply predictions by it"
+                "by 1e10, for example, and multiply the predictions by 1e10"
             )
         given, went = Examples(Z, codes, weights).at(rows).merged()
         # Sums and differences of the ends may overflow; a constant y needs a scale all the same.

@@ -297,7 +297,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return <w, h(x)> for rows X: (N,), positive for the second of two classes, or (N, K)."""
+        """Return scores <w, h(x)>: (N,), positive for the second of two classes, or (N, K)."""
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 

@@ -81,7 +81,8 @@ class _River:
                 scaled = math.nan
             if not math.isfinite(scaled):
                 raise InputError(
-                    f"feature {name!r} is {value!r}, and no finite number; drop it, or encode it"
+                    f"feature {name!r} is {value!r}, which is no finite number; drop it, or "
+                    "encode it"
                 )
             if name in places:
                 h[places[name]] = min(max(scaled, -1.0), 1.0)
@@ -101,7 +102,7 @@ class _River:
         if len(places) > self.features:
             name = list(places)[self.features]
             raise InputError(
-                f"feature {name!r} is one more than features={self.features}; raise it"
+                f"feature {name!r} is new, and features={self.features} are in use; raise features"
             )
         if rows:
             self.learner.update(np.array([self._values(x, places) for x in rows]), targets)
@@ -175,7 +176,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
     def predict_one(self, x: Any, **_: Any) -> Any:
-        """Return False or True."""
+        """Return the label, False or True."""
         return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
@@ -228,5 +229,5 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     targets: float = math.inf
 
     def predict_one(self, x: Any) -> float:
-        """Return <w, h(x)>."""
+        """Return the prediction <w, h(x)>."""
         return self._decision(x)

@@ -293,8 +293,8 @@ def _no_category(x: Any) -> InputError:
     """Return the error for a column whose cells are not hashable, such as lists."""
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
-        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
-        "several columns, or drop it"
+        f"feature {x.name!r} holds a {odd}, and a cell must be a number or a category; spread it "
+        "over several columns, or drop it"
     )
 
 
@@ -307,7 +307,7 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
+                f"feature {name!r} must hold numbers, and has dtype {x.dtype}: {error}"
             ) from None
     try:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
@@ -318,8 +318,8 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]
         raise InputError(
-            f"feature {name!r} has the category {value!r}, which was not there in training; make "
-            "it missing, or declare the categories of all columns of words before you split the "
+            f"feature {name!r} has the category {value!r}, which training did not have; replace it "
+            "by None, or declare the categories of all columns of strings before you split the "
             'data: X[names] = X[names].astype("category")'
         )
     return np.where(codes < 0, np.nan, codes)

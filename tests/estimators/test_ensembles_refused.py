@@ -88,7 +88,7 @@ def test_an_estimator_that_was_tampered_with_is_refused():
             return super().predict_proba(X) ** 3
 
     forest.__class__ = Shifted
-    refused("do not add up to its own decision on X: it is off by", forest, X, y)
+    refused("do not add up to its own decision on X: they differ by", forest, X, y)
 
 
 def test_labels_and_examples_that_are_refused():

@@ -80,7 +80,7 @@ def test_categories_never_seen_are_refused():
     fitted = MarginBoostClassifier(fraction=0.1, folds=None).fit(TEXT, [0, 1] * 3)
     with pytest.raises(rb.InputError, match="feature 'a' has the category 'z'"):
         fitted.predict(TEXT.assign(a="z"))
-    with pytest.raises(rb.InputError, match="feature 'b' holds numbers, and here has dtype"):
+    with pytest.raises(rb.InputError, match="feature 'b' must hold numbers, and has dtype"):
         fitted.predict(TEXT.assign(b="z"))
     with pytest.raises(rb.InputError, match="feature 'a' holds a list"):
         fitted.predict(TEXT.assign(a=[["z"]] * 6))
@@ -104,7 +104,7 @@ def test_numbers_of_any_kind_are_no_categories():
     ((weight, name),) = fitted.hypotheses_
     assert (weight, name) == (pytest.approx(1.0, abs=0.01), "a > 2.75")
     assert fitted.predict(X.assign(a=Decimal("9.99"))).tolist() == [1] * 6
-    with pytest.raises(rb.InputError, match=r"feature 'a' holds numbers, .*: int too large"):
+    with pytest.raises(rb.InputError, match=r"feature 'a' must hold numbers, .*: int too large"):
         fitted.fit(X.assign(a=pd.Series([10**400, 1] * 3, dtype=object)), [0, 1] * 3)
 
 

@@ -170,7 +170,7 @@ def _ask_lightgbm(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _leaf_values(root: dict[str, Any]) -> Array:
-    """Return the values of the leaves of a tree in LightGBM's dump, by their numbers."""
+    """Return the leaf values of a tree in LightGBM's dump, by the index of the leaf."""
     values = dict[int, float]()
     nodes = [root]
     # A stack, because a deep tree would exceed Python's limit of recursion.
@@ -233,7 +233,7 @@ def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
 
 
 def _check_trees(booster: Any, learner: Any) -> Any:
-    """Return the trees of a saved XGBoost model, or raise unless they are a sum for classes."""
+    """Return the trees of an XGBoost model, or raise unless their sums are scores of classes."""
     objective = learner["objective"]["name"]
     kind = learner["gradient_booster"]["name"]
     if objective not in _OBJECTIVES:

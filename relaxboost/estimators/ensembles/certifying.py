@@ -250,9 +250,9 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
         wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
-            f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
-            f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
-            "estimator changed after fit? Give (H, weights) instead"
+            f"the hypotheses of this {members.kind} do not add up to its own decision on X: they "
+            f"differ by {error:.3g} of the largest possible decision, and in {wrong} labels; was "
+            "the estimator changed after fit? Give (H, weights) instead"
         )
 
 

@@ -133,7 +133,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return the reader of an estimator, a function of the place of a class, and its classes."""
+    """Return a function from the index of a class to the parts of an estimator, and the classes."""
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):

@@ -1,6 +1,6 @@
 """The readers of ensembles of scikit-learn and of this package.
 
-Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, which
+Each reader takes a fitted estimator and the index k of the class that is +1 against the rest, which
 is 1 for two classes. It returns the arguments of `members.Members`.
 """
 
