@@ -50,7 +50,7 @@ ENSEMBLES = {
     "bagging, votes": BaggingClassifier(RidgeClassifier(), n_estimators=4, random_state=0),
     "voting, hard": VotingClassifier(MEMBERS, weights=[1, 2]),
     "voting, soft": VotingClassifier(
-        [*MEMBERS, ("gone", "drop")], voting="soft", weights=[3, 1, 7]
+        [("gone", "drop"), *MEMBERS], voting="soft", weights=[7, 3, 1]
     ),
 }
 ADDS_UP = [name for name in ENSEMBLES if name != "voting, hard"]

@@ -78,9 +78,9 @@ def test_an_estimator_that_was_tampered_with_is_refused():
     broken.learning_rate = 0.5  # certified as it is now, since that is how it predicts now
     rb.certify_ensemble(broken, X, y)
     soft = fitted("voting, soft", X, y)
-    soft.weights = [1, -1, 3]
+    soft.weights = [3, 1, -1]
     refused("sum to 0, and soft voting divides", soft, X, y)
-    soft.weights = [1, float("nan"), 3]
+    soft.weights = [3, 1, float("nan")]
     refused("a finite weight for each", soft, X, y)
 
     class Shifted(RandomForestClassifier):
