@@ -1,6 +1,6 @@
-"""Everything in scikit-learn's interface, and `certify_ensemble` for what others trained.
+"""Estimators in scikit-learn's interface, and `certify_ensemble` for ensembles of other libraries.
 
-Names are loaded when they are first used; only the estimators import scikit-learn.
+A name is imported at its first use, so that the rest of the package does not load scikit-learn.
 """
 
 import lazy_loader

@@ -24,13 +24,14 @@ class _Quantiles(Risk):
 
     def __init__(self, levels: tuple[float, ...], y: Array, starts: Array) -> None:
         self.losses = [Quantile(q) for q in levels]
+        # Boosting starts at f = 0, which stands for the quantiles of all y.
         self.columns = [y - start for start in starts]
         self.measure = Empirical(len(y))
         self.outputs = len(levels)
         self.gradient_bound = math.hypot(*(loss.gradient_bound for loss in self.losses))
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return the sum of the risks, and their subgradients."""
+        """Return the sum of the risks, and the subgradients, shape (N, outputs)."""
         each = [
             loss.pointwise(f, y) for loss, f, y in zip(self.losses, F.T, self.columns, strict=True)
         ]
@@ -38,7 +39,8 @@ class _Quantiles(Risk):
         return float(value), np.stack([slopes for _, slopes in each], axis=1)
 
     def refitted(self, F: Array, leaf: Whole, leaves: int) -> Array:
-        """Return the quantiles of the residuals in each leaf, for each level."""
+        """Return the quantile of the residuals in each leaf, shape (leaves, outputs)."""
+        # Trees may share their leaves among the outputs, or have leaves for each output.
         each = np.broadcast_to(leaf.reshape(len(leaf), -1), F.shape)
         parts = zip(self.losses, F.T, self.columns, each.T, strict=True)
         return np.stack(
@@ -64,11 +66,12 @@ class _Quantiles(Risk):
 class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     """The median, and a band that covers a new y with a probability of at least `coverage`.
 
-    One run of boosting finds both ends and the median together, with one output for each. Ends in
-    the wrong order are sorted, which never raises their losses. Then one number, found on n
-    examples held out, moves both ends outwards or inwards. The probability is over the draw of the
-    examples held out and the new one, which must be exchangeable; it does not hold for each x. With
-    n < coverage/(1 − coverage) no finite band has this coverage, and the ends are infinite.
+    One run of boosting finds both ends and the median, with one output for each. Ends in the wrong
+    order are sorted, which never raises their losses. Then one number, found on n examples held
+    out, moves both ends outwards or inwards. The coverage is a probability over the draw of the
+    examples held out and the new example, which must be exchangeable; it is not a probability for
+    a given x. With n < coverage/(1 − coverage) no finite band has this coverage, and the ends are
+    infinite.
 
     Parameters
     ----------
@@ -86,9 +89,9 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     Attributes
     ----------
     boosted_ : Boosted
-        The result of `boost` for the three outputs, less `starts_`.
+        The result of `boost` for the three outputs. Predictions add `starts_`.
     starts_ : array of shape (3,)
-        The quantiles of all y.
+        The three quantiles of the y that are not held out.
     widening_ : float
         The distance by which the ends moved outwards; negative for a narrower band, and inf for
         too few examples.
@@ -99,6 +102,13 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     ----------
     Romano, Patterson & Candès (2019), Conformalized quantile regression, Theorem 1;
     Chernozhukov, Fernández-Val & Galichon (2010), Quantile and probability curves without crossing.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import QuantileBandRegressor
+    >>> X, y = [[float(i)] for i in range(40)], list(range(40))
+    >>> QuantileBandRegressor(0.8, random_state=0).fit(X, y).predict_interval([[5.0]]).shape
+    (1, 2)
     """
 
     for_categories = "MarginBoostRegressor"
@@ -120,15 +130,18 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
             For data or parameters that do not fit; it is a ValueError.
         """
         X, y = self._read_pair(X, y)
+        # The part for the width is not the part that the functions have fitted: on that part the
+        # residuals are too small, and the band would cover less than it promises.
         part = self.calibration_fraction
         coverage = share("coverage", self.coverage)
         held = math.ceil(share("calibration_fraction", part) * len(y))
         if held >= len(y):
             raise InputError(
-                f"calibration_fraction={part} of {len(y)} sample holds out all of them; give more "
-                "examples, so that some remain to train on"
+                f"calibration_fraction={part} of {len(y)} sample leaves no example to train on; "
+                "give more examples"
             )
-        # The smallest rank whose probability among held + 1 exchangeable values suffices.
+        # The new value is equally likely to have each rank among held + 1 exchangeable values. This
+        # is the smallest rank that it exceeds with a probability of at most 1 − coverage.
         rank = math.ceil((held + 1) * coverage)
         random = check_random_state(self.random_state)
         order = random.permutation(len(y))
@@ -146,7 +159,7 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
         )
         self.boosted_: Boosted = replace(boosted, state=None)
         low, _, high = self._sorted(X[out]).T
-        # How far each example held out is outside its band; negative if it is inside.
+        # The distance of each example held out from its band; negative inside the band.
         outside = np.maximum(low - y[out], y[out] - high)
         self.widening_ = float(np.sort(outside)[rank - 1]) if rank <= held else math.inf
         return self
@@ -157,7 +170,8 @@ class QuantileBandRegressor(RegressorMixin, LearnerEstimator):
     def predict_interval(self, X: Any) -> Array:
         """Return the ends of the band for rows X of shape (N, d): (N, 2), the lower end first."""
         low, median, high = self._checked(X).T
-        # An empty band becomes the median, so that it covers no less.
+        # A negative widening can make the ends cross. The band is then the median alone, which
+        # covers no less than an empty band.
         return np.stack(
             [
                 np.minimum(low - self.widening_, median),

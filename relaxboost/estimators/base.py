@@ -1,4 +1,4 @@
-"""The base of the functional estimators: parameters, the held-out share, stages."""
+"""The base class of the functional estimators: parameters, early stopping, staged predictions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 class LearnerEstimator(TableEstimator):
-    """An estimator of numbers, with missing values if its weak learner takes them."""
+    """An estimator of numeric tables. It takes missing values if its weak learner takes them."""
 
     learner: Any
 
@@ -56,7 +56,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     """Restricted gradient descent in function space (GB11) behind scikit-learn's interface."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss if none is given."""
+    """The name of the default loss."""
 
     loss: Any = None
     learner: Any = "stumps"
@@ -76,7 +76,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     verbose: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` also the options of loss and learner, ``loss__q``."""
+        """Return the parameters; with `deep` also the options of loss and learner: ``loss__q``."""
         found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for part, given in (("loss", self._loss), ("learner", self.learner)):
@@ -93,7 +93,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         for key in list(params):
             parameter, _, name = key.partition("__")
             given = params.get(parameter, getattr(self, parameter, None))
-            # scikit-learn itself sets the parameters of its regressors.
+            # A regressor of scikit-learn has set_params, which super().set_params calls.
             if name and parameter in changes and not hasattr(given, "get_params"):
                 changes[parameter][name] = params.pop(key)
         super().set_params(**params)
@@ -139,6 +139,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
     ) -> None:
         before = self._before()
         drawn = self._seeded(before is not None)
+        # The split and the learner share one generator, so that random_state fixes the whole fit.
         random = check_random_state(drawn)
         seed = int(random.randint(2**31 - 1))
         patience = self.n_iter_no_change
@@ -151,9 +152,10 @@ class FunctionalGradientEstimator(LearnerEstimator):
         risk = loss.bind(y, weights, groups=groups)
         learner = weak_learner(self.learner)
         most = threads(self.n_jobs)
-        # A learner with a number of threads keeps it.
+        # A learner object that sets its own number of threads keeps that number.
         if self.n_jobs is not None and getattr(learner, "n_jobs", self.n_jobs) is None:
             learner = with_options("learner", learner, {"n_jobs": self.n_jobs})
+        # Without a limit the compiled kernels use every processor, also those of other programs.
         with at_most(most):
             boosted = boost(
                 X,
@@ -170,7 +172,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
                 warm_start=before,
                 seed=seed,
             )
-        # The state for a warm start has arrays as long as the training set.
+        # The state for a warm start holds arrays of training length, which pickles should not.
         self.boosted_: Boosted = boosted if self.warm_start else replace(boosted, state=None)
         self.n_iter_ = self.boosted_.rounds
         self._seed = drawn
@@ -187,6 +189,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
             return self._seed
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
+        # A RandomState changes with each draw, so that the number drawn is kept for warm starts.
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _before(self) -> Boosted | None:
@@ -196,8 +199,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
             return None
         if before.state is None:
             raise InputError(
-                "warm_start=True continues a fit, and only a fit with warm_start=True keeps the "
-                "state for that; fit from the beginning with warm_start=True"
+                "warm_start=True cannot continue the last fit, which had warm_start=False and "
+                "kept no state; fit from the beginning with warm_start=True"
             )
         if self.max_rounds < before.rounds:
             raise InputError(
@@ -210,6 +213,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         """Return the algorithm, by default "refitted" for learners with leaves, else "residual"."""
         if self.algorithm is not None:
             return algorithm_of(self.algorithm)
+        # Leaves can be refitted to the loss. Other hypotheses only project its gradient.
         return algorithm_of("refitted" if weak_learner(self.learner).leafy else "residual")
 
     def _step(self, risk: Risk) -> Any:
@@ -220,7 +224,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return made.default_step(risk, weak_learner(self.learner))
 
     def _algorithm(self, risk: Risk, scale: float | None, watched: bool) -> Algorithm:
-        """Return the algorithm, with options of the estimator for those that it leaves open."""
+        """Return the algorithm, with the estimator's options where the algorithm has none."""
         usual = "best" if watched else "last"
         # The theorems for these steps bound the risk of the mean of the iterates.
         if self._step(risk) == "1/sqrt(t)":
@@ -235,7 +239,8 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def _split(self, y: Any, groups: Any, loss: Loss, random: Any) -> tuple[Any, Any]:
         """Return the rows to train on and the rows held out."""
         part = share("validation_fraction", self.validation_fraction)
-        # Queries stay whole, and every class is held out in proportion.
+        # Queries stay whole, because the loss compares the documents of a query. Classes are held
+        # out in proportion, so that the classes of both parts are the same.
         kind: Any = ShuffleSplit
         if loss.task == "ranking":
             kind = GroupShuffleSplit
@@ -254,12 +259,13 @@ class FunctionalGradientEstimator(LearnerEstimator):
     def feature_importances_(self) -> Array:
         """The share of each feature in the reduction of squared errors by all splits, shape (d,).
 
-        It raises an AttributeError for weak learners without splits.
+        Weak learners without splits have no such attribute.
         """
         check_is_fitted(self)
         try:
             return self.boosted_.importances(self.n_features_in_)
         except InputError as error:
+            # scikit-learn's selectors ask hasattr whether there are importances.
             raise AttributeError(str(error)) from error
 
     def _rows(self, X: Any) -> Array:
@@ -267,7 +273,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         return self._read(X)
 
     def _scores(self, F: Array) -> Array:
-        """Return the scores that the estimator shows, from the values of f."""
+        """Return the scores that the user sees, from the values of f."""
         return F
 
     def _predicted(self, scores: Array) -> Any:
@@ -282,7 +288,7 @@ class FunctionalGradientEstimator(LearnerEstimator):
         X = self._rows(X)
         total: Any = 0.0
         for t, F in self.boosted_.staged(X):
-            # `staged` yields f_t, and this estimator predicts by the mean.
+            # `staged` yields f_t, and this estimator predicts by the mean of f_1, ..., f_t.
             if self.boosted_.iterate == "average":
                 total = total + F
                 F = total / t

@@ -1,4 +1,4 @@
-"""Losses and weak learners by name, and their options as parameters: `loss__q`."""
+"""Losses and weak learners by name, and their options as parameters such as `loss__q`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from relaxboost.functional.losses import LOSSES
 
 
 def loss_of(given: Any, tasks: tuple[str, ...], does: str, classes: int = 0) -> Loss:
-    """Return the loss with a name, or the object given, which must be for one of the `tasks`.
+    """Return the loss that a name or an object describes; its task must be one of `tasks`.
 
-    Messages describe the estimator by `does`. The name of a loss of two classes stands for the
-    corresponding multiclass loss if there are more `classes`.
+    In errors `does` describes the estimator. If there are more than two `classes`, the name of a
+    loss of two classes stands for the corresponding multiclass loss.
     """
     names = [name for name, kind in LOSSES.items() if kind.task in tasks]
     if isinstance(given, str) and given in names:
@@ -58,8 +58,20 @@ def is_likelihood(given: Any) -> bool:
     return isinstance(given, Loss) and given.likelihood
 
 
+def check_likelihood(loss: Any, instead: str) -> None:
+    """Raise AttributeError unless a loss is minus the logarithm of a probability.
+
+    `hasattr` is then False for methods of probabilities, as scikit-learn's meta-estimators expect.
+    """
+    if not is_likelihood(loss):
+        raise AttributeError(
+            f"loss={loss!r} is not the logarithm of a likelihood, so that there is no "
+            f'predict_proba; use loss="logistic", or {instead}'
+        )
+
+
 def weak_learner(given: Any) -> WeakLearner:
-    """Return the learner with a name, the learner given, or a scikit-learn regressor as learner."""
+    """Return the weak learner that a name, a WeakLearner or a scikit-learn regressor describes."""
     if isinstance(given, str) and given in LEARNERS:
         return LEARNERS[given]()
     if isinstance(given, WeakLearner):
@@ -74,7 +86,10 @@ def weak_learner(given: Any) -> WeakLearner:
 
 
 def threads(jobs: Any) -> int:
-    """Return how many threads or processes `n_jobs` allows: None is 1, and -1 all processors."""
+    """Return the number of threads or processes that `n_jobs` allows: None is 1, −1 all processors.
+
+    `joblib.effective_n_jobs(None)` is not always 1: it follows `joblib.parallel_config`.
+    """
     if jobs == -1:
         return os.cpu_count() or 1
     return 1 if jobs is None else count("n_jobs", jobs)
@@ -97,22 +112,26 @@ def options_of(parameter: str, given: Any) -> dict[str, Any]:
     made = _object(parameter, given)
     if made is None:
         return {}
+    # A constructor may have arguments that the object does not keep.
     names = signature(type(made)).parameters
     return {name: getattr(made, name) for name in names if hasattr(made, name)}
 
 
 def with_options(parameter: str, given: Any, changes: dict[str, Any]) -> Any:
-    """Return a loss or a learner, given as a name or an object, with other options.
+    """Return a copy of a loss or a learner, given as a name or an object, with other options.
 
-    It raises an InputError for an unknown option, or a value that does not fit.
+    Raises
+    ------
+    InputError
+        For an unknown option, or a value that the option does not allow.
     """
     known = options_of(parameter, given)
     for name in changes:
         if name not in known:
             has = ", ".join(known) or "none"
             raise InputError(
-                f"{parameter}={given!r} has no option {name!r}, as {parameter}__{name} requests; "
-                f"its options are: {has}"
+                f"{parameter}={given!r} has no option {name!r}, which {parameter}__{name} "
+                f"requests; its options are: {has}"
             )
     return type(_object(parameter, given))(**{**known, **changes})
 

@@ -10,16 +10,16 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost.estimators.base import FunctionalGradientEstimator, Held
-from relaxboost.estimators.choices import is_likelihood, loss_of
+from relaxboost.estimators.choices import check_likelihood, loss_of
+from relaxboost.estimators.tables import classes_of
 from relaxboost.functional.losses.targets import decided
 
 LEAST_SHARE_OF_MEAN_WEIGHT = 1e-6
-"""A smaller weight counts as 0, so that no leaf holds only such examples."""
+"""A smaller weight counts as 0, so that no leaf holds only examples of such weights."""
 
 
 @dataclass(eq=False, repr=False)
@@ -29,10 +29,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     Parameters
     ----------
     loss : str or Loss, optional
-        "logistic", the default, and "hinge" are losses of two classes, or the multiclass losses if
-        there are more. "exponential" and "smooth-hinge" are for two classes only. "multinomial-
-        logistic" and "multiclass-hinge" have one output for each class, also for two classes. A
-        loss of `relaxboost.functional` or a user-defined loss may be given as an object.
+        "logistic", the default, and "hinge" stand for the loss of two classes, or for the
+        multiclass loss if there are more. "exponential" and "smooth-hinge" are for two classes.
+        "multinomial-logistic" and "multiclass-hinge" have one output for each class, also for two
+        classes. An object is a loss of `relaxboost.functional` or a user-defined loss.
     learner : {"stumps", "trees", "networks"}, WeakLearner or regressor
         `RegressionStumps`, `Trees` or `Networks` with their defaults; a weak learner; or a
         regressor of scikit-learn.
@@ -40,9 +40,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         As for `relaxboost.functional.boost`; by default "refitted" for learners with leaves, such
         as stumps and trees, and "residual" for others.
     step, scale, projection
-        Options of the algorithm that the algorithm leaves open; see `Algorithm`.
+        Options of the algorithm, used where an `algorithm` object does not set them; see
+        `Algorithm`.
     max_rounds, max_learners
-        When to stop; see `Stopping`.
+        The largest number of rounds, and of weak learners; see `Stopping`.
     iterate : {"last", "best", "average"}, optional
         The function that predicts; see `Algorithm`. The default is "average" with the steps 1/√t,
         for which the theorems bound the risk of the mean. With other steps it is "last", or "best"
@@ -56,12 +57,12 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     random_state : int, RandomState, optional
         For the examples held out, and for learners that make random choices.
     warm_start : bool
-        Whether `fit` continues the fit before, on the same data, to `max_rounds` in all. The model
-        then keeps three arrays of training length.
+        Whether `fit` continues the last fit, on the same data, up to `max_rounds` rounds in total.
+        The model then keeps three arrays of training length.
     n_jobs : int, optional
         The number of threads: None is 1, and −1 all processors. The results do not depend on it.
     verbose : int
-        1 prints the risk ten times in a fit, and 2 in each round.
+        1 prints the risk about ten times in a fit, and 2 in each round.
     class_weight : dict or "balanced", optional
         Factors on the weights of the examples of each class, as in scikit-learn. They also apply
         to examples held out and to X_val.
@@ -80,6 +81,13 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import FunctionalGradientClassifier
+    >>> model = FunctionalGradientClassifier(max_rounds=5).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> model.predict([[0.5], [3.0]])
+    array([0, 1])
     """
 
     usual_loss = "logistic"
@@ -118,14 +126,9 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
             For data, labels, weights or parameters that do not fit; it is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
-        check_classification_targets(y)
-        classes = np.unique(y)
-        if classes.size < 2:
-            raise InputError(
-                f"a classifier needs at least two classes, and y has one class only, "
-                f"{classes.tolist()[0]!r}; add examples of another"
-            )
+        classes, _ = classes_of(y)
         held = self._given(X_val, y_val, sample_weight_val)
+        # The number of classes decides between the loss of two classes and the multiclass loss.
         loss = loss_of(self._loss, ("binary", "multiclass"), "classifies", classes.size)
         if held is not None and self.class_weight is not None:
             held = held._replace(weights=self._like(y, held))
@@ -134,7 +137,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self
 
     def _weighted(self, y: Any, weights: Array | None, classes: Any) -> Array | None:
-        """Return the weights of the examples times the weights of their classes."""
+        """Return the weights of the examples times the factors of their classes, or None."""
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, y)
             weights = factors if weights is None else factors * weights
@@ -149,9 +152,10 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return np.where(weights < LEAST_SHARE_OF_MEAN_WEIGHT * weights.mean(), 0.0, weights)
 
     def _like(self, y: Any, held: Held) -> Array:
-        """Return the weights of a validation set times the weights of its classes in training."""
+        """Return the weights of a validation set times the factors of its classes in training."""
+        # "balanced" depends on the numbers of examples, and the risks of both sets must be alike.
         known = dict(zip(y.tolist(), compute_sample_weight(self.class_weight, y), strict=True))
-        # The loss raises an error for an unknown label.
+        # For an unknown label the loss raises the error later, with the classes.
         factors = np.array([known.get(label, 1.0) for label in held.y.tolist()])
         return factors if held.weights is None else factors * np.asarray(held.weights)
 
@@ -160,32 +164,29 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return self._decided(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
-        """Yield the scores after 1, 2, ... rounds, for rows X of shape (N, d).
+        """Yield the scores after 1, 2, ... rounds, each of the shape of `decision_function`.
 
-        `staged_predict` decides by them. They have the shape of `decision_function`.
+        `staged_predict` uses the same scores.
         """
         return self._staged(X)
 
+    # scikit-learn's available_if would hide the error of check_likelihood, which names the loss and
+    # the remedy, behind an error of its own.
     @property
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        It raises an AttributeError unless the loss is minus a log-likelihood, such as "logistic" or
+        The method exists if the loss is minus a log-likelihood, such as "logistic" or
         "multinomial-logistic".
         """
-        if not is_likelihood(self._loss):
-            raise AttributeError(
-                f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
-                'predict_proba; use loss="logistic", or scikit-learn\'s CalibratedClassifierCV'
-            )
+        check_likelihood(self._loss, "scikit-learn's CalibratedClassifierCV")
         return self._probabilities
 
     @property
     def staged_predict_proba(self) -> Any:
         """The method `staged_predict_proba(X)`: the probabilities after 1, 2, ... rounds.
 
-        They belong to the functions of `staged_predict`. There is no such method without
-        `predict_proba`.
+        They use the functions of `staged_predict`. The method exists if `predict_proba` does.
         """
         return self.predict_proba and self._staged_probabilities
 
@@ -197,6 +198,7 @@ class FunctionalGradientClassifier(ClassifierMixin, FunctionalGradientEstimator)
         return map(_likelihoods, self._functions(X))
 
     def _scores(self, F: Array) -> Array:
+        # A multiclass loss has two outputs for two classes; scikit-learn expects one score then.
         return F[:, 1] - F[:, 0] if F.ndim == 2 and F.shape[1] == 2 else F
 
     def _predicted(self, scores: Array) -> Any:

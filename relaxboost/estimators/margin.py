@@ -13,7 +13,6 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array, Vector, Whole
@@ -23,6 +22,7 @@ from relaxboost.estimators.margin_calibration import Calibration, sigmoids
 from relaxboost.estimators.margin_columns import CutColumns
 from relaxboost.estimators.margin_games import Examples, made, takes_weights, weighted
 from relaxboost.estimators.margin_paths import Games, SettingChoice
+from relaxboost.estimators.tables import classes_of
 from relaxboost.functional.losses.targets import decided
 from relaxboost.game import Game, Solution
 from relaxboost.relaxations import Capped, HardMargin, Relaxation
@@ -44,11 +44,12 @@ class ClassGames(Games):
 
     classes: Any = None
     is_balanced: bool = True
-    """Whether a class of more than two has half of the weight in its game."""
+    """Whether each class has half of the weight in its game, if there are more than two."""
 
     @classmethod
     def of(cls, table: Any, hypotheses: Any, classes: Any, is_balanced: bool) -> ClassGames:
         """Return the games of these classes."""
+        # One game separates two classes. Its votes are positive for the second class.
         targets = [1] if classes.size == 2 else list(range(classes.size))
         return cls(table, hypotheses, targets, classes, is_balanced)
 
@@ -67,13 +68,15 @@ class ClassGames(Games):
         """Return the weights in the game of class k."""
         if len(self.targets) == 1 or not self.is_balanced:
             return given.weights
-        # With less weight for the class, a vote against every class has a large soft margin.
+        # A class has a small share of the weight if there are many classes. The constant vote
+        # against the class then has a large soft margin, and the game would learn nothing else.
         own = given.codes == k
         rest = given.weights[~own].sum() / given.weights[own].sum()
         return np.where(own, rest, 1.0) * given.weights
 
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the vote of the only class, or 0 if all rows are equal."""
+        """Return the vote for a part of the examples that makes no game, or None."""
+        # A vote without features knows nothing if all rows are equal; a single class decides it.
         here = part.codes == k
         if not is_varied:
             return 0.0
@@ -83,6 +86,7 @@ class ClassGames(Games):
 
     def errors(self, held: Array, given: Examples) -> list[float]:
         """Return the share of the weight that is misclassified, for each setting."""
+        # The labels are those of `predict`: calibrated, because votes of several games compete.
         names = np.arange(self.classes.size)
         errors = []
         for F in held:
@@ -99,7 +103,7 @@ class ClassGames(Games):
 
 @dataclass(eq=False, repr=False)
 class _MarginClassifier(ClassifierMixin, MarginBoost):
-    """The base of both classifiers: games of each class against the rest, and calibration."""
+    """The base of both classifiers: a game for each class against the rest, and calibration."""
 
     _: KW_ONLY
     class_weight: Any = None
@@ -123,11 +127,12 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         Raises
         ------
         InputError
-            For data, labels, weights or parameters that do not fit; it is a ValueError. Before any
-            game is solved.
+            For data, labels, weights or parameters that do not fit, before any game is solved. It
+            is a ValueError.
         """
         grid = self._grid()
         given, rows, went = self._examples(X, y, sample_weight, grid)
+        # A user who gives factors for the classes wants these factors, and no others.
         is_balanced = not isinstance(self.class_weight, dict) and all(map(takes_weights, grid))
         rule = ClassGames.of(self._table, self.hypotheses, self.classes_, is_balanced)
         values = [getattr(f, "fraction", None) for f in grid]
@@ -144,23 +149,20 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
         Equal examples are merged, with the sum of their weights, if the relaxations take weights.
         """
         Z, y, weights = self._checked(X, y, sample_weight)
-        try:
-            check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-        except TypeError as error:
-            raise InputError(f"labels must be of one kind, none missing: {error}") from None
+        self.classes_, codes = classes_of(y)
         weights = weights * self._class_factors(codes, weights)[codes]
         rows = np.flatnonzero(weights > 0.0)
         given = Examples(Z, codes, weights).at(rows)
         went = np.arange(rows.size)
-        # Merged examples make games smaller, and weights the same as copies to the bit.
+        # Merged examples make games smaller, and weights give the same bits as copies.
         if all(takes_weights(f) for f in grid):
             given, went = given.merged()
         for at, f in enumerate(grid):
-            # A number k becomes a share, which also fits a part of the examples.
+            # k becomes a fraction, which also has a meaning for a part of the examples.
             if isinstance(f, Capped) and f.k is not None:
                 total = sum(map(Fraction, given.weights.tolist()))
-                if f.exact_k > total * (1 + Fraction(1, 10**12)):  # sums are rounded
+                # The sum of weights such as 0.1 is rounded, and may be just below a whole k.
+                if f.exact_k > total * (1 + Fraction(1, 10**12)):
                     raise InputError(
                         f"{f!r} needs 1 <= k <= the sum of the weights of examples, sample_weight "
                         f"times class_weight, which is {float(total):.6g}; give fraction, a share "
@@ -169,26 +171,23 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
                 grid[at] = f = Capped(fraction=min(Fraction(1), f.exact_k / total))
             if fixed_m(f) is not None and self.folds is not None:
                 raise InputError(
-                    f"{f!r} has a number for each example, and folds hold some out; use folds=None"
+                    f"{f!r} has a number for each example, and folds hold some examples out; use "
+                    "folds=None"
                 )
-            # It raises an InputError before the work if anything else does not fit.
+            # The smallest game raises the InputError of any other misfit before the work starts.
             Game(np.ones((given.weights.size, 1)), weighted(f, given.weights))
         return given, rows, went
 
     def _class_factors(self, codes: Whole, weights: Vector) -> Vector:
         """Return a factor for each class, and check that each class has a positive weight."""
         classes = self.classes_
-        if classes.size < 2:
-            raise InputError(
-                f"y has one class only, {classes.tolist()[0]!r}; add examples of another"
-            )
         factors = np.ones(classes.size)
         total = np.bincount(codes, weights)
         if self.class_weight == "balanced" and (total > 0.0).all():
             factors = total.sum() / (classes.size * total)
         elif self.class_weight is not None:
             factors = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        # Also true for nan, which a user's dict may contain.
+        # The negation also finds nan, which a user's dict may contain.
         light = np.flatnonzero(~(total * factors > 0.0))
         if light.size:
             raise InputError(
@@ -224,7 +223,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
     def staged_decision_function(self, X: Any) -> Iterator[Array]:
         """Yield the log odds for each `fraction` that `fit` solved, the largest first.
 
-        The last ones equal `decision_function`. If `fraction` was given, there is only one.
+        The last log odds equal `decision_function`. If `fraction` is a number, there is one stage.
         """
         check_is_fitted(self)
         Z = self._read(X)
@@ -239,8 +238,8 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
         The shape is (N, d + 1), or (N, d + 1, K). The last column is the mean over the training
         rows, and rows sum to `decision_function(X)`. The values are exact because a stump looks at
-        one feature. Interventional values, with the training rows as background, and path-dependent
-        values are equal.
+        one feature. For stumps the interventional values, with the training rows as background,
+        equal the path-dependent values.
 
         References
         ----------
@@ -258,6 +257,7 @@ class _MarginClassifier(ClassifierMixin, MarginBoost):
 
         Probabilities of more than two classes are divided by their sum.
         """
+        # Each game of a class against the rest is calibrated alone, so that the sum is not 1.
         P = expit(self.decision_function(X))
         if P.ndim == 1:
             return np.column_stack([1.0 - P, P])
@@ -279,33 +279,33 @@ class MarginBoostClassifier(_MarginClassifier):
     fraction : "auto" or float
         The share of the examples, or of their weight, whose margins count, in (0, 1]: the lowest.
         It is small for clean labels. It should exceed twice the share of wrong labels, because the
-        votes would fit the wrong labels otherwise. "auto" chooses it by `folds`, as
-        `MarginBoostClassifierCV` does. Only "capped" has a fraction. A fraction below one example
-        gives the hard margin.
+        votes fit the wrong labels otherwise. "auto" chooses it by `folds`, as
+        `MarginBoostClassifierCV` does. Only "capped" has a fraction. A fraction of less than one
+        example gives the hard margin.
     hypotheses : "stumps", classifier, or callable
-        All stumps, which send missing values left, right or nowhere. Stumps of categories choose
-        between prefixes of their order by the share of +1. Or a scikit-learn classifier with
-        sample_weight, which is fitted in each round until it finds no better hypothesis; `margin_`
-        is then about the hypotheses found. Or a function of (X, y in −1 and +1) that returns a
-        margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=32)``.
+        "stumps" are all stumps. A stump sends missing values left, right or to the vote 0. A stump
+        of a feature with categories orders them by their share of +1 and cuts this order. A
+        scikit-learn classifier that takes sample_weight is fitted in each round until it finds no
+        better hypothesis; `margin_` is then about the hypotheses found. A function of (X, y in −1
+        and +1) returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=32)``.
     tol : float
         The gap of the bracket, > 0.
     class_weight : dict or "balanced", optional
-        Factors on the weights of each class; "balanced" gives all classes the same total. If there
-        are more than two classes and no dict, each class has half of the weight in its game.
+        Factors on the weights of each class; "balanced" gives all classes the same total weight. If
+        there are more than two classes and no dict, each class has half of the weight in its game.
     folds : int, optional
         The number of parts that are held out in turn to choose the fraction and to calibrate the
         votes; the time of `fit` is proportional to it. With None there is no `predict_proba`, the
         signs of the votes decide, and `fraction` must be given.
     time_limit : float, optional
-        The seconds for each game. At the limit, or at Ctrl-C, the game ends with its best bracket,
-        and a ConvergenceWarning is issued.
+        The seconds for each game. At the limit, or at Ctrl-C, the game ends with its best bracket
+        and a ConvergenceWarning.
     n_jobs : int, optional
         The number of processes that share folds and classes, by joblib: None is 1, and −1 all
         processors. The results do not depend on it. With several processes Ctrl-C ends the fit.
     warm_start : bool
-        Whether games start from the solutions of the last `fit` with as many hypotheses. Games of
-        folds do not.
+        Whether games start from the solutions of the last `fit` if their numbers of hypotheses are
+        equal. Games of folds never do.
     verbose : int
         1 prints a line for each solved game, also in folds.
 
@@ -317,14 +317,15 @@ class MarginBoostClassifier(_MarginClassifier):
         The bracket of the game. For more than two classes this and the next four attributes are
         lists, with an entry for the game of each class against the rest.
     certificate_ : Certificate
-        The proof of `margin_`. It holds training data, and pickles do not: save it before pickling.
+        The proof of `margin_`. It holds training data, which pickles leave out: save it before
+        pickling.
     game_ : Game
         The game, which also holds training data.
     support_ : array
-        The columns of the margin matrix with a weight.
+        The columns of the margin matrix with a weight other than 0.
     hypotheses_ : list of (weight, words)
         The hypotheses in words, the largest weights first. Hypotheses other than stumps are
-        numbered by their place in `support_`.
+        numbered by their index in `support_`.
     hardest_ : array
         The rows with margins below the threshold γ, the lowest first. They have the largest weight
         that the cap allows, and wrong labels are often among the first.
@@ -338,6 +339,15 @@ class MarginBoostClassifier(_MarginClassifier):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 4.1 and Eq. 6. Platt (1999) for the sigmoids.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MarginBoostClassifier
+    >>> model = MarginBoostClassifier(fraction=0.5, folds=None)
+    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[5.0]])
+    array(['b'], dtype='<U1')
+    >>> model.hypotheses_[0][1]
+    'x0 > 1.5'
     """
 
     relaxation: Any = "capped"
@@ -352,7 +362,7 @@ class MarginBoostClassifier(_MarginClassifier):
         if not isinstance(self.relaxation, str) or self.relaxation != "capped":
             raise InputError(
                 'relaxation must be "capped", "hard" or a Relaxation such as rb.KLPenalty(1), got '
-                f"{self.relaxation!r}; the share of margins that count is fraction="
+                f"{self.relaxation!r}; the share of margins that count is given by fraction="
             )
         return self._shares(self.fraction)
 
@@ -361,9 +371,9 @@ class MarginBoostClassifier(_MarginClassifier):
 class MarginBoostClassifierCV(_MarginClassifier):
     """`MarginBoostClassifier` with the fraction of least error on held-out parts.
 
-    Each fold solves its games on one warm path from the largest fraction down. Of fractions with
-    equal errors the largest is chosen, because it uses the fewest hypotheses. Its held-out votes
-    also calibrate `predict_proba`.
+    Each fold solves its games from the largest fraction to the smallest, each game from the
+    solution of the one before. Of fractions with equal errors the largest is chosen, because it
+    uses the fewest hypotheses. The held-out votes of this fraction also calibrate `predict_proba`.
 
     Parameters
     ----------
@@ -381,6 +391,13 @@ class MarginBoostClassifierCV(_MarginClassifier):
         which gives a ConvergenceWarning, examples not yet held out have votes of 0.
     margin_, certificate_, game_, support_, hypotheses_, hardest_, feature_importances_
         As for `MarginBoostClassifier`.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MarginBoostClassifierCV
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> sorted(MarginBoostClassifierCV((0.5, 1.0), folds=2).fit(X, y).cv_errors_)
+    [0.5, 1.0]
     """
 
     fractions: Sequence[float] = MarginBoost.usual_fractions

@@ -1,4 +1,4 @@
-"""The glue of the margin estimators: parameters, the fitted attributes, proofs."""
+"""The base class of the margin estimators: parameters, fitted attributes, proofs."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from relaxboost.relaxations import Capped
 
 @dataclass(eq=False, repr=False)
 class MarginBoost(TableEstimator):
-    """Games on one path over a grid, from the softest on; the best of the grid by held-out parts.
+    """Games over a grid of settings, solved from the softest on, and the choice of a setting.
 
-    The parameters are those of `MarginBoostClassifier`. A subclass makes `Games` of its examples,
-    a `SettingChoice` of the settings, and with labels a `Calibration`.
+    The parameters are those of `MarginBoostClassifier`. A subclass makes `Games` of its examples, a
+    `SettingChoice` of the settings, and for labels a `Calibration`.
     """
 
     takes_categories = True
     usual_fractions: ClassVar = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-    """The fractions that "auto" chooses from; no fixed fraction is as good (docs/benchmarks.md)."""
+    """The fractions of "auto". No fixed fraction is as good on all data (docs/benchmarks.md)."""
 
     _: KW_ONLY
     hypotheses: Any = "stumps"
@@ -52,12 +52,13 @@ class MarginBoost(TableEstimator):
                 f"folds must be at least 2, or None to hold nothing out, got {self.folds!r}"
             )
         Z, y = self._read_pair(X, y)
+        # A single label fails as a single class; a single number has no range.
         if self.for_labels is not None and len(Z) < 2:
             raise InputError("X has one sample only; give at least two")
         return Z, y, read_weights(sample_weight, len(Z))
 
     def _is_auto(self, name: str, value: Any) -> bool:
-        """Return whether a parameter is to be chosen by folds, of which there must be some."""
+        """Return whether a parameter is "auto"; it needs folds to choose by."""
         if isinstance(value, str) and value != "auto":
             raise InputError(f'{name} is a number or "auto", got {value!r}; give {name}=0.5, say')
         if isinstance(value, str) and self.folds is None:
@@ -68,22 +69,27 @@ class MarginBoost(TableEstimator):
         return isinstance(value, str)
 
     def _shares(self, fraction: Any) -> list[Any]:
-        """Return the soft margin of a fraction, or those to choose from, the softest first."""
+        """Return the soft margin of a fraction, or of those of "auto", the softest first."""
         is_auto = self._is_auto("fraction", fraction)
         fractions = reversed(self.usual_fractions) if is_auto else [fraction]
         return [Capped(fraction=x) for x in fractions]
 
     def _learn(self, rule: Games, choice: SettingChoice, given: Examples, calibrates: bool) -> Any:
-        """Choose, and solve the games down to the choice; return the held-out votes of each stage.
+        """Choose a setting and solve the games up to it; return the held-out votes of each stage.
 
-        The votes have the shape (stages, examples[, classes]). They are None if none were held out.
+        A stage is a setting of the path. The votes have the shape (stages, examples[, classes]), or
+        are None if no votes were held out.
         """
         path = WarmPath(rule, self.tol, self.time_limit, self.n_jobs, self.verbose)
         grid, held = self._choose(path, choice, given) if choice.is_open else (choice.grid, None)
+        # Settings harder than the chosen one are not solved. Softer settings are warm starts, and
+        # the stages of the staged methods.
         played = path.solve(given, grid, self._starts(len(rule.targets)))
         self._solutions: list[Solution] = [pairs[-1][1] for pairs in played]
         self._stages = [[voter for voter, _ in pairs] for pairs in zip(*played, strict=True)]
         self._certificates: Any = None
+        # With a single setting nothing was held out to choose it. Calibration still needs votes on
+        # examples that the games have not seen.
         if held is None and calibrates and self.folds is not None and not path.is_stopped:
             held, _ = path.held_out(given, grid, self.folds)
         if path.is_stopped:
@@ -94,7 +100,7 @@ class MarginBoost(TableEstimator):
     def _choose(
         self, path: WarmPath, choice: SettingChoice, given: Examples
     ) -> tuple[list[Any], Array]:
-        """Return the grid down to the best setting by held-out votes, and these votes."""
+        """Return the grid up to the best setting by held-out votes, and these votes."""
         held, is_whole = path.held_out(given, choice.grid, self.folds or 0)
         best, self.cv_errors_ = choice.best(held, given)
         setattr(self, f"{choice.name}_", choice.values[best])
@@ -104,7 +110,8 @@ class MarginBoost(TableEstimator):
         return choice.grid[: best + 1], held
 
     def _starts(self, games: int) -> list[Solution | None]:
-        """Return the solutions of the last fit for a warm start of as many games, or None each."""
+        """Return the solution of the last fit for each game, or None without a warm start."""
+        # With another number of classes the games are others.
         before = getattr(self, "_solutions", []) if self.warm_start else []
         return before if len(before) == games else [None] * games
 
@@ -119,6 +126,7 @@ class MarginBoost(TableEstimator):
         self.margin_ = self._each([np.array([s.lower, s.upper]) for s in self._solutions])
         self.support_ = self._each([s.support for s in self._solutions])
         self.hypotheses_ = self._each([voter.words() for voter in self._stages[-1]])
+        # An example of several games counts by its worst game.
         short = np.max([rule.below(s) for s in self._solutions], axis=0)[went]
         order = np.argsort(-short, kind="stable")
         self.hardest_ = rows[order[: np.count_nonzero(short > 0.0)]]
@@ -129,12 +137,13 @@ class MarginBoost(TableEstimator):
 
     @property
     def certificate_(self) -> Any:
-        """The `Certificate` of `margin_`, a list by class where there are more than two.
+        """The `Certificate` of `margin_`; a list with an entry for each of more than two classes.
 
-        It is made at the first use. It holds the training data, equal examples once, so that a
-        saved certificate can be checked alone. Beyond 2 000 000 numbers it holds the SHA-256 of
-        ``game_.matrix`` instead, which the checker then needs.
+        It is made at the first use. It holds the training data, with equal examples once, so that a
+        saved certificate can be checked alone. If the data have more than 2 000 000 numbers, it
+        holds the SHA-256 of ``game_.matrix`` instead, and the checker needs the matrix.
         """
+        # Proofs in exact arithmetic take time, and most fits are never certified.
         solutions = self._played("certificate_")
         if self._certificates is None:
             self._certificates = self._each([proof(s) for s in solutions])
@@ -142,7 +151,7 @@ class MarginBoost(TableEstimator):
 
     @property
     def game_(self) -> Any:
-        """The `Game` of `margin_`, or a list: equal examples once, features with nan twice."""
+        """The `Game` of `margin_`, or a list of games; equal examples are one row of the matrix."""
         return self._each([s.game for s in self._played("game_")])
 
     def _played(self, name: str) -> list[Solution]:
@@ -164,6 +173,7 @@ class MarginBoost(TableEstimator):
         return total / (total.sum() or 1.0)
 
     def __getstate__(self) -> dict[str, Any]:
+        # Solutions hold their game, and the game holds the training data.
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in ("_solutions", "_certificates")}
 
@@ -172,12 +182,13 @@ class ScoreBoost(MarginBoost):
     """A margin estimator whose votes are the prediction."""
 
     def predict(self, X: Any) -> Vector:
-        """Return F(x) for rows X of shape (N, d)."""
-        *_, last = self.staged_predict(X)
-        return last
+        """Return F(x) for rows X of shape (N, d), of shape (N,)."""
+        check_is_fitted(self)
+        F: Vector = self._stages[-1][0](self._read(X))
+        return F
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """Yield F(x) for each stage of the path of `fit`, the softest first."""
+        """Yield F(x), shape (N,), for each setting that `fit` solved, the softest first."""
         check_is_fitted(self)
         Z = self._read(X)
         return (voter(Z) for (voter,) in self._stages)
@@ -186,8 +197,3 @@ class ScoreBoost(MarginBoost):
         """Return the exact SHAP values of F, (N, d + 1); see `MarginBoostClassifier`."""
         check_is_fitted(self)
         return self._stages[-1][0].contributions(self._read(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -1,4 +1,8 @@
-"""Calibration: from votes to log odds, by votes on examples that were held out."""
+"""Calibration: from votes to log odds, by votes on examples that were held out.
+
+scikit-learn's CalibratedClassifierCV would fit all games again to hold votes out. The votes that
+chose the fraction serve here.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +20,28 @@ class Calibration(NamedTuple):
     """Log odds a F + b of the votes F, with a >= 0 and b of each stage (Platt 1999)."""
 
     stages: list[Any] | None
-    """The pair (a, b) of each stage, numbers or vectors with an entry a class; None: the votes."""
+    """The pair (a, b) of each stage: numbers, or vectors over classes. None keeps the votes."""
 
     @classmethod
     def of(cls, held: Array | None, given: Examples, targets: list[int]) -> Calibration:
-        """Return the calibration of each stage by the votes held out, of shape (stages, ...)."""
+        """Return the calibration of each stage by the held-out votes, shape (stages, ...)."""
         if held is None:
             return cls(None)
         return cls([sigmoids(F, given, targets) for F in held])
 
     def log_odds(self, F: Array, stage: int) -> Array:
-        """Return the log odds of votes, which are the votes if none were held out."""
+        """Return the log odds of the votes, or the votes if no votes were held out."""
         if self.stages is None:
             return F
         slope, offset = self.stages[stage]
         return np.asarray(slope * F + offset)
 
     def of_parts(self, parts: Array) -> Array:
-        """Return contributions (N, d + 1, games) to votes as contributions to their log odds."""
+        """Return the contributions to log odds from those to votes, shape (N, d + 1, games)."""
         if self.stages is not None:
             slope, offset = self.stages[-1]
             parts *= slope
+            # The last column holds the constant part.
             parts[:, -1] += offset
         return parts
 
@@ -53,15 +58,20 @@ def _sigmoid(F: Vector, positive: Any, weights: Vector) -> tuple[float, float]:
     """Return a >= 0 and b of P(+1) = 1 / (1 + exp(−a F − b)), with Platt's targets."""
     up = float(weights[positive].sum())
     down = float(weights[~positive].sum())
+    # Platt's targets are not 0 and 1, so that votes that separate the classes get finite odds.
     target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))
     size = float(np.abs(F).max()) or 1.0
+    # LogisticRegression takes no targets between 0 and 1. Each example therefore appears with both
+    # labels, weighted by its target. After division by `size` the penalty of 1e-6 means the same
+    # for votes of any size.
     model = LogisticRegression(C=1e6).fit(
         np.concatenate([F, F])[:, None] / size,
         np.repeat([1, 0], F.size),
         sample_weight=np.concatenate([weights * target, weights * (1 - target)]) / weights.mean(),
     )
     slope = float(model.coef_[0, 0]) / size
-    # Votes that fall with the share of +1 say nothing about examples they have not seen.
+    # If larger votes are less often right, they say nothing about examples that were held out. The
+    # log odds are then constant, so that probabilities never fall as votes rise.
     if slope < 0.0:
         return 0.0, float(logit(np.average(target, weights=weights)))
     return slope, float(model.intercept_[0])

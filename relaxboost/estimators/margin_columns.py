@@ -1,4 +1,4 @@
-"""The columns that stumps cut, for missing values and categories too."""
+"""The columns that stumps cut, made of features with missing values and categories."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from relaxboost.estimators.tables import Features
 from relaxboost.matrices import StumpColumn, StumpMatrix
 
 WEIGHT_OF_MEAN = 10.0
-"""The share of +1 of a category is averaged with the share of all examples, at this weight."""
+"""The share of +1 of a category is averaged with the overall share, which has this weight."""
 MAX_NAMED_CATEGORIES = 6
 
 
 @dataclass(frozen=True)
 class CutColumns:
-    """The columns that stumps cut in one game: one a feature, or two if values are missing.
+    """The columns that stumps cut in one game: one for a feature, or two if values are missing.
 
-    Missing values are below all others in the first column and above them in the second. A stump of
-    the first column sends them left, and a stump of the second right. A stump that ignores them is
-    half of each, and its edge is the mean of both, which is never the best. If no value was missing
-    in training, a missing value later is nan, and a stump is 0 there.
+    Missing values are below all other values in the first column and above them in the second. A
+    stump of the first column sends them left, and a stump of the second column sends them right. A
+    stump that votes 0 for them is the mean of two such stumps. Its edge is the mean of their edges,
+    and is therefore never the best. If no value was missing in training, a missing value later
+    stays nan, and every stump votes 0 for it.
 
-    Categories are numbered by their share of +1, so that a cut between them is a subset. A category
-    without training examples counts as missing.
+    Categories are numbered by their share of +1, so that a cut of the numbers chooses a subset. A
+    category without training examples counts as missing.
     """
 
     table: Features
     ranks: tuple[Vector | None, ...]
-    """The number of each category; None for a feature of numbers."""
+    """The rank of each category; None for a feature of numbers."""
     source: Whole
     """The feature of each column."""
     low: Vector
     """The smallest and the largest value of a feature with two columns; otherwise infinite."""
     high: Vector
     fill: Vector
-    """The number that stands for a missing value; nan if none was missing in training."""
+    """The number that replaces a missing value; nan if no value was missing in training."""
 
     @classmethod
     def of(cls, table: Features, Z: Array, signs: Vector, weights: Vector) -> CutColumns:
-        """Return the columns for one game, from `Features.numbers` and its labels and weights."""
+        """Return the columns of one game, for examples Z as `Features.numbers` returns them."""
         ranks: list[Vector | None] = []
         made: list[tuple[float, float, float, float]] = []
         for f, levels in enumerate(table.levels):
@@ -50,32 +51,35 @@ class CutColumns:
             ranks.append(rank)
             x = _ranked(Z[:, f], rank)
             known = x[~np.isnan(x)]
-            # Without missing values one column suffices, and a later one counts as no vote.
+            # Without missing values one column suffices. A missing value later gets the vote 0.
             if known.size == x.size:
                 made.append((f, -np.inf, np.inf, np.nan))
             elif known.size == 0:
-                # The training part of a fold may have only missing values: a constant column.
+                # All values of a training part of a fold may be missing. The column is constant.
                 made.append((f, 0.0, 0.0, 0.0))
             else:
                 low = float(known.min())
                 high = float(known.max())
+                # Far enough that a threshold between known and missing values is neither rounded
+                # to a known value nor infinite.
                 away = max(1.0, high - low, abs(low), abs(high))
-                below, above = np.nan_to_num([low - away, high + away])  # not infinite
+                below, above = np.nan_to_num([low - away, high + away])
                 made += [(f, low, high, below), (f, low, high, above)]
         source, low_, high_, fill = np.array(made).T
         return cls(table, tuple(ranks), source.astype(np.int64), low_, high_, fill)
 
     def __call__(self, Z: Array) -> Array:
-        """Return the columns for rows as the reader returns them."""
+        """Return the columns for rows as the reader returns them, shape (rows, columns)."""
+        # Values beyond the training range must not pass the number of missing values.
         ranked = np.column_stack([_ranked(x, r) for x, r in zip(Z.T, self.ranks, strict=True)])
         E = np.clip(ranked[:, self.source], self.low, self.high)
         return np.where(np.isnan(E), self.fill, E)
 
     def words(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return a stump, or its negative, in words: "age > 30 or missing", "job in {a, b}"."""
+        """Return in words where a stump, or its negative, votes +1: "age > 30 or missing"."""
         c = stump.feature
         name = self.table.names[int(self.source[c])]
-        # Whether missing values are below or above all others; neither if none were missing.
+        # Both are False if no value was missing in training.
         is_below = bool(self.fill[c] < self.low[c])
         is_above = bool(self.fill[c] > self.high[c])
         if is_below and stump.threshold < self.low[c]:
@@ -86,7 +90,7 @@ class CutColumns:
         return text + " or missing" * (is_above if above_it else is_below)
 
     def _condition(self, stump: StumpColumn, above_it: bool) -> str:
-        """Return the side of a threshold, or the categories of this side."""
+        """Return in words the side of a threshold, or the categories on this side."""
         f = int(self.source[stump.feature])
         levels = self.table.levels[f]
         rank = self.ranks[f]
@@ -115,13 +119,13 @@ class SubsetStumps(StumpMatrix):
 
 
 def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector:
-    """Return the places of the categories by their share of +1; nan for those without examples."""
+    """Return the ranks of the categories by their share of +1; nan for those without examples."""
     known = ~np.isnan(codes)
     at = codes[known].astype(np.int64)
     s = weights[known]
     total = np.bincount(at, s, levels)
     mean = float(s @ signs[known]) / max(float(s.sum()), 1e-300)
-    # A rare category has a noisy share, which is drawn towards the share of all examples.
+    # The share of a rare category is noise. It is drawn towards the share of all examples.
     score = np.bincount(at, s * (signs[known] - mean), levels) / (total + WEIGHT_OF_MEAN)
     order = np.flatnonzero(total > 0.0)
     order = order[np.argsort(score[order], kind="stable")]
@@ -133,4 +137,5 @@ def _ranks(codes: Vector, levels: int, signs: Vector, weights: Vector) -> Vector
 def _ranked(x: Vector, rank: Vector | None) -> Vector:
     if rank is None:
         return x
+    # A missing value takes the last entry, nan.
     return np.append(rank, np.nan)[np.where(np.isnan(x), -1, x).astype(np.int64)]

@@ -28,7 +28,7 @@ COPIES_IN_A_FOLD = 2
 
 
 class Examples(NamedTuple):
-    """Rows as the reader returns them, the numbers of their labels, weights, and groups."""
+    """Rows as the reader returns them, the indices of their labels, weights, and groups."""
 
     Z: Array
     codes: Whole
@@ -43,7 +43,7 @@ class Examples(NamedTuple):
         return Examples(self.Z[rows], self.codes[rows], self.weights[rows], groups, self.once)
 
     def merged(self) -> tuple[Examples, Whole]:
-        """Return the different examples, sorted, with summed weights; and the place of each row.
+        """Return the different examples, sorted, with summed weights, and the example of each row.
 
         A game of copies and a game of weights are therefore the same, to the bit.
         """
@@ -54,20 +54,21 @@ class Examples(NamedTuple):
         return self.at(first)._replace(weights=total, once=True), went.ravel().astype(np.int64)
 
     def folds(self, count: int) -> list[tuple[Any, Examples]]:
-        """Return for each fold which examples it holds out, and the other examples.
+        """Return for each fold a mask of the examples that it holds out, and the other examples.
 
-        Every class is spread over all folds. Groups stay together if there are enough of them.
-        Otherwise equal rows stay together, also with different labels: a copy with the other label
-        would mislead a game. Frequent rows with several labels are the exception, because such rows
-        will occur again. The other examples keep of them the weight that is left on average if each
-        copy is held out once.
+        Every class is spread over all folds. Groups stay together if there are at least `count`
+        groups. Otherwise equal rows stay together, also with different labels, because a copy with
+        the other label would mislead the game. An exception are frequent rows with several labels,
+        because such rows will occur again. The games keep the share 1 − 1/count of their weight,
+        which is left on average if each copy is held out once.
         """
+        # scikit-learn's StratifiedGroupKFold knows neither weights of copies nor this exception.
         # The unit that stays together: a group, or all copies of a row.
         unit: Any = self.groups
         if unit is None or np.unique(unit).size < count:
             unit = self._places()
         _, first, row = np.unique(unit, axis=0, return_index=True, return_inverse=True)
-        # Deal the units of each class to the folds in turn, in random order.
+        # The folds get the units of each class in turn, in random order with a fixed seed.
         order = np.lexsort((np.random.default_rng(0).random(first.size), self.codes[first]))
         fold = np.empty(order.size, dtype=np.int64)
         fold[order] = np.arange(order.size) % count
@@ -86,12 +87,12 @@ class Examples(NamedTuple):
         ]
 
     def _places(self) -> Array:
-        """Return the place of each value among the values of its feature, where nan is a value."""
+        """Return the rank of each value among the values of its feature, where nan is a value."""
         return np.column_stack([np.unique(x, return_inverse=True)[1] for x in self.Z.T])
 
 
 class Voter(NamedTuple):
-    """A combined hypothesis: hypotheses with weights, and the columns that they look at."""
+    """A combined hypothesis: hypotheses with weights, and the columns that they read."""
 
     columns: CutColumns
     members: list[tuple[float, Any]]
@@ -114,7 +115,7 @@ class Voter(NamedTuple):
         return cls(columns, members, means, offset)
 
     def __call__(self, Z: Array) -> Vector:
-        """Return the votes."""
+        """Return the votes for rows Z, shape (rows,)."""
         E = self.columns(Z)
         F = np.full(len(Z), self.offset)
         for c, h in self.members:
@@ -130,7 +131,8 @@ class Voter(NamedTuple):
     def contributions(self, Z: Array) -> Array:
         """Return what each feature adds to the mean of the votes, and that mean, (N, d + 1).
 
-        A stump looks at one feature, so that its SHAP value is c (h(x) − E h) there, 0 elsewhere.
+        A stump h of weight c reads one feature. Its SHAP value is c (h(x) − E h) for this feature
+        and 0 for the others.
         """
         E = self.columns(Z)
         out = np.zeros((len(Z), Z.shape[1] + 1))
@@ -145,19 +147,20 @@ class Voter(NamedTuple):
         described = [
             (abs(c), self.columns.words(h, c > 0))
             if isinstance(h, StumpColumn)
-            else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # trees all have the same repr
+            else (abs(c), "not " * (c < 0) + f"{h!r} no. {n}")  # all trees have the same repr
             for n, (c, h) in enumerate(self.members)
         ]
         return sorted(described, key=lambda pair: -pair[0])
 
 
 def _predictions(h: Any, E: Array) -> Vector:
-    """Return the predictions of a hypothesis from columns."""
+    """Return the predictions of a hypothesis, an object with `predict` or a function."""
     return np.asarray(getattr(h, "predict", h)(E), dtype=np.float64)
 
 
 def takes_weights(f: Relaxation) -> bool:
     """Return whether a relaxation takes weights of examples."""
+    # A given prior has a number for each example already.
     prior = f.per_example == "prior" and getattr(f, "prior", 0) is None
     return prior or isinstance(f, Capped | HardMargin)
 
@@ -165,15 +168,18 @@ def takes_weights(f: Relaxation) -> bool:
 def weighted(f: Relaxation, weights: Vector) -> Relaxation:
     """Return the relaxation in which weights are copies of examples.
 
-    A `Capped` must have a fraction, of the sum of weights, which is k. An example that stands for s
-    copies has the cap s / k.
+    A `Capped` must have a fraction, and k is this fraction of the sum of weights. An example that
+    stands for s copies has the cap s / k.
     """
+    # Exact sums, because copies and weights must give the same game to the bit. Fractions are slow,
+    # and are made once for equal weights.
     each, at, counts = np.unique(weights, return_inverse=True, return_counts=True)
     values = [Fraction(s) for s in each.tolist()]
     total = sum(map(operator.mul, values, counts.tolist()), Fraction(0))
     if isinstance(f, Capped):
         k = exact_share(f.fraction) * total
         if each.size == 1:
+            # Equal caps are a number, and no list.
             return Capped(k=max(Fraction(1), k / values[0]))
         caps = [min(Fraction(1), s / k) for s in values]
         return Caps(tuple(caps[i] for i in at.tolist()))
@@ -190,15 +196,16 @@ def weighted(f: Relaxation, weights: Vector) -> Relaxation:
 
 
 def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> Any:
-    """Return the margin matrix of columns and signs, of the predictions if all signs are 1.
+    """Return the margin matrix of hypotheses on columns E, or their predictions if all signs are 1.
 
-    With `cuts` it has this number of stumps a feature, and a weak learner is refused.
+    With `cuts` there is at most this number of stumps for a column, and no weak learner is allowed,
+    because its hypotheses cannot be written down in advance.
     """
     if isinstance(hypotheses, str) and hypotheses == "stumps":
         return stumps(E, signs, max_cuts=cuts)
     if hasattr(hypotheses, "fit") and cuts is None:
-        # With slack 0 a run ends when the learner finds no better hypothesis. The bracket of this
-        # run is not kept, so that the promise is not used.
+        # With slack 0 a run ends when the learner finds no better hypothesis. Nothing is proved by
+        # this slack: the bracket of that run is not kept (`margin_paths._over_known`).
         return oracle(hypotheses, E, signs, slack=0.0)
     if callable(hypotheses) and not hasattr(hypotheses, "fit"):
         return hypotheses(E, signs)
@@ -210,7 +217,7 @@ def made(hypotheses: Any, E: Array, signs: Vector, cuts: int | None = None) -> A
 
 
 def check_written(rows: int, hypotheses: int) -> None:
-    """Raise if a game with these numbers of rows and columns is too large to write down."""
+    """Raise InputError if a game with these numbers of rows and columns is too large."""
     if rows * hypotheses > WRITE_DOWN_LIMIT:
         raise InputError(
             f"this game has {rows} x {hypotheses} entries, more than {WRITE_DOWN_LIMIT:.0e}; give "
@@ -219,7 +226,7 @@ def check_written(rows: int, hypotheses: int) -> None:
 
 
 def proof(solution: Solution) -> Certificate:
-    """Return the certificate, with the data of the matrix if they are few enough."""
+    """Return the certificate, with the data of the matrix if it is small enough."""
     game = solution.game
     try:
         size = game.matrix.data().size if game.n is not None else math.inf

@@ -1,4 +1,4 @@
-"""Games on one path over a grid of settings, and the choice of a setting by held-out parts."""
+"""Paths of games over a grid of settings, and the choice of a setting by held-out examples."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from relaxboost.solvers.solve import solve
 from relaxboost.solvers.warm_start import Relay
 
 CUTS_OF_WRITTEN_GAMES = 32
-"""The number of cuts of a feature in games that are written down entry by entry."""
+"""The number of cuts of a column in games that are written down entry by entry."""
 
 Played = list[tuple[Voter, Solution]]
-"""The combined hypothesis and the solution of each game of a path."""
+"""The combined hypothesis and the solution of each game on a path."""
 
 
 @dataclass
 class Games(ABC):
-    """How examples become games: their rows, their columns, and the votes of a solution."""
+    """How examples become games, and how the solution of a game becomes votes."""
 
     table: Features
     hypotheses: Any
     targets: list[int] = field(default_factory=lambda: [1])
-    """The classes that are +1 in a game; a single entry if there is one game."""
+    """For each game the index of the class that is +1; a single entry if there is one game."""
 
     @abstractmethod
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        """Return the columns that the hypotheses of game k look at, and their matrix."""
+        """Return the columns that the hypotheses of game k read, and the matrix of the game."""
 
     @abstractmethod
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
-        """Return the games of a grid."""
+        """Return the game of each setting of a grid."""
 
     @abstractmethod
     def constant(self, part: Examples, k: int, is_varied: bool) -> float | None:
-        """Return the votes if there is no game to play, for example of one class; else None."""
+        """Return the constant vote if the part makes no game, as with one class; None otherwise."""
 
     def voter(
         self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
@@ -59,11 +59,12 @@ class Games(ABC):
         return Voter.of(columns, list(members), given)
 
     def gap(self, tol: float, grid: list[Any]) -> float:
-        """Return the gap at which the games of a grid end."""
+        """Return the gap at which the games end, in the units of the games."""
         return tol
 
     def shortfall(self, k: int, s: Solution, tol: float) -> str:
         """Return in words what a solution lacks, or an empty string."""
+        # `idle` is how much better the best votes can be than no votes.
         idle = s.upper - s.game.relaxation.relaxed_margin(np.zeros(s.game.m))[0]
         said = [] if s.status == "optimal" else [s.message]
         if idle <= tol:
@@ -76,27 +77,28 @@ class Games(ABC):
 
 
 class ScoreGames(Games):
-    """One game over hypotheses that are written down; its votes are the prediction."""
+    """One game over hypotheses that are written down. Its votes are the prediction."""
 
     @abstractmethod
     def aims(self, given: Examples) -> Vector:
-        """Return the numbers that put categories in order."""
+        """Return the numbers whose means order the categories of a feature."""
 
     def columns(self, given: Examples, k: int, grid: list[Any]) -> tuple[CutColumns, Any]:
-        """Return the columns that hypotheses look at, and what the hypotheses say of them."""
+        """Return the columns that hypotheses read, and the matrix of their predictions."""
         columns = CutColumns.of(self.table, given.Z, self.aims(given), given.weights)
         E = columns(given.Z)
         matrix = made(self.hypotheses, E, np.ones(len(E)), CUTS_OF_WRITTEN_GAMES)
         if getattr(matrix, "n", 0) is None:
             raise InputError(
-                f"hypotheses made {type(matrix).__name__}, which finds its columns one by one, and "
-                "this game is written down; return stumps(...) or another matrix of known columns"
+                f"hypotheses returned {type(matrix).__name__}, which finds its columns one by "
+                "one, and this game needs all columns in advance; return stumps(...) or another "
+                "matrix of known columns"
             )
         return columns, matrix
 
 
 class SettingChoice(NamedTuple):
-    """A setting, given or to be chosen by the errors of held-out votes."""
+    """The settings to solve, and the errors of held-out votes that choose one of several."""
 
     name: str
     """The name of the parameter, "fraction" or "radius"."""
@@ -105,7 +107,7 @@ class SettingChoice(NamedTuple):
     values: list[Any]
     """The settings as the user gives them."""
     errors: Callable[[Array, Examples], list[float]]
-    """From the held-out votes of all settings to their errors."""
+    """Maps the held-out votes of all settings to their errors."""
 
     @property
     def is_open(self) -> bool:
@@ -113,7 +115,7 @@ class SettingChoice(NamedTuple):
         return len(self.grid) > 1
 
     def best(self, held: Array, given: Examples) -> tuple[int, dict[Any, float]]:
-        """Return the place of the least error, the softest of equals, and the error of each."""
+        """Return the index of the least error, the first of equals, and the errors by value."""
         errors = self.errors(held, given)
         return int(np.argmin(errors)), dict(zip(self.values, errors, strict=True))
 
@@ -133,15 +135,15 @@ class WarmPath:
     def solve(
         self, given: Examples, grid: list[Any], starts: list[Solution | None]
     ) -> list[Played]:
-        """Return the games of each target, played from solutions of games of the same size."""
+        """Solve the path of each target, from `starts` where these have as many hypotheses."""
         targets = zip(self.rule.targets, starts, strict=True)
         played = list(self._run(_play, [(given, k, grid, start) for k, start in targets]))
-        # Other processes have paths of their own, whose end shows in the solutions.
+        # A process has a copy of this path, and only the solutions come back from it.
         self.is_stopped |= any(s.status == "interrupted" for pairs in played for _, s in pairs)
         return played
 
     def held_out(self, given: Examples, grid: list[Any], folds: int) -> tuple[Array, bool]:
-        """Return votes on each example of games without it, and whether all games were finished.
+        """Return votes on each example from games without it, and whether all games ended.
 
         The shape is (grid, examples[, classes]). After Ctrl-C the votes not yet known are 0.
         """
@@ -167,7 +169,7 @@ class WarmPath:
         return votes, is_whole and not self.is_stopped
 
     def _run(self, function: Callable[..., Any], jobs: list[Any]) -> Iterable[Any]:
-        """Return what a function returns for each job, in order, in `n_jobs` processes."""
+        """Return the results of a function for the jobs, in order, from `n_jobs` processes."""
         if threads(self.n_jobs) == 1 or len(jobs) == 1:
             return (function(self, *job) for job in jobs)
         return Parallel(n_jobs=self.n_jobs)(delayed(function)(self, *job) for job in jobs)
@@ -176,21 +178,22 @@ class WarmPath:
 def _play(
     path: WarmPath, given: Examples, k: int, grid: list[Any], start: Solution | None = None
 ) -> Played:
-    """Solve the games of a grid on one path, from a solution with as many hypotheses."""
+    """Solve the games of a grid one after another, from a solution with as many hypotheses."""
     columns, matrix = path.rule.columns(given, k, grid)
     if not callable(getattr(matrix, "hypothesis", None)):
         raise InputError(
-            f"hypotheses made {type(matrix).__name__}, which has no hypothesis(j) to predict "
+            f"hypotheses returned {type(matrix).__name__}, which has no hypothesis(j) to predict "
             "by; return stumps(...), oracle(...) or a matrix with that method"
         )
     games = path.rule.games(given, k, grid, matrix)
+    # A solution names hypotheses by index. With another number of hypotheses it means nothing.
     if start is not None and (games[0].n is None or start.game.n != games[0].n):
         start = None
     # The optimum of a soft margin is near that of the next softer one.
     relay = Relay(start)
     solutions = list[Solution]()
     for game in games:
-        # After Ctrl-C each game that is left ends after one round.
+        # After Ctrl-C each remaining game ends after one round, with a valid bracket.
         limit = 1e-9 if path.is_stopped else path.time_limit
         relay.solution = solve(game, path.rule.gap(path.tol, grid), start=relay, time_limit=limit)
         path.is_stopped |= relay.solution.status == "interrupted"
@@ -210,7 +213,7 @@ def _over_known(
 ) -> list[Solution]:
     """Return the solutions of the games over the hypotheses that a weak learner has found.
 
-    Nothing is proved of hypotheses that it did not find.
+    The brackets do not hold for hypotheses that the learner has not found.
     """
     found = matrix.columns(range(matrix.known))
     return [
@@ -232,9 +235,9 @@ def _report(game: Game, s: Solution) -> None:
 def _fold(
     path: WarmPath, part: Examples, out: Array, k: int, grid: list[Any]
 ) -> tuple[Array | float | None, bool]:
-    """Return votes on held-out rows, None after Ctrl-C, and whether the games were finished."""
+    """Return votes on held-out rows, or None after Ctrl-C, and whether all games ended."""
     is_varied = any(np.unique(x).size > 1 for x in part.Z.T)
-    # A part of the examples may have one class, or equal rows, and then there is no game.
+    # A part of the examples may have a single class, or only equal rows.
     constant = path.rule.constant(part, k, is_varied)
     if constant is not None:
         return constant, True

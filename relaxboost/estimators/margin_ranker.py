@@ -27,7 +27,8 @@ class MarginBoostRanker(ScoreBoost):
     Parameters
     ----------
     fraction : "auto" or float
-        The share of the pairs whose margins count. "auto" chooses it by the pairs out of order.
+        The share of the pairs whose margins count, in (0, 1]: those with the lowest margins. "auto"
+        chooses the fraction with the fewest held-out pairs in the wrong order.
     hypotheses : "stumps" or callable
         As for `MarginBoostRegressor`.
     tol, folds, time_limit, n_jobs, warm_start, verbose
@@ -37,7 +38,7 @@ class MarginBoostRanker(ScoreBoost):
     Attributes
     ----------
     margin_, certificate_, game_, support_, hypotheses_, feature_importances_
-        As for `MarginBoostClassifier`; the rows of the game are the pairs.
+        As for `MarginBoostClassifier`. The rows of the game are the pairs.
     hardest_ : array of shape (P, 2)
         The pairs of rows with the lowest margins, lowest first. The better row of a pair comes
         first. Equal rows of a query are merged into the first of them.
@@ -47,6 +48,13 @@ class MarginBoostRanker(ScoreBoost):
     References
     ----------
     Shalev-Shwartz & Singer (2009), Sec. 4.1, on A[(i, i'), j] = (h_j(x_i) − h_j(x_i')) / 2.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MarginBoostRanker
+    >>> model = MarginBoostRanker(0.5, folds=None).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    >>> model.score([[4.0], [0.0]], [1, 0])
+    1.0
     """
 
     for_labels = "give grades as numbers, higher for better documents"
@@ -84,13 +92,17 @@ class MarginBoostRanker(ScoreBoost):
         rule = PairGames(self._table, self.hypotheses)
         choice = SettingChoice("fraction", grid, [f.fraction for f in grid], _errors)
         self._learn(rule, choice, given, calibrates=False)
+        # The game knows merged examples by their index; users know rows of X.
         rows = rows[np.unique(went, return_index=True)[1]]
         pairs = np.column_stack([rows[better], rows[worse]])
         self._describe(rule, pairs, np.arange(better.size))
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
+        """Return the share of pairs that the votes order as the grades do, in [0, 1].
+
+        Only pairs of one query with different grades count. Equal scores are the wrong order.
+        """
         F = self.predict(X)
         y = column_or_1d(y)
         risk: Any = RankingHinge().bind(y, sample_weight, groups=_queries(groups, y))
@@ -101,13 +113,14 @@ class PairGames(ScoreGames):
     """The game whose rows are pairs of documents of one query, the better first."""
 
     def aims(self, given: Examples) -> Vector:
-        """Return the places of the grades, less their mean."""
+        """Return the ranks of the grades, less their mean."""
         return given.codes - np.average(given.codes, weights=given.weights)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each soft margin."""
         better, worse, weights = _risk(given).pairs()
         check_written(better.size, matrix.n)
+        # Products with this matrix go over the documents, which are fewer than the pairs.
         A = PairMatrix(matrix.toarray(), better, worse)
         return [Game(A, weighted(f, weights)) for f in grid]
 
@@ -115,7 +128,7 @@ class PairGames(ScoreGames):
         """Return 0 if there are no pairs, or all rows are equal."""
         try:
             _risk(part)
-        except InputError:  # no pairs
+        except InputError:  # no query of this part has documents of two grades
             return 0.0
         return None if is_varied else 0.0
 
@@ -126,7 +139,7 @@ def _errors(held: Array, given: Examples) -> list[float]:
 
 
 def _queries(groups: Any, y: Any) -> Whole:
-    """Return the number of the query of each document."""
+    """Return the index of the query of each document."""
     if groups is None:
         return np.zeros(len(y), dtype=np.int64)
     groups = column_or_1d(groups)
@@ -140,6 +153,6 @@ def _queries(groups: Any, y: Any) -> Whole:
 
 
 def _risk(given: Examples) -> Any:
-    """Return the hinge over the pairs of one query."""
+    """Return the risk that knows the pairs of each query and their weights."""
     grades = given.codes.astype(np.float64)
     return RankingHinge().bind(grades, given.weights, groups=given.groups)

@@ -25,12 +25,12 @@ from relaxboost.relaxations import Capped
 class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     """Votes with the smallest mean of the largest residuals: epsilon-insensitive margins.
 
-    F(x) = c + R Σ w_j h_j(x), ‖w‖_1 <= `radius`, with c the middle and R half the range of y,
-    minimises the mean of the largest |y − F(x)|, of the share `fraction` of the examples. `error_`
-    brackets the optimum. It is the soft margin of two rows for each example, ±(y − F(x)): the
-    lowest k of these 2N numbers, k <= N, are the k largest residuals, negated. Every column
-    includes y, which a mixture of columns does not change. The game is therefore over `Simplex`,
-    with the columns of ±h_j and ±1.
+    The prediction is F(x) = c + R Σ w_j h_j(x) with ‖w‖_1 <= `radius`, where c is the middle of the
+    range of y and R is half of the range. It minimises the mean of the largest |y − F(x)|, of the
+    share `fraction` of the examples, and `error_` brackets the optimum. The game has two rows for
+    each example, with the margins ±(y − F(x)). The lowest k of these 2N margins, k <= N, are the k
+    largest residuals, negated. Every column of the game contains y, and so does every mixture of
+    columns. The game is therefore over `Simplex`, with columns for ±h_j and ±1.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         The share of the examples, in (0, 1]: 1 gives the mean absolute error, and a small fraction
         the largest residual.
     radius : "auto" or float
-        The largest distance of votes from the middle, in half ranges of y, > 0. "auto" chooses
-        among 0.25, 0.5, 1, 2 and 4 by the mean absolute error on `folds`; of equals the smallest.
+        The largest distance of predictions from c, in units of R, > 0. "auto" chooses among 0.25,
+        0.5, 1, 2 and 4 by the mean absolute error on `folds`, and the smallest of equals.
     hypotheses : "stumps" or callable
-        Stumps of at most 32 cuts a feature, or a function of (X, y), y all +1, that returns
-        a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
+        "stumps" have at most 32 cuts for a feature. A function of (X, y), which is called with
+        y = 1, returns a margin matrix, such as ``partial(rb.matrices.stumps, max_cuts=8)``.
     tol : float
-        The gap of the bracket `error_`, in half ranges of y, > 0.
+        The gap of the bracket `error_`, in units of R, > 0.
     folds, time_limit, n_jobs, warm_start, verbose
         As for `MarginBoostClassifier`; nothing is calibrated.
 
@@ -53,20 +53,28 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
     error_ : array (lower, upper)
         The bracket of the smallest mean of the largest residuals.
     epsilon_ : float
-        Half the width of the tube: residuals inside count as much as residuals on its border.
+        Half the width of the tube around F. Residuals inside the tube are not among the largest.
     radius_, cv_errors_
         The radius, and with "auto" the mean absolute errors by radius.
     margin_, certificate_, game_
-        The bracket of the game, its proof and the game itself: `error_` / −R(1 + radius_).
+        The bracket of the game, its proof, and the game. The value of the game is the error divided
+        by −R(1 + radius_).
     hardest_ : array
         The rows outside the tube, the largest residuals first.
     hypotheses_, feature_importances_, n_features_in_, feature_names_in_
-        As for `MarginBoostClassifier`; weights in units of y.
+        As for `MarginBoostClassifier`. The weights are in units of y.
 
     References
     ----------
     Schölkopf, Smola, Williamson & Bartlett (2000), New support vector algorithms, for the tube;
     Takeda & Sugiyama (2008), nu-support vector machine as conditional value-at-risk minimization.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MarginBoostRegressor
+    >>> model = MarginBoostRegressor(radius=1.0, folds=None).fit([[0.0], [1.0], [2.0]], [5, 5, 9])
+    >>> model.predict([[0.5], [3.0]]).round(2)
+    array([5., 9.])
     """
 
     for_labels = "for labels use MarginBoostClassifier"
@@ -94,7 +102,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         InputError
             For data, weights or parameters that do not fit; it is a ValueError.
         """
-        Capped(fraction=self.fraction)  # raises an InputError if the fraction does not fit
+        Capped(fraction=self.fraction)  # raises an InputError unless 0 < fraction <= 1
         is_auto = self._is_auto("radius", self.radius)
         grid = list(self.usual_radii) if is_auto else [positive("radius", self.radius)]
         Z, y, weights = self._checked(X, y, sample_weight)
@@ -107,9 +115,10 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         if not math.isfinite(reach * float(weights.sum())):
             raise InputError(
                 f"y reaches from {low:g} to {high:g}, too far for residuals in doubles; divide y "
-                "by 1e10, say, and multiply predictions by it"
+                "by 1e10, for example, and multiply the predictions by 1e10"
             )
         given, went = Examples(Z, codes, weights).at(rows).merged()
+        # Sums and differences of the ends may overflow; a constant y needs a scale all the same.
         middle = low / 2 + high / 2
         half = high / 2 - low / 2 or 1.0
         rule = ResidualGames(self._table, self.hypotheses, [1], values, middle, half, self.fraction)
@@ -119,7 +128,7 @@ class MarginBoostRegressor(RegressorMixin, ScoreBoost):
         self._describe(rule, rows, went)
         scale = half * (1.0 + self.radius_)
         s = self._solutions[0]
-        # The game is about negated residuals, and no residual is below 0.
+        # The margins of the game are negated residuals, and no absolute residual is below 0.
         self.error_ = np.maximum(-scale * self.margin_[::-1], 0.0)
         self.epsilon_ = max(0.0, -scale * s.gamma)
         return self
@@ -136,14 +145,16 @@ class ResidualGames(ScoreGames):
     fraction: Any = 0.5
 
     def aims(self, given: Examples) -> Vector:
-        """Return y in half ranges from the middle."""
+        """Return the distance of y from the middle, in units of half its range."""
         return np.clip((self.values[given.codes] - self.middle) / self.half, -1.0, 1.0)
 
     def games(self, given: Examples, k: int, grid: list[Any], matrix: Any) -> list[Game]:
         """Return the game of each radius."""
         check_written(2 * matrix.m, 2 * (matrix.n + 1))
+        # The constant hypothesis moves the middle of the prediction.
         H = np.column_stack([matrix.toarray(), np.ones(matrix.m)])
         t = self.aims(given)[:, None]
+        # Half of the fraction, because each example has two rows.
         f = weighted(Capped(fraction=self.fraction / 2), np.tile(given.weights, 2))
         games = list[Game]()
         for radius in grid:
@@ -155,7 +166,7 @@ class ResidualGames(ScoreGames):
     def voter(
         self, columns: CutColumns, matrix: Any, s: Solution, given: Examples, setting: Any
     ) -> Voter:
-        """Return the function in units of y: a hypothesis and its negative are one member."""
+        """Return the function in units of y. A hypothesis and its negative are one member."""
         total = dict[int, float]()
         n = matrix.n + 1
         for atom, c in zip(s.support.tolist(), s.coefficients.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Mirror descent in scikit-learn's interface: it predicts each example, then learns from it."""
+"""Mirror descent in scikit-learn's interface: it predicts each example and then learns from it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 from relaxboost._core.parameters import count
-from relaxboost.estimators.choices import is_likelihood, loss_of
-from relaxboost.estimators.tables import TableEstimator, read_weights
+from relaxboost.estimators.choices import check_likelihood, loss_of
+from relaxboost.estimators.tables import TableEstimator, classes_of, read_weights
 from relaxboost.functional.losses.targets import decided, labels
 from relaxboost.game.domains import Domain, FullSimplex, L1Ball, L2Ball, Simplex
 from relaxboost.online import Learner, MirrorDescent, MirrorSteps
@@ -30,7 +29,7 @@ ROWS_PER_BLOCK = 4096
 
 
 class _Scale(NamedTuple):
-    """The interval center ± half of targets, which the learner sees as [−1, 1]."""
+    """The interval [center − half, center + half] of targets; the learner sees it as [−1, 1]."""
 
     center: float
     half: float
@@ -41,7 +40,7 @@ class OnlineEstimator(TableEstimator, ABC):
     """The base of the online estimators: base functions, learners, blocks of rows."""
 
     usual_loss: ClassVar[str]
-    """The name of the loss if none is given."""
+    """The name of the default loss."""
 
     loss: Any = None
     basis: Any = "linear"
@@ -60,7 +59,7 @@ class OnlineEstimator(TableEstimator, ABC):
         return self.usual_loss if self.loss is None else self.loss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Start from the beginning, and learn from the rows in their order, `passes` times.
+        """Forget all earlier rows, and learn from these rows in their order, `passes` times.
 
         Parameters
         ----------
@@ -78,6 +77,7 @@ class OnlineEstimator(TableEstimator, ABC):
         """
         passes = count("passes", self.passes)
         rows = self._validated(X, y, sample_weight, first=True)
+        # The regret bound holds for the sequence of all passes.
         for _ in range(passes):
             self._learn(*rows)
         return self
@@ -93,6 +93,7 @@ class OnlineEstimator(TableEstimator, ABC):
 
     def _begin(self, X: Array, weights: Array, outputs: int, loss: Any, targets: float) -> None:
         """Choose base functions from the first examples, and start a learner for each output."""
+        # A row of weight 0 is no row, and must not widen a range.
         basis = self._basis(X[weights > 0.0])
         size = basis.size(X.shape[1]) + bool(self.intercept)
         method = self._method(loss, size, basis, targets)
@@ -117,7 +118,8 @@ class OnlineEstimator(TableEstimator, ABC):
         return StumpBasis.at_quantiles(X)
 
     def _values(self, X: Array) -> Array:
-        """Return the base functions at rows X, followed by the constant."""
+        """Return the base functions at rows X, and the constant in the last column."""
+        # The constant is as large as the bound of the others, so that it can be learned as fast.
         H = self.basis_.values(X)
         return np.column_stack([H, np.full(len(X), self.basis_.bound)]) if self.intercept else H
 
@@ -129,17 +131,17 @@ class OnlineEstimator(TableEstimator, ABC):
             "full-simplex": FullSimplex,
         }
         domain: Any = kinds[_choice("over", self.over, tuple(kinds))]
-        # Rounded sums of squares may exceed the bound by a little.
+        # Rounded sums of squares may exceed the bound by a few units in the last place.
         bound = basis.bound_in(proxy.norm, size) * (1.0 + 1e-12)
         kind = MirrorSteps if self.greedy else MirrorDescent
         return kind(loss, domain(self.radius), proxy, self.schedule, bound=bound, targets=targets)
 
     def _learn(self, X: Array, Y: Array, weights: Array) -> Array:
-        """Learn from rows and targets of shape (N, outputs); return the predictions before.
+        """Learn from rows and targets of shape (N, outputs); return the predictions made before.
 
-        If an error is raised, also by user-defined base functions, the learners do not change.
+        If an error occurs, also in user-defined base functions, the learners do not change.
         """
-        # The state of a learner is small, and rows may be many: a copy allows to undo the block.
+        # The state of a learner is small compared with the rows, so that a copy is cheap.
         kept = [[array.copy() for array in learner.arrays()] for learner in self.learners_]
         said = np.empty(Y.shape)
         try:
@@ -147,7 +149,7 @@ class OnlineEstimator(TableEstimator, ABC):
                 H = self._values(X[block])
                 for k, learner in enumerate(self.learners_):
                     said[block, k] = learner.update(H, Y[block, k], weights[block])
-        except BaseException:
+        except BaseException:  # also Ctrl-C, after which nobody knows how many rows were learned
             for learner, arrays in zip(self.learners_, kept, strict=True):
                 for array, before in zip(learner.arrays(), arrays, strict=True):
                     array[:] = before
@@ -176,10 +178,11 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         two classes.
     basis : {"linear", "stumps"} or BaseFunctions
         The base functions. "linear" are the features, scaled so that their range in the examples of
-        the first `fit` or `partial_fit` is [−1, 1]; later values are cut off at this range.
-        "stumps" have ten thresholds a feature, from the same examples. Neither changes later,
-        because the weights belong to fixed base functions. For declared ranges and for other base
-        functions, such as `Symmetric` or `FittedBasis`, see `relaxboost.online.streams`.
+        the first `fit` or `partial_fit` is [−1, 1]; later values are clipped to this range.
+        "stumps" have ten thresholds for each feature, from the same examples. The base functions
+        do not change later, because each weight is the weight of one base function. For declared
+        ranges and for other base functions, such as `Symmetric` or `FittedBasis`, see
+        `relaxboost.online.streams`.
     radius : float
         The radius λ > 0 of the set of weights. With weights in l1, predictions lie in [−λK, λK] for
         base functions in [−K, K].
@@ -192,8 +195,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         Whether to use `MirrorSteps` (with the entropy EG, with the squared norm GD) instead of
         `MirrorDescent`. Its regret bound needs a constant schedule, or the squared norm.
     average : bool
-        Whether `predict` uses the average of the weights, as theorems on i.i.d. examples do, or the
-        last weights.
+        Whether `predict` uses the average of the weights, as theorems on independent examples do,
+        or the last weights.
     intercept : bool
         Whether a constant is added to the base functions.
     passes : int
@@ -212,13 +215,22 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 
     Notes
     -----
-    The order of examples matters. A `sample_weight` of 2 means the example twice in a row. The
-    check of weights in scikit-learn shuffles copies, and therefore fails here and for
+    The order of examples matters. A `sample_weight` of 2 means the example twice in a row.
+    scikit-learn's check of weights shuffles the copies, and therefore fails here and for
     `SGDClassifier`.
 
     References
     ----------
     Juditsky, Nazin, Tsybakov & Vayatis (2005); Dekel (2011).
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MirrorDescentClassifier
+    >>> model = MirrorDescentClassifier()
+    >>> for x, y in [(0.0, "no"), (1.0, "yes")] * 3:
+    ...     model = model.partial_fit([[x]], [y], classes=["no", "yes"])
+    >>> model.learners_[0].rounds
+    6
     """
 
     usual_loss = "logistic"
@@ -227,7 +239,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> MirrorDescentClassifier:
-        """Learn from some more rows.
+        """Learn from further rows.
 
         Parameters
         ----------
@@ -239,8 +251,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         Raises
         ------
         InputError
-            As for `fit`, and for labels that are not among the classes. The estimator then has not
-            changed.
+            As for `fit`, and for labels that are not among the classes. The estimator does not
+            change then.
         """
         self.progressive(X, y, classes, sample_weight)
         return self
@@ -265,12 +277,7 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         X, y = self._read_pair(X, y, reset=first)
         known = None if classes is None else np.unique(classes)
         if first:
-            check_classification_targets(y)
-            if len(np.unique(y if known is None else known)) < 2:
-                raise InputError(
-                    "a classifier needs at least two classes, and there is one class only, "
-                    f"{y.tolist()[0]!r}; add examples of another"
-                )
+            classes_of(y if known is None else known)
         elif known is None or np.array_equal(known, self.classes_):
             known = self.classes_
         else:
@@ -284,12 +291,13 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
         if first:
             self._begin(X, weights, outputs, loss, math.inf)
             self.classes_: Any = known
-        # One learner separates two classes; several learners separate each class from the rest.
+        # One learner separates two classes. For more classes each learner separates one class from
+        # the rest.
         own = np.arange(outputs) if outputs > 1 else np.ones(1)
         return X, np.where(places[:, None] == own, 1.0, -1.0), weights
 
     def decision_function(self, X: Any) -> Array:
-        """Return <w, h(x)> for rows X: (N,), positive for the second of two classes, or (N, K)."""
+        """Return scores <w, h(x)>: (N,), positive for the second of two classes, or (N, K)."""
         said = self._decided(X)
         return said[:, 0] if said.shape[1] == 1 else said
 
@@ -304,21 +312,17 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
     def predict_proba(self) -> Any:
         """The method `predict_proba(X)`: probabilities of shape (N, K), columns as `classes_`.
 
-        Probabilities of several classes are each against the rest, scaled to the sum one. It raises
-        an AttributeError unless the loss is minus a log-likelihood, such as "logistic".
+        For more than two classes the probability of each class against the rest is divided by the
+        sum. The method exists if the loss is minus a log-likelihood, such as "logistic".
         """
-        if not is_likelihood(self._loss):
-            raise AttributeError(
-                f"loss={self._loss!r} is not the logarithm of a likelihood, so that there is no "
-                'predict_proba; use loss="logistic" or decision_function'
-            )
+        check_likelihood(self._loss, "decision_function")
         return self._probabilities
 
     def _probabilities(self, X: Any) -> Array:
         F = self._decided(X)
         if F.shape[1] == 1:
             return np.column_stack([expit(-F), expit(F)])
-        # In logarithms, because all probabilities may be too small for doubles.
+        # Far from all classes every probability underflows. Logarithms do not.
         return softmax(log_expit(F), axis=1)
 
 
@@ -326,8 +330,8 @@ class MirrorDescentClassifier(ClassifierMixin, OnlineEstimator):
 class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     """Regression on a stream by mirror descent.
 
-    Targets are scaled into [−1, 1] like features, if the loss depends on the difference only, as
-    losses of the package do.
+    Targets are scaled to [−1, 1] like features, if the loss depends on the difference of prediction
+    and target only, as losses of the package do.
 
     Parameters
     ----------
@@ -337,22 +341,31 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
     basis, over, proxy, schedule, greedy, average, intercept, passes
         As for `MirrorDescentClassifier`.
     radius : float
-        The radius λ > 0: predictions are within λ of the middle, in units of the scaled target.
+        The radius λ > 0. Predictions differ from the middle of the interval of targets by at most λ
+        times half of its length.
     targets : (low, high), optional
-        The interval that is scaled to [−1, 1]; by default the range in the first examples. For the
-        squared loss, whose slopes are bounded in this interval only, other targets are cut off.
+        The interval that is scaled to [−1, 1]; by default the range in the first examples. The
+        squared loss has bounded slopes in this interval only, and clips targets to it.
 
     Attributes
     ----------
     learners_ : list of one Learner
         The learner, which sees scaled targets.
     basis_ : BaseFunctions
+        The base functions without the constant, which comes last.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     References
     ----------
     Juditsky, Nazin, Tsybakov & Vayatis (2005), Sec. 5.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import MirrorDescentRegressor
+    >>> model = MirrorDescentRegressor(targets=(0, 10))
+    >>> model.progressive([[0.0], [1.0]], [2.0, 8.0])[:1]  # predicted before the first row
+    array([5.])
     """
 
     usual_loss = "squared"
@@ -393,7 +406,8 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
         scale = self._scale(loss, y[weights > 0.0]) if first else self.scale_
         seen = (y - scale.center) / scale.half
         limit = math.inf
-        # Without a bound of its slopes the loss has no regret bound beyond the interval.
+        # The slopes of such a loss are bounded on the interval only, and the regret bound needs
+        # bounded slopes.
         if loss.of_differences and math.isinf(loss.gradient_bound):
             limit = 1.0
             seen = np.clip(seen, -1.0, 1.0)
@@ -409,6 +423,7 @@ class MirrorDescentRegressor(RegressorMixin, OnlineEstimator):
             raise InputError(f"targets must be a pair (low, high), got {self.targets!r}") from None
         if not -math.inf < low <= high < math.inf:
             raise InputError(f"targets must be finite and low <= high, got ({low!r}, {high!r})")
+        # A user-defined loss of prediction and target may not be scaled.
         if not loss.of_differences:
             return _Scale(0.0, 1.0)
         return _Scale(low / 2.0 + high / 2.0, (high / 2.0 - low / 2.0) or 1.0)

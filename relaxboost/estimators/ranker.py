@@ -16,13 +16,14 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     """Ranking of the documents of each query, by boosting the hinge on pairs.
 
     `fit` and `score` need `groups`, the query of each document. Searches and cross-validation of
-    scikit-learn pass groups on by metadata routing: ``set_config(enable_metadata_routing=True)``
-    and ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
+    scikit-learn hand groups over after ``set_config(enable_metadata_routing=True)`` and
+    ``ranker.set_fit_request(groups=True).set_score_request(groups=True)``.
 
     Parameters
     ----------
     loss : str or Loss, optional
-        "ranking-hinge", the default, or ``RankingHinge("queries")``, which weighs queries alike.
+        "ranking-hinge", the default, or ``RankingHinge("queries")``, which gives all queries the
+        same weight.
     learner, algorithm, step, scale, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
@@ -40,6 +41,13 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
     References
     ----------
     Grubb & Bagnell (2011), Sec. 5.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import FunctionalGradientRanker
+    >>> model = FunctionalGradientRanker().fit([[0.0], [1.0], [2.0]], [0, 1, 2], groups=[7, 7, 7])
+    >>> model.score([[4.0], [0.0]], [1, 0], groups=[8, 8])
+    1.0
     """
 
     usual_loss = "ranking-hinge"
@@ -71,6 +79,11 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
             At least 0; a pair weighs the product of its two.
         X_val, y_val, groups_val : arrays, optional
             A validation set with the same features, instead of queries held out.
+
+        Raises
+        ------
+        InputError
+            For data, groups, weights or parameters that do not fit; it is a ValueError.
         """
         X, y, sample_weight = self._validated(X, y, sample_weight)
         held = self._given(X_val, y_val, None)
@@ -89,19 +102,17 @@ class FunctionalGradientRanker(FunctionalGradientEstimator):
         return self
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
-        """Return the share of pairs of one query that are in order, in [0, 1], without ties."""
+        """Return the share of pairs that the scores order as the grades do, in [0, 1].
+
+        Only pairs of one query with different grades count. Equal scores are the wrong order.
+        """
         X = self._rows(X)
         loss: Any = loss_of(self._loss, ("ranking",), "ranks")
-        # A user-defined loss does not count pairs.
+        # A user-defined ranking loss does not define which pairs are out of order.
         if not isinstance(loss, RankingHinge):
             loss = RankingHinge()
         risk = loss.bind(column_or_1d(y), sample_weight, groups=_queries(groups, X))
         return 1.0 - risk.disagreement(self.predict(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 def _queries(groups: Any, X: Any) -> Any:

@@ -33,9 +33,9 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     learner, algorithm, step, projection, max_rounds, max_learners, iterate
         As for `FunctionalGradientClassifier`.
     scale : float, optional
-        A factor on the steps. The default is 1, except for the steps 1/√t. Theorem 5 of Grubb &
-        Bagnell (2011) states these steps for functions and gradients of size one. Their default
-        factor is therefore the standard deviation of y divided by the bound of the gradient.
+        A factor on the steps. The default is 1, except for the steps 1/√t, which Theorem 5 of Grubb
+        & Bagnell (2011) states for functions and gradients of size one. Their default factor is the
+        standard deviation of y divided by the bound of the gradient.
     validation_fraction, n_iter_no_change, random_state, warm_start, n_jobs, verbose
         As for `FunctionalGradientClassifier`.
     quantile : float, optional
@@ -55,6 +55,13 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
     References
     ----------
     Grubb & Bagnell (2011), Algorithms 1 to 3.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators import FunctionalGradientRegressor
+    >>> model = FunctionalGradientRegressor("absolute").fit([[0.0], [1.0], [2.0]], [5, 5, 9])
+    >>> model.predict([[0.5], [3.0]]).round(3)
+    array([5., 9.])
     """
 
     usual_loss = "squared"
@@ -82,7 +89,7 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
         held = self._given(X_val, y_val, sample_weight_val)
         loss = loss_of(self._chosen_loss(), ("regression",), "does regression")
         risk = loss.bind(y, sample_weight)
-        # A constant shift of y shifts f for such a loss, so that boosting may start anywhere.
+        # Such a loss is the same for (f + c, y + c), so that boosting may start at a constant.
         self.intercept_ = _constant(risk, y) if loss.of_differences else 0.0
         y = y - self.intercept_
         if held is not None:
@@ -116,10 +123,12 @@ class FunctionalGradientRegressor(RegressorMixin, FunctionalGradientEstimator):
 
 def _constant(risk: Risk, y: Array) -> float:
     """Return the constant of least risk, by bisection on the mean of the gradient."""
+    # A user-defined loss has no formula for this constant. Its mean slope never falls, because the
+    # loss is convex.
     low = float(y.min())
     high = float(y.max())
     while True:
-        middle = low / 2.0 + high / 2.0
+        middle = low / 2.0 + high / 2.0  # low + high may overflow
         if not low < middle < high:
             return middle
         slope = risk.measure.mean(risk.evaluate(np.full(len(y), middle))[1])

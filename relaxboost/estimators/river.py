@@ -1,4 +1,4 @@
-"""Mirror descent for river: features are dictionaries, whose keys may change from row to row.
+"""Mirror descent for river, where an example is a dictionary and its keys may change.
 
 The module needs the extra `river`, and is imported by its full name.
 """
@@ -27,61 +27,6 @@ except ImportError as error:
     raise missing("relaxboost.estimators.river needs river", "river") from error
 
 
-class _Slots:
-    """A learner over `features` places and a constant; a new feature takes the next free place."""
-
-    def __init__(self, loss: Any, options: Any) -> None:
-        proxy = as_proxy(options.proxy)
-        self.bound = positive("bound", options.bound)
-        size = count("features", options.features) + 1
-        domain: Any = L2Ball if proxy.norm == "l2" else L1Ball
-        self.places: dict[Hashable, int] = {}
-        self.learner = MirrorDescent(
-            loss,
-            domain(options.radius),
-            proxy,
-            options.schedule,
-            bound=math.sqrt(size) if proxy.norm == "l2" else 1.0,
-            targets=getattr(options, "targets", math.inf),
-        ).start(size)
-
-    def values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
-        """Return base functions: features over the bound, cut off at ±1; an absent feature is 0."""
-        h = np.zeros(self.learner.size)
-        h[-1] = 1.0
-        for name, value in x.items():
-            try:
-                scaled = float(value) / self.bound
-            except (TypeError, ValueError):
-                scaled = math.nan
-            if not math.isfinite(scaled):
-                raise InputError(
-                    f"feature {name!r} is {value!r}, and no finite number; drop it, or encode it"
-                )
-            if name in places:
-                h[places[name]] = min(max(scaled, -1.0), 1.0)
-        return h
-
-    def predict(self, x: Mapping[Any, Any], average: bool) -> float:
-        """Return <w, h>; a feature that the learner has never seen is left out."""
-        return float(self.learner.predict(self.values(x, self.places), average))
-
-    def learn(self, rows: list[Mapping[Any, Any]], targets: Any) -> None:
-        """Learn from rows one by one, or from none of them if a row is bad."""
-        # New features keep their places only if all rows are good.
-        places = dict(self.places)
-        for name in (name for x in rows for name in x):
-            places.setdefault(name, len(places))
-        if len(places) >= self.learner.size:
-            name = next(name for name, place in places.items() if place == self.learner.size - 1)
-            raise InputError(
-                f"feature {name!r} is one more than features={self.learner.size - 1}; raise it"
-            )
-        if rows:
-            self.learner.update(np.array([self.values(x, places) for x in rows]), targets)
-        self.places = places
-
-
 def _dicts(X: Any) -> list[Mapping[Any, Any]]:
     rows: list[Mapping[Any, Any]] = X.to_dict("records")
     return rows
@@ -89,7 +34,7 @@ def _dicts(X: Any) -> list[Mapping[Any, Any]]:
 
 @dataclass(eq=False, repr=False)
 class _River:
-    """The base of both models: they learn from dictionaries by `_slots`."""
+    """The base of both models. A new feature gets the next free place among `features`."""
 
     loss: Any
     radius: float
@@ -105,24 +50,71 @@ class _River:
 
     def __post_init__(self) -> None:
         task, does = self._task
-        self._slots = _Slots(loss_of(self.loss, (task,), does), self)
-
-    @property
-    def learner(self) -> Any:
-        """The `Learner`, with its loss and regret bound; the constant is the last base function."""
-        return self._slots.learner
+        proxy = as_proxy(self.proxy)
+        positive("bound", self.bound)
+        size = count("features", self.features) + 1  # the constant comes last
+        domain: Any = L2Ball if proxy.norm == "l2" else L1Ball
+        method = MirrorDescent(
+            loss_of(self.loss, (task,), does),
+            domain(self.radius),
+            proxy,
+            self.schedule,
+            # Each of the base functions lies in [−1, 1], the constant included.
+            bound=math.sqrt(size) if proxy.norm == "l2" else 1.0,
+            targets=getattr(self, "targets", math.inf),
+        )
+        self.learner: Any = method.start(size)
+        self._places: dict[Hashable, int] = {}
 
     def _targets(self, labels: Iterable[Any]) -> Any:
         """Return the targets of labels."""
         return list(labels)
 
+    def _values(self, x: Mapping[Any, Any], places: Mapping[Any, int]) -> Vector:
+        """Return the base functions: features over the bound, clipped to [−1, 1]; 0 if absent."""
+        h = np.zeros(self.learner.size)
+        h[-1] = 1.0
+        for name, value in x.items():
+            try:
+                scaled = float(value) / self.bound
+            except (TypeError, ValueError):
+                scaled = math.nan
+            if not math.isfinite(scaled):
+                raise InputError(
+                    f"feature {name!r} is {value!r}, which is no finite number; drop it, or "
+                    "encode it"
+                )
+            if name in places:
+                h[places[name]] = min(max(scaled, -1.0), 1.0)
+        return h
+
+    def _decision(self, x: Mapping[Any, Any]) -> float:
+        """Return <w, h(x)>; a feature that the learner has never seen is left out."""
+        return float(self.learner.predict(self._values(x, self._places), self.average))
+
+    def _learn(self, rows: list[Mapping[Any, Any]], labels: Iterable[Any]) -> None:
+        """Learn from rows one by one, or from none of them if a row or a label is bad."""
+        targets = self._targets(labels)
+        # New features get their places in a copy, which is dropped if a row or a label is bad.
+        places = dict(self._places)
+        for name in (name for x in rows for name in x):
+            places.setdefault(name, len(places))
+        if len(places) > self.features:
+            name = list(places)[self.features]
+            raise InputError(
+                f"feature {name!r} is new, and features={self.features} are in use; raise features"
+            )
+        if rows:
+            self.learner.update(np.array([self._values(x, places) for x in rows]), targets)
+        self._places = places
+
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example."""
-        self._slots.learn([x], self._targets([y]))
+        self._learn([x], [y])
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Learn from the rows of a frame one by one."""
-        self._slots.learn(_dicts(X), self._targets(y.tolist()))
+        self._learn(_dicts(X), y.tolist())
 
     def predict_many(self, X: Any) -> Any:
         """Return predictions for the rows of a frame."""
@@ -136,7 +128,7 @@ class _River:
 class RiverClassifier(_River, base.MiniBatchClassifier):
     """Mirror descent for labels False and True, in river's interface.
 
-    `learn_many` gives the same model as `learn_one` row by row, to the bit.
+    `learn_many` gives the same bits as `learn_one` row by row.
 
     Parameters
     ----------
@@ -145,16 +137,24 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
     radius : float
         The radius of the ball of the weights, l1 or l2 as the proxy.
     bound : float
-        The number by which features are divided before they are cut off at ±1. The default, 3, is
-        three standard deviations after river's StandardScaler. That scaler changes with time, and
-        the regret is about features as they were scaled at their time.
+        The number by which features are divided before they are clipped to [−1, 1]. The default, 3,
+        is three standard deviations after river's StandardScaler. That scaler changes with time,
+        and the regret is about features as they were scaled when they were learned.
     features : int
-        The largest number of features; a further feature is an error. An absent feature counts as
-        0, so that regret bounds also hold for features that appear late.
+        The largest number of features. A further feature raises InputError. An absent feature
+        counts as 0, so that regret bounds also hold for features that appear late.
     proxy, schedule
         See `relaxboost.online.MirrorDescent`.
     average : bool
         Whether predictions use the average of the weights, or the last weights.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators.river import RiverClassifier
+    >>> model = RiverClassifier()
+    >>> model.learn_one({"age": 1.0}, True)
+    >>> model.predict_one({"age": 1.0})
+    True
     """
 
     _kind = bool
@@ -176,8 +176,8 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
         return np.where(np.array(given, dtype=bool), 1.0, -1.0)
 
     def predict_one(self, x: Any, **_: Any) -> Any:
-        """Return False or True."""
-        return self._slots.predict(x, self.average) > 0.0
+        """Return the label, False or True."""
+        return self._decision(x) > 0.0
 
     def predict_proba_one(self, x: Any, **_: Any) -> Any:
         """Return the probabilities of False and True, if the loss is a likelihood."""
@@ -186,7 +186,7 @@ class RiverClassifier(_River, base.MiniBatchClassifier):
                 f"loss={self.loss!r} is not the logarithm of a likelihood, and has no "
                 'probabilities; use loss="logistic", or predict_one'
             )
-        F = self._slots.predict(x, self.average)
+        F = self._decision(x)
         return {False: float(expit(-F)), True: float(expit(F))}
 
     def predict_proba_many(self, X: Any) -> Any:
@@ -202,16 +202,22 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     """Mirror descent for numbers, in river's interface.
 
     Predictions lie in [−radius, radius]. Targets should therefore be scaled, for example by river's
-    TargetStandardScaler. `learn_many` gives the same model as `learn_one` row by row, to the bit.
+    TargetStandardScaler. `learn_many` gives the same bits as `learn_one` row by row.
 
     Parameters
     ----------
     loss : str or PointwiseLoss
         "huber", "absolute", "quantile"; "squared" needs `targets`.
     targets : float
-        A bound of |y|, by default inf.
+        A bound of |y|, > 0; by default inf.
     radius, bound, features, proxy, schedule, average
         See `RiverClassifier`.
+
+    Examples
+    --------
+    >>> from relaxboost.estimators.river import RiverRegressor
+    >>> RiverRegressor().predict_one({"age": 1.0})
+    0.0
     """
 
     _kind = float
@@ -223,5 +229,5 @@ class RiverRegressor(_River, base.MiniBatchRegressor):
     targets: float = math.inf
 
     def predict_one(self, x: Any) -> float:
-        """Return <w, h(x)>."""
-        return self._slots.predict(x, self.average)
+        """Return the prediction <w, h(x)>."""
+        return self._decision(x)

@@ -1,4 +1,4 @@
-"""The one reader of X, y and sample_weight for all estimators."""
+"""The reader of X, y and sample_weight that all estimators share."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from relaxboost._core.arrays import Array, Vector, doubles, no_number
@@ -38,38 +39,41 @@ class Features:
         return cls(tuple(f"x{f}" for f in range(d)), (None,) * d)
 
     def numbers(self, X: Any) -> Array:
-        """Return a frame as doubles: a category as its place among the levels, missing as nan.
+        """Return a frame as doubles: a category as its index in the levels, missing as nan.
 
         Raises
         ------
         InputError
-            For a category that is not among the levels of its column.
+            If a category is not among the levels of its column.
         """
         columns = zip((x for _, x in X.items()), self.names, self.levels, strict=True)
         return np.column_stack([np.empty((len(X), 0)), *(_numbers(*column) for column in columns)])
 
 
 class TableEstimator(BaseEstimator):
-    """An estimator that reads numbers, or also the categories of a pandas frame."""
+    """The base of all estimators, which reads numbers and perhaps categories of pandas frames."""
 
     takes_categories: ClassVar[bool] = False
     for_categories: ClassVar[str] = ""
-    """The estimator to name where this one is given categories, which it does not take."""
+    """The estimator that takes categories, named in the error of an estimator that does not."""
     for_labels: ClassVar[str | None] = None
-    """None if y are labels. Otherwise the remedy to name where y, which are numbers, are labels."""
+    """None if y holds labels. If y holds numbers, the remedy that the error for labels names."""
     _table: Features
 
     def _without_missing(self) -> str | None:
-        """Return why missing values are refused, and the remedy; None if they are taken."""
+        """Return why missing values are refused and the remedy, or None if they are allowed."""
         return None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._without_missing() is None
+        # The mixins of scikit-learn say so of classifiers and regressors, and there is no mixin for
+        # rankers.
+        tags.target_tags.required = True
         return tags
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
-        """Return X as doubles, with nan for missing values; `reset` if it is the X of a fit."""
+        """Return X as doubles, with nan for missing values; `reset` is True for the X of a fit."""
         self._check_kind(X)
         Z = self._read_frame(X, reset) if self.takes_categories else None
         if Z is None:
@@ -77,7 +81,7 @@ class TableEstimator(BaseEstimator):
             if reset and self.takes_categories:
                 self._table = Features.numbered(Z.shape[1])
         reason = self._without_missing()
-        # scikit-learn would refuse such values without their place.
+        # scikit-learn's own error names neither the row nor the feature.
         bad = np.isinf(Z) if reason is None else ~np.isfinite(Z)
         if bad.any():
             row, f = np.argwhere(bad)[0].tolist()
@@ -91,7 +95,7 @@ class TableEstimator(BaseEstimator):
         Z = self._read(X, reset=reset)
         self._check_numeric(y)
         numeric = self.for_labels is not None
-        # Missing values of X have been checked, and y must not have any.
+        # `_read` has checked missing values of X; check_X_y refuses missing values of y.
         Z, y = check_X_y(
             Z, y, estimator=self, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric
         )
@@ -110,13 +114,14 @@ class TableEstimator(BaseEstimator):
             )
 
     def _check_kind(self, X: Any) -> None:
-        """Raise for what is no dense table with different names."""
+        """Raise InputError unless X is a dense table whose columns have different names."""
         if issparse(X):
             raise InputError(
                 f"X is sparse, and {type(self).__name__} takes dense tables only; give X.toarray()"
             )
         if getattr(X, "ndim", 2) == 1 and hasattr(X, "to_frame"):
             raise InputError(f"X is one column, {X.name!r}, and no table; give X.to_frame()")
+        # With equal names X[name] is a frame, so that later steps would fail without a reason.
         names = list(getattr(X, "columns", ()))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -126,7 +131,7 @@ class TableEstimator(BaseEstimator):
             )
 
     def _read_numbers(self, X: Any, reset: bool) -> Array:
-        """Return a table of numbers as doubles; infinite and missing values are left in."""
+        """Return a table of numbers as doubles; infinite and missing values stay in it."""
         if isinstance(X, np.ndarray):
             check_rounded(X)
         try:
@@ -135,7 +140,7 @@ class TableEstimator(BaseEstimator):
             )
         except (TypeError, ValueError) as error:
             feature, value = first_word(X) or (None, None)
-            # scikit-learn says by itself what else an array may not hold.
+            # check_estimator expects scikit-learn's own words in the other errors.
             if not (isinstance(value, str) or (hasattr(X, "columns") and feature is not None)):
                 raise
             if self.takes_categories:
@@ -152,23 +157,49 @@ class TableEstimator(BaseEstimator):
         return Z
 
     def _read_frame(self, X: Any, reset: bool) -> Array | None:
-        """Return a pandas frame as doubles, a category as its place; None for another table."""
+        """Return a pandas frame as doubles, a category as its index; None for another table."""
         # An array has no categories, unless the estimator was fitted on a frame with categories.
+        # The array then has the columns of that frame.
         if not hasattr(X, "iloc"):
             if reset or not any(self._table.levels):
                 return None
             import pandas as pd
 
             X = pd.DataFrame(np.asarray(X, dtype=object))
-        validate_data(self, X, reset=reset, skip_check_array=True)  # names of features
+        # Only the names: validate_data cannot convert categories, which `numbers` does.
+        validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             self._table = Features.of(X)
         Z: Array = check_array(self._table.numbers(X), estimator=self, ensure_all_finite=False)
         return Z
 
 
+def classes_of(y: Any) -> tuple[Any, Any]:
+    """Return the different labels, sorted, and the index of each label among them.
+
+    Raises
+    ------
+    InputError
+        For labels of several kinds, and for a single class.
+    """
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise InputError(f"labels must be of one kind, none missing: {error}") from None
+    if classes.size < 2:
+        raise InputError(f"y has one class only, {classes.tolist()[0]!r}; add examples of another")
+    return classes, codes
+
+
 def read_weights(sample_weight: Any, rows: int) -> Vector:
-    """Return weights of examples as doubles, at least 0 and not all 0; 1 for each without any."""
+    """Return the weights of examples as doubles, shape (rows,); ones for None.
+
+    Raises
+    ------
+    InputError
+        Unless the weights are one-dimensional, finite, at least 0 and not all 0.
+    """
     if sample_weight is None:
         return np.ones(rows)
     weights = doubles("sample_weight", sample_weight)
@@ -193,7 +224,7 @@ def read_weights(sample_weight: Any, rows: int) -> Vector:
 
 
 def first_word(X: Any) -> tuple[Any, Any] | None:
-    """Return the first feature of which no doubles can be made, and a value; None without any."""
+    """Return the first feature that cannot become doubles, and one such value; None without one."""
     names = getattr(X, "columns", None)
     if names is None:
         given = np.asarray(X, dtype=object)
@@ -203,7 +234,7 @@ def first_word(X: Any) -> tuple[Any, Any] | None:
     for name, x in columns:
         try:
             np.asarray(x, dtype=np.float64)
-            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy makes doubles of times
+            is_odd = np.asarray(x).dtype.kind in "mM"  # NumPy converts dates to numbers
         except (TypeError, ValueError):
             is_odd = True
         if is_odd:
@@ -220,7 +251,11 @@ def _is_number(value: Any) -> bool:
 
 
 def check_rounded(x: Any, name: object = None) -> None:
-    """Raise for an integer of an array, or of a column with this name, that a double rounds."""
+    """Raise InputError if x holds an integer that a double cannot represent exactly.
+
+    `name` is the name of the column; without it the error gives the index.
+    """
+    # Such integers are mostly ids. Rounded, two ids become one, and a split between them is lost.
     given = np.asarray(x)
     if (at := rounded_integer(given)) is not None:
         feature = at[-1] if name is None else repr(name)
@@ -239,8 +274,10 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
         return tuple(x.dtype.categories)
     if types.is_numeric_dtype(x):  # also bool
         return None
-    numbers = all(isinstance(value, Number) for value in x.dropna())  # or Decimal, of databases
-    if numbers and not isinstance(x.dtype, pd.StringDtype):  # words, also where all are missing
+    # Databases return numbers as Decimal. A column of strings has only missing values in a part of
+    # a cross-validation, and must remain a column of categories there.
+    numbers = all(isinstance(value, Number) for value in x.dropna())
+    if numbers and not isinstance(x.dtype, pd.StringDtype):
         return None
     if types.is_string_dtype(x) or types.is_object_dtype(x):
         try:
@@ -253,11 +290,11 @@ def _levels(x: Any) -> tuple[Any, ...] | None:
 
 
 def _no_category(x: Any) -> InputError:
-    """Return the error for a column with cells that cannot be told apart, such as lists."""
+    """Return the error for a column whose cells are not hashable, such as lists."""
     odd = next((type(v).__name__ for v in x if not isinstance(v, Hashable)), "tuple")
     return InputError(
-        f"feature {x.name!r} holds a {odd}, and a cell is a number or a category; spread it over "
-        "several columns, or drop it"
+        f"feature {x.name!r} holds a {odd}, and a cell must be a number or a category; spread it "
+        "over several columns, or drop it"
     )
 
 
@@ -270,19 +307,19 @@ def _numbers(x: Any, name: str, levels: tuple[Any, ...] | None) -> Vector:
             return x.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                f"feature {name!r} holds numbers, and here has dtype {x.dtype}: {error}"
+                f"feature {name!r} must hold numbers, and has dtype {x.dtype}: {error}"
             ) from None
     try:
         codes = pd.Index(levels, dtype=object).get_indexer(x.astype(object))
     except TypeError:
         raise _no_category(x) from None
-    # A missing value has the code −1 too.
+    # get_indexer returns −1 for unknown categories and for missing values.
     unknown = (codes < 0) & x.notna().to_numpy()
     if unknown.any():
         value = x.iloc[int(np.argmax(unknown))]
         raise InputError(
-            f"feature {name!r} has the category {value!r}, which was not there in training; make "
-            "it missing, or declare the categories of all columns of words before you split the "
+            f"feature {name!r} has the category {value!r}, which training did not have; replace it "
+            "by None, or declare the categories of all columns of strings before you split the "
             'data: X[names] = X[names].astype("category")'
         )
     return np.where(codes < 0, np.nan, codes)

@@ -1,4 +1,4 @@
-"""What people look at: plots and reports."""
+"""Plots and reports."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""`report`: a solution as one page of HTML, with nothing loaded from elsewhere."""
+"""`report`: a solution as one page of HTML that loads no other file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relaxboost.relaxations import Capped, HardMargin
 from relaxboost.views import plots
 from relaxboost.views.report import margin_quantiles
 
-_MOST = 30  # rows of a table
+MAX_TABLE_ROWS = 30
 _STYLE = """body{font:16px/1.5 sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#222}
 h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse}
 td,th{padding:.15em .8em;border-bottom:1px solid #ddd;white-space:nowrap;text-align:left}
@@ -43,37 +43,39 @@ def report(
     title: str = "",
     check: str = "",
 ) -> Path:
-    """Write a solution as one page: the bracket, what it means, margins, hypotheses, hard examples.
+    """Write a solution as one page: its bracket and meaning, margins, hypotheses, hard examples.
 
-    The page loads nothing, runs nothing, and its pictures are in it (needs the `plots` extra).
+    The page runs no code and contains its pictures, which need the `plots` extra.
 
     Parameters
     ----------
     solution : Solution
+        The result of `solve` or `reference`.
     path : path
-        Ends in .html.
+        The file to write, with the suffix .html.
     rows : data frame or array of m rows, optional
-        The examples, for the table of the hardest; by default the data of the stumps.
+        The examples, shown in the table of the hardest examples; by default the data of the stumps.
     title : str
-        By default of the game.
+        The title of the page; by default a description of the game.
     check : str
-        The command that checks a certificate on file; by default how to make one is told.
+        The command that checks a saved certificate; by default the page shows how to make one.
 
     Returns
     -------
     Path
-        Where it is.
+        The path of the file.
 
     Raises
     ------
     InputError
-        For rows that are not m, and where the page cannot be written: before it is made.
+        If `rows` does not have m rows, or the file cannot be written. The error comes before any
+        work.
     MissingDependencyError
         Without matplotlib.
     """
     target = check_report(path)
     if not isinstance(solution, Solution):
-        raise InputError(f"report is on what rb.solve returns, got {type(solution).__name__}")
+        raise InputError(f"report needs what rb.solve returns, got {type(solution).__name__}")
     s = solution
     given, count = _rows(s, rows), len(s.support)
     lower, upper = show_bracket(s.lower, s.upper)
@@ -86,8 +88,8 @@ def report(
     parts = [
         f"<h1>{heading}</h1>",
         f'<p class="bracket">{lower} ≤ ρ ≤ {upper}</p>',
-        f"<p>{certain}. The gap is {s.gap:.2g}, asked was {s.tol:g}{shown(short)}.</p>",
-        "<h2>What it rests on</h2>",
+        f"<p>{certain}. The gap is {s.gap:.2g}, requested {s.tol:g}{shown(short)}.</p>",
+        "<h2>How the bracket is proved</h2>",
         f"<p>{_REST} {_SCORED[proved != 'numerical']} The strongest certificate of this bracket "
         f"is <em>{proved}</em>.</p>",
         "<h2>What ρ means here</h2>",
@@ -96,11 +98,12 @@ def report(
         _picture(s),
         "<p>Shares of the examples, and the margin that each does not exceed:</p>",
         _wide([list(margin_quantiles(s).values())], [f"{q:.0%}" for q in margin_quantiles(s)]),
-        f"<h2>Hypotheses</h2><p>{count} with a weight; the largest {min(count, _MOST)}.</p>",
-        _wide(s.hypotheses(_MOST), ("weight", "hypothesis")),
+        f"<h2>Hypotheses</h2><p>{count} with a weight; the largest "
+        f"{min(count, MAX_TABLE_ROWS)}.</p>",
+        _wide(s.hypotheses(MAX_TABLE_ROWS), ("weight", "hypothesis")),
         "<h2>The hardest examples</h2>",
-        "<p>The lowest margins first, row 0 being the first. The weight is the one that the "
-        "distribution d, which proves the upper end, gives to the example.</p>",
+        "<p>The lowest margins come first, and rows are counted from 0. The weight of an example "
+        "is its weight in the distribution d, which proves the upper end.</p>",
         _hardest(s, given),
         "<h2>Check it again</h2>",
         f"<pre>{shown(check or _RECHECK)}</pre>",
@@ -121,15 +124,15 @@ _REST = (
     "d over the examples; g is the largest edge and g* is 0 where w is in the unit l1 ball."
 )
 _SCORED = (
-    "Both are evaluated anew from these points, in floating point.",
-    "Both are evaluated anew from these points and rounded outwards; no solver is taken at its "
-    "word.",
+    "Both ends are recomputed from these points, in floating point.",
+    "Both ends are recomputed from these points and rounded outwards, and do not depend on what a "
+    "solver reported.",
 )
-"""By whether the bracket can be proved."""
+"""The sentence about the ends without a proof, and with a proof."""
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a page, or raise before any work if it cannot be made."""
+    """Return the path of a page, or raise an error before any work if it cannot be made."""
     check_drawing()
     return check_output(path, (".html", ".htm"))
 
@@ -143,32 +146,34 @@ def meaning(s: Solution) -> list[str]:
         k = float(f.resolve(m).exact_k)
         about = (
             f"ρ is the largest mean of the {k:.6g} lowest margins, {k / m:.1%} of {m} examples: "
-            f"an opponent may weigh the examples, but put at most 1/{k:.6g} on each"
+            f"an opponent weighs the examples, with a weight of at most 1/{k:.6g} for each"
         )
     else:
         about = (
             f"ρ is the largest F(A w), where F is the least of <d, A w> + f(d) over distributions "
-            f"d: what is left where an opponent may weigh the examples, at the price f = {f}"
+            f"d: an opponent weighs the examples, at the price f = {f}"
         )
     lower, upper = show_bracket(s.lower, s.upper)
     wrong, below = int((u <= 0.0).sum()), int((u < s.lower).sum())
-    best = f"no others reach more than {upper}" if np.isfinite(s.upper) else "others may reach more"
+    best = (
+        f"no weights reach more than {upper}"
+        if np.isfinite(s.upper)
+        else "other weights may reach more"
+    )
     if not s.support.size:
-        did = (
-            "No vote was found that does better than none: a relaxation that lets examples go may."
-        )
+        did = "No weights were found that are better than w = 0; try a softer relaxation."
     else:
         did = (
             f"These weights reach {lower}, and {best}. Of {m} examples, "
-            f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less, which the vote gets wrong; "
-            f"{below} have one below {lower}, and half at least {np.median(u):.4g}."
+            f"{wrong} ({wrong / m:.1%}) have a margin of 0 or less and are misclassified; {below} "
+            f"have a margin below {lower}, and half have a margin of at least {np.median(u):.4g}."
         )
-    margin = "The margin of an example is how far the vote is on its side, at most ‖w‖₁."
+    margin = "The margin of an example is the weight of votes for its label less that against it."
     return [f"{margin} {about}.", did]
 
 
 def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
-    """Return the names of columns, and an array of objects of m rows."""
+    """Return the names of the columns, and the examples as an array of m rows."""
     matrix = s.game.matrix
     if rows is None and isinstance(matrix, StumpMatrix):
         return ["y", *matrix.feature_names], matrix.data()
@@ -183,18 +188,18 @@ def _rows(s: Solution, rows: Any) -> tuple[list[str], Any]:
 def _hardest(s: Solution, given: tuple[list[str], Any]) -> str:
     names, values = given
     u = s.margins
-    order = np.argsort(u, kind="stable")[:_MOST].tolist()
+    order = np.argsort(u, kind="stable")[:MAX_TABLE_ROWS].tolist()
     lines = [(i, float(u[i]), float(s.d[i]), *values[i].tolist()) for i in order]
     return _wide(lines, ("row", "margin", "weight", *names))
 
 
 def _wide(rows: Sequence[Sequence[Any]], head: Sequence[Any]) -> str:
-    """Return a table that scrolls on a screen, and is as small as its columns want on paper."""
+    """Return a table that scrolls on a screen, and is printed smaller if it has many columns."""
     return f'<div class="wide" style="--columns:{len(head)}">{table(rows, head)}</div>'
 
 
 def _picture(s: Solution) -> str:
-    """Return margins and gap as SVG, the same bytes for the same solution."""
+    """Return the plots of margins and gap as SVG, the same bytes for the same solution."""
     import matplotlib
 
     buffer = io.BytesIO()

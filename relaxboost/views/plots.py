@@ -1,7 +1,7 @@
-"""Pictures of relaxations and of solutions (needs the `plots` extra).
+"""Plots of relaxations and solutions, which need the `plots` extra.
 
-Each takes the Axes to draw on, by default in a figure of its own, and returns them: several as an
-array. Curves differ in colour and in dashes or markers; legends stand below.
+Each function draws on given Axes, or on Axes of a new figure, and returns the Axes, several as an
+array. Curves differ in colour and in dashes or markers. Legends are below the Axes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (7, 1, 1, 1, 1, 1)))
 
 
 def _style(index: int) -> dict[str, Any]:
-    """Return what tells a curve from the others, also in grey."""
+    """Return the colour and dashes of a curve, which also differ in a print without colours."""
     return {"color": f"C{index % 10}", "linestyle": _DASHES[index % len(_DASHES)]}
 
 
 def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
-    """Return Axes as an array, those given or of a figure of their own."""
+    """Return the given Axes, or Axes of a new figure, as an array."""
     if axes is None:
         check_drawing()
         from matplotlib.figure import Figure
@@ -49,18 +49,19 @@ def _panels(axes: Any, count: int, size: tuple[float, float]) -> Any:
 def _legend(axes: Any, columns: int = 1) -> None:
     from matplotlib.transforms import offset_copy
 
-    below = offset_copy(axes.transAxes, axes.figure, y=-38.0, units="points")  # the label's
+    # The label of the axis is between the Axes and the legend, and its height is in points.
+    below = offset_copy(axes.transAxes, axes.figure, y=-38.0, units="points")
     place = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "bbox_transform": below}
     style = {"fontsize": "small", "frameon": False, "handlelength": 3.2, "borderaxespad": 0.0}
     for text in axes.legend(ncols=columns, **style, **place).get_texts():
         text.set_parse_math(False)  # names may have dollars
         lines = text.get_text().split("\n")
-        room = max(20, int(axes.bbox.width / axes.figure.dpi * 13))  # so many small letters
+        room = max(20, int(axes.bbox.width / axes.figure.dpi * 13))  # 13 small letters an inch
         text.set_text("\n".join(textwrap.fill(line, room) for line in lines))
 
 
 def check_plot(path: str | os.PathLike[str]) -> None:
-    """Raise before any work if a picture cannot be drawn or `path` not be written."""
+    """Raise an error before any work if no plot can be drawn or `path` cannot be written."""
     check_drawing()
     check_output(path, SUFFIXES)
 
@@ -68,17 +69,17 @@ def check_plot(path: str | os.PathLike[str]) -> None:
 def overview(
     *solutions: Solution, title: str = "", axes: Any = None, against: str = "round"
 ) -> Any:
-    """Draw the margins of each solution, and its gap; return the two Axes, an array.
+    """Draw the margins of each solution and its gap; return an array of two Axes.
 
     Parameters
     ----------
     *solutions : Solution
         One or more.
     title : str
-        Of the figure.
+        The title of the figure.
     axes : two Axes, optional
     against : {"round", "seconds"}
-        What the gap is drawn against.
+        The horizontal axis of the gap.
     """
     if not solutions:
         raise InputError("overview needs at least one solution")
@@ -95,16 +96,16 @@ def overview(
 def portrait(
     *relaxations: Relaxation, margins: ArrayLike, beta: float = 0.05, axes: Any = None
 ) -> Any:
-    """Draw relaxations: f, f* and the d that each prefers; return the three Axes, an array.
+    """Draw f, f* and the preferred distribution d of relaxations; return an array of three Axes.
 
     Parameters
     ----------
     *relaxations : Relaxation
         One or more.
     margins : array of shape (m,)
-        The margins to which the distributions answer; m is also the dimension of f and f*.
+        The margins for which the distributions are best; m is also the dimension of f and f*.
     beta : float
-        Smoothing of the distributions, > 0.
+        The smoothing of the distributions, > 0.
     axes : three Axes, optional
     """
     if not relaxations or not all(isinstance(f, Relaxation) for f in relaxations):
@@ -119,7 +120,7 @@ def portrait(
 def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
     """Draw f along the line from the uniform distribution to all weight on one example.
 
-    Where f becomes infinite the curve ends in a wall.
+    A vertical line marks the points at which f becomes infinite.
     """
 
     def price(f: Relaxation, weight: float) -> float:
@@ -135,7 +136,10 @@ def draw_penalty(*relaxations: Relaxation, m: int, axes: Any = None) -> Any:
 
 
 def draw_conjugate(*relaxations: Relaxation, m: int, most: float = 1.0, axes: Any = None) -> Any:
-    """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`; where infinite it ends in a wall."""
+    """Draw f* at θ = (t, 0, ..., 0) for 0 <= t <= `most`.
+
+    A vertical line marks the points at which f* becomes infinite.
+    """
     (axes,) = _panels(axes, 1, (4.6, 4.4))
     axis = np.eye(m)[0]
     _curves(axes, relaxations, m, np.linspace(0.0, most, 101), lambda f, t: f.conjugate(t * axis))
@@ -184,7 +188,7 @@ def _curves(
     grid: NDArray[np.float64],
     of: Callable[[Relaxation, float], float],
 ) -> None:
-    """Draw one curve for each relaxation where it is finite, and a wall at each of its ends."""
+    """Draw the finite part of a curve for each relaxation, and a vertical line at its ends."""
     walls: list[tuple[float, float, dict[str, Any]]] = []
     for index, given in enumerate(relaxations):
         curve = partial(of, given.resolve(m))
@@ -219,13 +223,13 @@ def _ends(curve: Callable[[float], float], grid: NDArray[np.float64]) -> list[fl
 def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any = None) -> Any:
     """Draw the mean progressive loss of learners against examples; return the Axes.
 
-    Below each curve a thin one: what the mean loss of any fixed weights is at least, as the bound
-    of the regret says.
+    A thin curve below each curve is a lower bound of the mean loss of any fixed weights, which
+    follows from the regret bound.
 
     Parameters
     ----------
     histories : mapping
-        From names to records of `online.progressive`.
+        From the names of learners to records of `online.progressive`.
     title : str
     axes : Axes, optional
     """
@@ -236,7 +240,8 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
         marker = "o" if rows.size == 1 else ""
         axes.plot(rows, mean, label=name, marker=marker, **_style(index))
         least = mean - np.array([one.bound for one in records]) / rows
-        shown = least > min(0.0, float(mean.min()))  # early bounds say nothing
+        # Early bounds are far below any loss, and would stretch the axis.
+        shown = least > min(0.0, float(mean.min()))
         axes.plot(rows[shown], least[shown], linewidth=0.7, **_style(index))
     axes.set(xlabel="examples", ylabel="mean loss (thin: no fixed weights have less)", xscale="log")
     _legend(axes, columns=2)
@@ -245,12 +250,12 @@ def progress(histories: Mapping[str, Sequence[Any]], title: str = "", axes: Any 
 
 
 def regret_curves(*regrets: Regret, title: str = "", axes: Any = None) -> Any:
-    """Draw regret along the way, its bracket and the theorem's bounds; return the Axes.
+    """Draw the bracket of the regret over time and the theorems' bounds; return the Axes.
 
     Parameters
     ----------
     *regrets : Regret
-        One or more, made with ``at=``; one learner is one colour.
+        One or more, made with ``at=``. Each learner has a colour.
     title : str
     axes : Axes, optional
     """
@@ -288,8 +293,8 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
     Parameters
     ----------
     comparison : MethodComparison
-        What `rb.solvers.compare_methods` returned. A method has one colour: its upper bound falls
-        and its lower bound rises towards the value of the game.
+        The result of `rb.solvers.compare_methods`. The upper bound of a method falls and its lower
+        bound rises towards the value of the game, in the same colour.
     title : str
     axes : Axes, optional
     """
@@ -312,7 +317,7 @@ def bounds_by_round(comparison: MethodComparison, title: str = "", axes: Any = N
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure, or that of one or several axes, to `path` (.png, .pdf or .svg), in whole."""
+    """Write a figure, or the figure of Axes, to `path` (.png, .pdf or .svg) atomically."""
     target = check_output(path, SUFFIXES)
     figures = {one.figure for one in np.ravel(figure)}
     if len(figures) != 1:
@@ -340,4 +345,4 @@ def _gaps(axes: Any, solutions: tuple[Solution, ...], against: str) -> None:
             axes.axhline(solution.tol, linewidth=0.7, **_style(index))
     scale = "log" if against == "round" else "linear"
     axes.set(xscale=scale, yscale="log", xlabel=against, ylabel="upper − lower")
-    axes.set_title("gap (thin: asked for)", fontsize="medium")
+    axes.set_title("gap (thin: requested)", fontsize="medium")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 from functools import partial
 
 import numpy as np
@@ -31,17 +33,18 @@ class OneQuery(es.FunctionalGradientRanker):
             return np.zeros(0)
 
 
+TEN, TWENTY = {"max_rounds": 10}, {"max_rounds": 20}
 ESTIMATORS = [
-    es.FunctionalGradientClassifier(),
-    es.FunctionalGradientClassifier("hinge", algorithm="naive"),
-    es.FunctionalGradientClassifier("multiclass-hinge"),
-    es.FunctionalGradientClassifier(algorithm="repeated", max_rounds=10),
-    es.FunctionalGradientRegressor(),
-    es.FunctionalGradientRegressor("absolute"),
+    es.FunctionalGradientClassifier(**TWENTY),
+    es.FunctionalGradientClassifier("hinge", algorithm="naive", **TWENTY),
+    es.FunctionalGradientClassifier("multiclass-hinge", **TWENTY),
+    es.FunctionalGradientClassifier(algorithm="repeated", **TEN),
+    es.FunctionalGradientRegressor(**TWENTY),
+    es.FunctionalGradientRegressor("absolute", **TWENTY),
     es.FunctionalGradientRegressor("huber", algorithm="naive"),
-    es.FunctionalGradientRegressor("absolute", "trees", max_rounds=20),
-    OneQuery(),
-    es.QuantileBandRegressor(max_rounds=20),
+    es.FunctionalGradientRegressor("absolute", "trees", **TEN),
+    OneQuery(**TWENTY),
+    es.QuantileBandRegressor(**TWENTY),
     es.MirrorDescentClassifier(),
     es.MirrorDescentClassifier("hinge", "stumps"),
     es.MirrorDescentClassifier("hinge", proxy="squared-l2", greedy=True, average=False),
@@ -52,6 +55,15 @@ ESTIMATORS = [
     es.MarginBoostRegressor(radius=1.0, folds=None, hypotheses=FEW, tol=0.05),
     es.MarginBoostRanker(0.5, folds=None, hypotheses=FEW, tol=0.1),
 ]
+MODULES = ("bands", "classifier", "ensembles.certifying", "margin", "margin_ranker")
+MODULES += ("margin_regressor", "online", "ranker", "regressor")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name):
+    result = doctest.testmod(importlib.import_module(f"relaxboost.estimators.{name}"))
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: repr(e)[:60])

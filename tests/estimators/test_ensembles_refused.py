@@ -47,6 +47,10 @@ def test_estimators_that_are_refused():
         refused(r"has 3 classes \(a, b, c\).*give target=", fitted(name, X, three), X, y)
         said = r"has no class 'nope'; give target= one of 'a', 'b', 'c'"
         refused(said, fitted(name, X, three), X, three, target="nope")
+        refused(r"not fitted on \(d\)", fitted(name, X, three), X, ["d"] * 60, target="b")
+    for labels in (three == "a", (three == "a") * 1):
+        refused("has two; leave target out", fitted("ada", X, labels), X, labels, target=1)
+    refused("has two; leave target out", (X, np.ones(4)), None, three == "a", target="a")
     alone = RandomForestClassifier(n_estimators=2).fit(X, np.ones(60))
     refused(r"has 1 class \(1.0\)", alone, X, np.ones(60))
     double = RandomForestClassifier(n_estimators=2).fit(X, np.column_stack([z > 0, z > 1]))
@@ -74,9 +78,9 @@ def test_an_estimator_that_was_tampered_with_is_refused():
     broken.learning_rate = 0.5  # certified as it is now, since that is how it predicts now
     rb.certify_ensemble(broken, X, y)
     soft = fitted("voting, soft", X, y)
-    soft.weights = [1, -1, 3]
+    soft.weights = [3, 1, -1]
     refused("sum to 0, and soft voting divides", soft, X, y)
-    soft.weights = [1, float("nan"), 3]
+    soft.weights = [3, 1, float("nan")]
     refused("a finite weight for each", soft, X, y)
 
     class Shifted(RandomForestClassifier):
@@ -84,7 +88,7 @@ def test_an_estimator_that_was_tampered_with_is_refused():
             return super().predict_proba(X) ** 3
 
     forest.__class__ = Shifted
-    refused("do not add up to its own decision on X: it is off by", forest, X, y)
+    refused("do not add up to its own decision on X: they differ by", forest, X, y)
 
 
 def test_labels_and_examples_that_are_refused():

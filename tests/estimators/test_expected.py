@@ -55,8 +55,6 @@ def test_class_weights_are_weights_of_examples():
     other = Classifier("hinge", max_rounds=6).fit(C, LABELS, heavy)
     np.testing.assert_array_equal(one.decision_function(C), other.decision_function(C))
     balanced = Classifier(class_weight="balanced", max_rounds=1).fit(C, LABELS, heavy)
-    sums = [(np.where(k == LABELS, 1 / (k == LABELS).sum(), 0.0)).sum() for k in (0, 1)]
-    assert sums == pytest.approx([1.0, 1.0])
     factors = np.where(LABELS == 1, 5.0 / (LABELS == 1).mean(), 1.0 / (LABELS == 0).mean())
     same = Classifier(max_rounds=1).fit(C, LABELS, factors)
     np.testing.assert_allclose(balanced.decision_function(C), same.decision_function(C))
@@ -170,11 +168,8 @@ def test_a_fitted_model_keeps_no_training_data(learner):
 
 def test_threads_change_nothing_and_are_as_many_as_asked_for():
     wide = np.hstack([X] * 60)  # enough work for threads
-    models = [
-        Regressor("absolute", max_rounds=3, n_jobs=jobs).fit(wide, Y) for jobs in (None, -1, 1, 2)
-    ]
-    for made in models[1:]:
-        np.testing.assert_array_equal(made.predict(wide), models[0].predict(wide))
+    one, two = (Regressor("absolute", max_rounds=2, n_jobs=n).fit(wide, Y) for n in (None, 2))
+    np.testing.assert_array_equal(one.predict(wide), two.predict(wide))
     # As in scikit-learn, None is one thread and -1 are all.
     most = os.cpu_count()
     for jobs, threads in ((None, 1), (-1, most), (2, min(2, most))):

@@ -110,7 +110,7 @@ def test_hardest_are_the_lowest_margins_and_find_wrong_labels():
         MarginBoostClassifier(fraction=0.2, class_weight="balanced"),
         MarginBoostClassifier("hard"),
         MarginBoostClassifier(rb.KLPenalty(0.5), tol=1e-2, folds=None),
-        MarginBoostClassifierCV(fractions=(0.1, 0.5), folds=3),
+        MarginBoostClassifierCV((0.1, 0.5), hypotheses=FEW, folds=3),
     ],
 )
 def test_whole_weights_are_copies(estimator):
@@ -199,14 +199,6 @@ def test_probabilities_where_few_rows_differ():
     assert fitted.predict_proba(rows)[:, 1] == pytest.approx(shares, abs=0.15)
 
 
-def test_equal_examples_become_one():
-    Z = np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [1.0, np.nan]])
-    given, went = Examples(Z, np.array([0, 1, 0, 1]), np.array([1.0, 1, 2, 1])).merged()
-    assert given.weights.tolist() == [1.0, 3.0, 1.0]
-    assert went.tolist() == [1, 0, 1, 2]
-    assert np.array_equal(given.Z[went], Z, equal_nan=True)
-
-
 def mixed(m=160, seed=0):
     """Return a frame with numbers, gaps, categories, bools and a constant, and labels."""
     rng = np.random.default_rng(seed)
@@ -258,15 +250,18 @@ def test_probabilities_are_calibrated_on_what_was_held_out():
 
 
 def test_the_fraction_is_chosen_by_folds():
-    X, y, _ = noisy(m=300, flip=0.2)
-    chosen = MarginBoostClassifierCV(fractions=(0.05, 0.3, 0.6), folds=3).fit(X, y)
+    X, y, _ = noisy(m=200, flip=0.2)
+    chosen = MarginBoostClassifierCV((0.05, 0.3, 0.6), hypotheses=FEW, folds=3).fit(X, y)
     errors = chosen.cv_errors_
     assert list(errors) == [0.6, 0.3, 0.05]
     assert errors[chosen.fraction_] == min(errors.values()) < errors[0.05]
-    same = MarginBoostClassifier(fraction=chosen.fraction_, folds=3).fit(X, y)
+    same = MarginBoostClassifier(fraction=chosen.fraction_, hypotheses=FEW, folds=3).fit(X, y)
     assert np.abs(same.margin_ - chosen.margin_).max() <= 2e-3
-    with pytest.raises(ValueError, match="two fractions"):
-        MarginBoostClassifierCV(fractions=(0.3, 0.3)).fit(X, y)
+    X, y = X[:60, :2], y[:60]
+    plain = MarginBoostClassifier(folds=2).fit(X, y)  # by default "auto"
+    chosen = MarginBoostClassifierCV(folds=2).fit(X, y)
+    assert plain.cv_errors_ == chosen.cv_errors_
+    assert plain.margin_.tolist() == chosen.margin_.tolist()
 
 
 def test_any_weak_learner_and_any_matrix():
@@ -286,17 +281,6 @@ def test_any_weak_learner_and_any_matrix():
     coarse = MarginBoostClassifier(hypotheses=FEW, fraction=0.4, folds=None).fit(X, y)
     fine = MarginBoostClassifier(fraction=0.4, folds=None).fit(X, y)
     assert coarse.margin_[0] < fine.margin_[0] < trees.margin_[0]
-
-
-def test_by_default_the_fraction_is_chosen():
-    X, y, _ = noisy(m=60, features=2, flip=0.2)
-    plain, chosen = MarginBoostClassifier(folds=2).fit(X, y), MarginBoostClassifierCV(folds=2)
-    assert plain.cv_errors_ == chosen.fit(X, y).cv_errors_
-    assert plain.margin_.tolist() == chosen.margin_.tolist()
-    with pytest.raises(rb.InputError, match="needs folds to choose by"):
-        MarginBoostClassifier(folds=None).fit(X, y)
-    with pytest.raises(rb.InputError, match=r"got 'aut'; give fraction=0.5, say$"):
-        MarginBoostClassifier(fraction="aut").fit(X, y)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -362,8 +346,6 @@ def test_processes_give_the_same_bits():
     assert np.array_equal(many.margin_, plain.margin_)
     assert np.array_equal(many.hardest_, plain.hardest_)
     assert many.certificate_[1].check()
-    with pytest.raises(rb.InputError, match="n_jobs"):
-        MarginBoostClassifier(n_jobs=0).fit(X, y)
 
 
 def test_a_warm_start_goes_on_from_the_last_solution():
@@ -402,7 +384,4 @@ def test_pickles_hold_no_training_data():
     assert fitted.certificate_.lower > 0
     held = pickle.dumps(fitted)
     assert len(held) < 40_000 < X.nbytes / 10
-    again = pickle.loads(held)
-    assert np.array_equal(again.predict(X), fitted.predict(X))
-    with pytest.raises(AttributeError, match="use it before"):
-        again.certificate_  # noqa: B018
+    assert np.array_equal(pickle.loads(held).predict(X), fitted.predict(X))

@@ -6,7 +6,6 @@ import os
 import signal
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,7 +14,6 @@ from relaxboost.estimators import MarginBoostClassifier, MarginBoostClassifierCV
 from tests.estimators.test_margin import noisy
 
 X, Y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
-TEXT = pd.DataFrame({"a": ["p", "q"] * 3, "b": range(6)})
 
 
 def test_a_cap_of_k_is_a_share_of_the_sum_of_weights():
@@ -35,7 +33,7 @@ def test_nothing_learned_is_said():
 @pytest.mark.parametrize("game", [1, 3])
 def test_ctrl_c_keeps_the_best_bracket(game):
     """A real signal, in the middle of the game itself, and of one that holds examples out."""
-    X, y, _ = noisy(m=200, features=6)
+    X, y, _ = noisy(m=120, features=4)
     games, calls = [], []
 
     def impatient(X, y):

@@ -154,14 +154,9 @@ def test_frames_grids_and_pickles():
 BAD = {
     "unseen label": (lambda X, y: (X, np.where(y == "up", "left", y)), "label 'left' is not among"),
     "negative weight": (lambda X, y: (X, y, [1, -1, 1, 1]), "sample_weight is -1 at row 1"),
-    "no weight": (lambda X, y: (X, y, np.zeros(4)), "at least one non-zero"),
     "nan": (
         lambda X, y: (np.where(X[2, 3] == X, np.nan, X), y),
         "contains NaN at row 2, feature 3",
-    ),
-    "infinite": (
-        lambda X, y: (np.where(X[1, 0] == X, -np.inf, X), y),
-        "contains infinity at row 1, feature 0",
     ),
     "width": (lambda X, y: (X[:, 1:], y), "X has 5 features, but .* expecting 6"),
     "other classes": (lambda X, y: (X, y, None, ["up", "left"]), "not those of the first call"),

@@ -66,8 +66,8 @@ def test_pipelines_and_several_classes():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ({"a": 1.0, "b": 1.0, "c": 1.0}, True, "feature 'c' is one more than features=2"),
-        ({"a": float("nan")}, True, "feature 'a' is nan, and no finite number"),
+        ({"a": 1.0, "b": 1.0, "c": 1.0}, True, "feature 'c' is new, and features=2 are in use"),
+        ({"a": float("nan")}, True, "feature 'a' is nan, which is no finite number"),
         ({"a": "red"}, True, "feature 'a' is 'red'"),
         ({"a": 1.0}, "spam", "labels are False and True, got 'spam'; for several classes wrap"),
     ],

@@ -41,7 +41,7 @@ def solution():
 
 
 def test_a_page_says_what_is_known(solution, tmp_path, monkeypatch):
-    monkeypatch.setattr(page_module, "_MOST", 2)
+    monkeypatch.setattr(page_module, "MAX_TABLE_ROWS", 2)
     path = rb.report(solution, tmp_path / "out.html", title=EVIL)
     text = path.read_text(encoding="utf-8")
     page = Page(text)
@@ -78,8 +78,8 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     game = rb.Game(np.array([[1.0, -1.0], [-1.0, 1.0]]))
     none = rb.solve(game)
     said = rb.report(none, tmp_path / "b.html").read_text(encoding="utf-8")
-    assert "No vote was found that does better than none" in said
-    assert "rounded outwards; no solver is taken at its word" in said
+    assert "No weights were found that are better than w = 0" in said
+    assert "rounded outwards, and do not depend on what a solver" in said
     free = rb.solve(rb.Game(np.eye(2), rb.Custom(f=lambda d: 0.0 * cp.sum(d))))
     said = rb.report(free, tmp_path / "d.html").read_text(encoding="utf-8")
     assert level_of(free.game.relaxation) == "numerical"
@@ -88,7 +88,7 @@ def test_rows_are_those_of_the_caller(solution, tmp_path):
     for rows in (names[:-1], np.zeros(40)):
         with pytest.raises(rb.InputError, match=r"rows has shape .*, and the game has 40 examples"):
             rb.report(solution, tmp_path / "c.html", rows=rows)
-    with pytest.raises(rb.InputError, match=r"what rb\.solve returns, got Game"):
+    with pytest.raises(rb.InputError, match=r"report needs what rb\.solve returns, got Game"):
         rb.report(game, tmp_path / "c.html")
     with pytest.raises(rb.InputError, match=r"ends in \.html"):
         rb.report(solution, tmp_path / "c.txt")

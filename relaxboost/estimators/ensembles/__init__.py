@@ -1,4 +1,4 @@
-"""Trained ensembles as points of a game: their certified margin, and the best one."""
+"""The certified margin of a trained ensemble, and the certified optimum of its hypotheses."""
 
 from relaxboost.estimators.ensembles.certifying import certify_ensemble
 from relaxboost.estimators.ensembles.report import EnsembleReport

@@ -1,4 +1,4 @@
-"""Models of trees that LightGBM and XGBoost trained, read through their public interfaces.
+"""Models of trees of LightGBM and XGBoost, read through the public interfaces of the libraries.
 
 Both libraries return the leaf of each row and a dump with the values of all leaves. A tree is
 therefore a vector of leaf values, and its predictions are the entries at the leaves of the rows.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ import numpy as np
 from relaxboost._core.arrays import Array
 from relaxboost._core.errors import InputError
 
+# The raw scores of these objectives are sums of trees, and their signs or largest entries decide.
 _OBJECTIVES = (
     "binary:logistic",
     "binary:logitraw",
@@ -29,21 +28,18 @@ _OBJECTIVES = (
     "multi:softmax",
 )
 
-MAKERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
-"""The libraries by the names of their packages."""
-
 
 @dataclass(frozen=True, eq=False)
 class BoostedTrees:
-    """A model as its trees. A tree is the vector of its leaf values, with nan for inner nodes."""
+    """A model as its trees. A tree is a vector of leaf values, which is nan at inner nodes."""
 
     kind: str
     classes: list[Any] | None
-    """The labels, or the numbers from 0; None for two classes whose labels only y knows."""
+    """The labels, or their numbers from 0; None for a Booster of two classes."""
     values: list[Array]
     """The leaf values of each tree, in the order in which the library numbers its trees."""
     places: list[list[int]]
-    """For each output the numbers of its trees."""
+    """For each output the indices of its trees."""
     intercepts: list[float]
     """For each output the number that the model adds to its trees."""
     leaves: Callable[[Any], Any]
@@ -52,10 +48,11 @@ class BoostedTrees:
     """Maps X to the raw scores, as LightGBM or XGBoost predicts them."""
     labels: Callable[[Any], Any] | None
     rounding: float = 1e-8
-    """How far `scores` may be from the sum of the trees, relative to the sum of their sizes."""
+    """As `members.Members.rounding`."""
 
     def take(self, k: int) -> dict[str, Any]:
         """Return the arguments of `members.Members` for the class k against the rest."""
+        # For two classes there is one output, whose sign decides.
         at = k if len(self.places) > 1 else 0
         trees = self.places[at]
         return {
@@ -83,6 +80,7 @@ def column(scores: Any, k: int, X: Any) -> Any:
 
 def comes_from(given: Any, package: str, name: str) -> bool:
     """Return whether an object has a class of this package and name, or a subclass of it."""
+    # By names, because isinstance would have to import the package.
     classes = [(of.__module__.partition(".")[0], of.__name__) for of in type(given).__mro__]
     return (package, name) in classes
 
@@ -93,103 +91,40 @@ def is_classifier(given: Any) -> bool:
 
 
 def read(given: Any) -> BoostedTrees | None:
-    """Return a model of either library, in memory or saved, as its trees; None for anything else.
+    """Return a model of either library as its trees; None for anything else.
 
     Raises
     ------
     InputError
-        If the library cannot load the model, or the model is not a sum of trees for classes.
+        If the model is not a sum of trees for classes.
     """
-    kind = type(given).__name__
-    package = _package(given)
-    if package is None:
-        content = _content(given)
-        if content is None:
-            return None
-        package = _package_of(content)
-        given = _load(content, package)
-        kind = f"{MAKERS[package]} model"
-    found = _lightgbm(given, kind) if package == "lightgbm" else _xgboost(given, kind)
+    if comes_from(given, "lightgbm", "Booster") or comes_from(given, "lightgbm", "LGBMModel"):
+        found = _lightgbm(given)
+    elif comes_from(given, "xgboost", "Booster") or comes_from(given, "xgboost", "XGBModel"):
+        found = _xgboost(given)
+    else:
+        return None
     if len(found.places) == 2:
         raise InputError(
-            f"this {MAKERS[package]} model has an output for each of two classes, and a margin "
-            "needs one output that separates them; train it with the objective binary"
+            f"this {found.kind} has an output for each of two classes, and a margin needs one "
+            "output that separates them; train it with the objective binary"
         )
     return found
 
 
-def _package(given: Any) -> str | None:
-    """Return the library that an object in memory belongs to."""
-    names = {"lightgbm": ("Booster", "LGBMModel"), "xgboost": ("Booster", "XGBModel")}
-    owners = (p for p, kinds in names.items() if any(comes_from(given, p, kind) for kind in kinds))
-    return next(owners, None)
-
-
-def _content(given: Any) -> bytes | None:
-    """Return the bytes of a saved model, given as bytes, text or a path; None for other objects."""
-    if isinstance(given, (bytes, bytearray)):
-        return bytes(given)
-    if isinstance(given, str) and given.lstrip().startswith(("{", "tree\n")):
-        return given.encode()
-    if not isinstance(given, (str, os.PathLike)):
-        return None
-    try:
-        return Path(given).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"{given} cannot be read: {error.strerror}; give the path of a model that XGBoost "
-            "or LightGBM saved, its text, or the model"
-        ) from None
-
-
-def _package_of(content: bytes) -> str:
-    """Return the library that saved a model, by its first bytes."""
-    if content.startswith((b"tree\n", b"tree\r")):
-        return "lightgbm"
-    if content.lstrip().startswith(b"{"):
-        return "xgboost"
-    raise InputError(
-        "this is neither a model of LightGBM as text nor a model of XGBoost as JSON or UBJSON; "
-        "save it with save_model, for XGBoost to .json or .ubj"
-    )
-
-
-def _load(content: bytes, package: str) -> Any:
-    """Return the Booster that the library loads from a saved model."""
-    maker = MAKERS[package]
-    try:
-        library: Any = importlib.import_module(package)
-    except ImportError:
-        raise InputError(
-            f"{maker} reads its own models and is not installed; run pip install {package}, or "
-            "give (predictions, weights)"
-        ) from None
-    try:
-        if package == "lightgbm":
-            return library.Booster(model_str=content.decode())
-        return library.Booster(model_file=bytearray(content))
-    except Exception as error:  # each library raises a class of its own
-        raise InputError(
-            f"{maker} cannot load this model: {first_line(error)}; save it again with save_model"
-        ) from error
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error's message, without a full stop at the end."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-
-
 def _classes(given: Any, outputs: int) -> list[Any] | None:
+    """Return the labels of a classifier, or the numbers of a Booster's classes; None for two."""
     if is_classifier(given):
         return list(given.classes_.tolist())
     return list(range(outputs)) if outputs > 1 else None
 
 
-def _checked(X: Any, names: list[str], maker: str) -> Any:
+def _checked(X: Any, names: list[str]) -> Any:
     """Return X as the library takes it, with one column for each feature of the model."""
-    # The libraries do not take lists.
+    # The libraries do not take lists. Frames keep their categories, and sparse tables stay sparse.
     X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-    # LightGBM does not compare names, so that columns in another order would pass unnoticed.
+    # LightGBM does not compare names, so that columns in another order would give wrong scores
+    # without an error. It replaces spaces in names by underscores.
     given = [str(name).replace(" ", "_") for name in getattr(X, "columns", ())]
     known = [name.replace(" ", "_") for name in names]
     numbered = [f"Column_{j}" for j in range(len(names))]
@@ -199,13 +134,11 @@ def _checked(X: Any, names: list[str], maker: str) -> Any:
             f"{', '.join(known[:6])}; give those, in their order"
         )
     if len(X.shape) != 2 or X.shape[1] != len(names):
-        raise InputError(
-            f"X has shape {X.shape}, and this {maker} model takes {len(names)} features"
-        )
+        raise InputError(f"X has shape {X.shape}, and this model takes {len(names)} features")
     return X
 
 
-def _lightgbm(given: Any, kind: str) -> BoostedTrees:
+def _lightgbm(given: Any) -> BoostedTrees:
     """Read a model of LightGBM. Its leaves include the rate, the initial score and DART's weights.
 
     A random forest is read as the sum of its trees, because its raw score is that sum.
@@ -221,7 +154,7 @@ def _lightgbm(given: Any, kind: str) -> BoostedTrees:
     outputs = dump["num_tree_per_iteration"]
     names = dump["feature_names"]
     return BoostedTrees(
-        kind=kind,
+        kind=type(given).__name__,
         classes=_classes(given, outputs),
         values=values,
         places=[list(range(k, len(values), outputs)) for k in range(outputs)],
@@ -233,13 +166,14 @@ def _lightgbm(given: Any, kind: str) -> BoostedTrees:
 
 
 def _ask_lightgbm(model: Any, names: list[str], output: str, X: Any) -> Any:
-    return model.predict(_checked(X, names, "LightGBM"), **{output: True})
+    return model.predict(_checked(X, names), **{output: True})
 
 
 def _leaf_values(root: dict[str, Any]) -> Array:
-    """Return the values of the leaves of a tree in LightGBM's dump, by their numbers."""
+    """Return the leaf values of a tree in LightGBM's dump, by the index of the leaf."""
     values = dict[int, float]()
     nodes = [root]
+    # A stack, because a deep tree would exceed Python's limit of recursion.
     while nodes:
         node = nodes.pop()
         if "leaf_coeff" in node:
@@ -254,14 +188,15 @@ def _leaf_values(root: dict[str, Any]) -> Array:
     return np.array([values[leaf] for leaf in range(len(values))])
 
 
-def _xgboost(given: Any, kind: str) -> BoostedTrees:
+def _xgboost(given: Any) -> BoostedTrees:
     """Read a model of XGBoost. The weights of DART are multiplied into the leaves."""
     booster = given
     if is_classifier(given):
         booster = given.get_booster()
         best = getattr(given, "best_iteration", None)
-        # A classifier that stopped early predicts by its best rounds only.
+        # After early stopping a classifier predicts by its best rounds only.
         booster = booster if best is None else booster[: best + 1]
+    # XGBoost documents this format. `trees_to_dataframe` lacks the weights of DART.
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     model = _check_trees(booster, learner)
     shape = learner["learner_model_param"]
@@ -269,7 +204,7 @@ def _xgboost(given: Any, kind: str) -> BoostedTrees:
     factors = learner["gradient_booster"].get("weight_drop", [1.0] * len(model["trees"]))
     names = learner["feature_names"] or [f"Column_{j}" for j in range(int(shape["num_feature"]))]
     return BoostedTrees(
-        kind=kind,
+        kind=type(given).__name__,
         classes=_classes(given, outputs),
         values=list(map(_node_values, model["trees"], factors)),
         places=[
@@ -280,25 +215,25 @@ def _xgboost(given: Any, kind: str) -> BoostedTrees:
         leaves=partial(_ask_xgboost, given, names, "pred_leaf"),
         scores=partial(_ask_xgboost, given, names, "output_margin"),
         labels=given.predict if is_classifier(given) else None,
-        # XGBoost adds in single precision; each addition may be off by the size of the sum.
+        # XGBoost adds trees in single precision, where each addition rounds by 2^-24 of the sum.
         rounding=max(1e-6, len(model["trees"]) / outputs * 2.0**-24),
     )
 
 
 def _ask_xgboost(model: Any, names: list[str], output: str, X: Any) -> Any:
-    X = _checked(X, names, "XGBoost")
+    X = _checked(X, names)
     if is_classifier(model):
         return model.apply(X) if output == "pred_leaf" else model.predict(X, output_margin=True)
     library: Any = importlib.import_module("xgboost")
     known: dict[str, Any] = {"enable_categorical": True}
-    # An array has no names of features, and the Booster compares names.
+    # The Booster compares names, and an array has none.
     if not hasattr(X, "iloc"):
         known |= {"feature_names": model.feature_names, "feature_types": model.feature_types}
     return model.predict(library.DMatrix(X, **known), **{output: True})
 
 
 def _check_trees(booster: Any, learner: Any) -> Any:
-    """Return the trees of a saved XGBoost model, or raise unless they are a sum for classes."""
+    """Return the trees of an XGBoost model, or raise unless their sums are scores of classes."""
     objective = learner["objective"]["name"]
     kind = learner["gradient_booster"]["name"]
     if objective not in _OBJECTIVES:
@@ -312,7 +247,7 @@ def _check_trees(booster: Any, learner: Any) -> Any:
         )
     best = booster.attr("best_iteration")
     rounds = booster.num_boosted_rounds()
-    # It is not known whether the user means the classifier or the Booster.
+    # The user may mean the ensemble of the classifier or that of the Booster, which differ.
     if best is not None and int(best) + 1 < rounds:
         raise InputError(
             f"this XGBoost model was best in round {best} and has {rounds} rounds: a classifier "
@@ -335,15 +270,15 @@ def _intercepts(score: Any, objective: str, outputs: int) -> list[float]:
     """Return the base score of each output, as XGBoost adds it to the trees."""
     given = json.loads(str(score))
     bases = [float(base) for base in (given if isinstance(given, list) else [given])]
-    # The base score of this objective is a probability, and that of the others a raw score.
+    # For this objective the file holds a probability, and for the others a raw score.
     if objective == "binary:logistic":
         return [math.log(base / (1.0 - base)) for base in bases]
     return bases * outputs if len(bases) == 1 else bases
 
 
 def _node_values(tree: dict[str, Any], factor: float) -> Array:
-    """Return the leaf values of a tree of XGBoost by the numbers of its nodes."""
+    """Return the leaf values of a tree of XGBoost by the index of the node; nan at inner nodes."""
     values = np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)
-    # A node without children keeps its leaf value in the place of a threshold.
+    # XGBoost stores the value of a leaf in the array of thresholds.
     is_leaf = np.array(tree["left_children"]) == -1
     return np.where(is_leaf, values * float(np.float32(factor)), np.nan)

@@ -1,4 +1,4 @@
-"""`certify_ensemble`: a trained ensemble, its certified margin and the certified best one."""
+"""`certify_ensemble`: the certified margin of a trained ensemble, and the certified optimum."""
 
 from __future__ import annotations
 
@@ -47,27 +47,26 @@ def certify_ensemble(
 
     Parameters
     ----------
-    estimator : fitted classifier or pipeline, model of XGBoost or LightGBM, or (H, weights)
+    estimator : fitted classifier or pipeline, Booster of XGBoost or LightGBM, or (H, weights)
         From scikit-learn: AdaBoost and hard voting, with votes −1 and +1; forests, bagging and soft
         voting, with p(+1) − p(−1); gradient boosting, with leaf values times the learning rate.
         `FunctionalGradientClassifier`, and `MarginBoostClassifier` with its votes. A pipeline that
         ends in one of these. A model of trees of XGBoost or LightGBM for classes: a classifier,
-        which uses its best iteration; a Booster; the path of a file that ``save_model`` wrote; or
-        its content. The library loads the file itself, and must be installed. Or predictions H of
-        shape (m, n), positive for the class +1, and n finite weights of any sign: a negative weight
-        is a vote for the negated hypothesis.
+        which uses its best iteration, or a Booster. Or predictions H of shape (m, n), positive for
+        the class +1, and n finite weights of any sign: a negative weight is a vote for the negated
+        hypothesis.
     X : array, sparse matrix or data frame with m rows
         The examples, as the estimator takes them. It is not used with (H, weights), and may be
         None.
     y : array of shape (m,)
         The labels. The second of the estimator's `classes_`, which is the larger, is +1. With
-        (H, weights), Boosters and saved models it is the larger of any two values.
+        (H, weights) and Boosters it is the larger of any two values.
     relaxation : Relaxation, optional
         The function of the margins; by default the hard margin, their minimum.
     target : label, optional
         The class that is +1 against the rest, for an ensemble of more than two classes. Hypotheses
-        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters and saved
-        models it is a number from 0, like the labels in y.
+        are the predictions for this class: votes ±1, 2p − 1, or scores. For Boosters it is a number
+        from 0, like the labels in y.
     level : {"exact", "enclosed", "numerical"}, optional
         The level of the certificates, as in `certify`; by default the strongest possible.
     tol : float
@@ -83,16 +82,16 @@ def certify_ensemble(
     ------
     InputError
         For an estimator that is not fitted, is a regressor, has neither two classes nor a target,
-        or is not an ensemble known here; for a model that its library cannot load, or that is not a
-        sum of trees; for unknown labels; for X on which the estimator cannot predict; for
-        predictions that are not finite, or all zero; for weights that are all zero; and for
-        hypotheses whose sum is not the decision of the estimator on X.
+        or is not an ensemble known here; for a model that is not a sum of trees; for unknown
+        labels; for X on which the estimator cannot predict; for predictions that are not finite, or
+        all zero; for weights that are all zero; and for hypotheses whose sum is not the decision of
+        the estimator on X.
 
     Warns
     -----
     UserWarning
         If the ensemble is wrong on clearly more than half of X. It may have been trained on other
-        codes of the labels, which Boosters, saved models and (H, weights) do not know.
+        codes of the labels, which Boosters and (H, weights) do not know.
 
     Notes
     -----
@@ -102,6 +101,16 @@ def certify_ensemble(
     References
     ----------
     Shalev-Shwartz & Singer (2009), Definition 6 and Thm 7: the game and its value.
+
+    Examples
+    --------
+    Two hypotheses on four examples. The margin is the mean of the two lowest.
+
+    >>> import relaxboost as rb
+    >>> H = [[0.5, 2.0], [1.0, -2.0], [-2.0, 4.0], [1.0, 1.0]]
+    >>> report = rb.certify_ensemble((H, [1, 1]), None, ["b", "a", "b", "b"], rb.Capped(2))
+    >>> print(*report.margin)
+    1/4 1/4
     """
     tol = positive("tol", tol)
     members = take_apart(estimator, target)
@@ -118,6 +127,7 @@ def certify_ensemble(
     total = sum(map(abs, coefficients), Fraction(0))
     shares = [c / total for c in coefficients]
     decided = votes @ [float(c) for c in shares]
+    # A wrong reading of the ensemble must not be certified.
     _check_decision(members, X, decided, total)
     _warn_of_codes(members.kind, signs * decided < 0.0, classes[1])
     # From here on everything is about this matrix, whose entries are in [−1, 1].
@@ -136,7 +146,7 @@ def certify_ensemble(
         all_scales=scales,
         game=game,
         certificate=certificate,
-        # The weights of the ensemble may prove a better bound than the solver.
+        # The weights of the ensemble may prove a better lower bound than those of the solver.
         optimum=best if best.lower > certificate.lower else certificate,
         margin=(certificate.lower, max(above, certificate.lower)),
         tol=tol,
@@ -146,6 +156,7 @@ def certify_ensemble(
 def _scales(members: Members, H: Array) -> tuple[Array, Whole]:
     """Return the largest absolute value of each hypothesis, and the hypotheses that are not 0."""
     scales = np.abs(H).max(axis=0)
+    # The largest leaf bounds a tree on new examples too, so that the scale does not depend on X.
     if members.bounds is not None:
         scales = np.where(scales > 0.0, np.fmax(scales, members.bounds), 0.0)
     return scales, np.flatnonzero(scales)
@@ -155,6 +166,7 @@ def _columns(
     members: Members, H: Array, scales: Array, kept: Whole
 ) -> tuple[Array, list[Fraction]]:
     """Return the scaled hypotheses, the intercept last, and their exact coefficients."""
+    # Exact coefficients give votes with whole weights an exact margin.
     columns = [H[:, j] / scales[j] for j in kept.tolist()]
     coefficients = [Fraction(members.weights[j]) * Fraction(scales[j]) for j in kept.tolist()]
     if members.intercept is not None:
@@ -233,22 +245,22 @@ def _check_decision(members: Members, X: Any, shares: Array, total: Fraction) ->
         error = float(np.abs(own - shares).max())
     if members.labels is not None and members.classes is not None:
         is_positive = np.asarray(members.labels(X)) == members.classes[1]
-        # At a tie each kind of ensemble has another rule.
+        # Ensembles have different rules for ties.
         clear = np.abs(shares) > members.rounding
         wrong = int(np.sum(is_positive[clear] != (shares[clear] > 0.0)))
     if not error <= members.rounding or wrong:
         raise InputError(
-            f"the hypotheses of this {members.kind} do not add up to its own decision on X: it is "
-            f"off by {error:.3g} of its largest possible value, and {wrong} labels differ; was the "
-            "estimator changed after fit? Give (H, weights) instead"
+            f"the hypotheses of this {members.kind} do not add up to its own decision on X: they "
+            f"differ by {error:.3g} of the largest possible decision, and in {wrong} labels; was "
+            "the estimator changed after fit? Give (H, weights) instead"
         )
 
 
 def _warn_of_codes(kind: str, wrong: Flags, positive: Any) -> None:
-    """Warn if the ensemble is wrong on half of the rows and two standard deviations of chance."""
+    """Warn if an ensemble has more errors than random guessing by two standard deviations."""
     count = int(wrong.sum())
     m = wrong.size
-    # The standard deviation of the number of errors by chance is half of √m.
+    # The number of errors of random guessing has mean m/2 and standard deviation √m/2.
     if 2 * count - m > 2.0 * math.sqrt(m):
         warnings.warn(
             f"this {kind} is wrong on {count} of {m} examples, where +1 is {positive!r}: it is "
@@ -274,7 +286,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
     The game with the one column ũ, which is A w in doubles, has the value F(ũ), and its certificate
     has an exact d with f(d) + <d, ũ>. The rounding error of ũ is then added exactly.
     """
-    # With a common denominator the exact margins are products of integers.
+    # With a common denominator the exact margins are sums of products of integers.
     below = math.lcm(*(c.denominator for c in w.values()))
     whole, shift = products.margins(game.matrix, list(w), [int(c * below) for c in w.values()])
     exact = [Fraction(x, below << shift) for x in whole]
@@ -290,7 +302,7 @@ def _margin_above(game: Game, w: dict[int, Fraction], level: str | None) -> Frac
 
 
 def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
-    """Return the d with the least <d, u> if f only caps single entries; None otherwise."""
+    """Return the exact d with the least <d, u> if f only caps entries of d; None otherwise."""
     if isinstance(f, HardMargin):
         caps = [Fraction(1)] * len(u)
     elif isinstance(f, Capped):
@@ -301,7 +313,7 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
         return None
     d = [Fraction(0)] * len(u)
     left = Fraction(1)
-    # The smallest margins get as much weight as their caps allow.
+    # The examples with the lowest margins get as much weight as their caps allow.
     for i in sorted(range(len(u)), key=u.__getitem__):
         d[i] = min(caps[i], left)
         left -= d[i]
@@ -309,14 +321,15 @@ def _greedy(f: Relaxation, u: list[Fraction]) -> list[Fraction] | None:
 
 
 def _optimum(game: Game, tol: float) -> Solution:
-    """Return the bracket of the solver that is usually faster, or the narrower one of both.
+    """Return the bracket of the solver that is usually faster, or the narrower of two brackets.
 
-    `solve` comes first for a polyhedral f that is not the hard margin, and `reference` otherwise.
+    `solve` comes first for a polyhedral f other than the hard margin, and `reference` otherwise.
     """
     f = game.relaxation
     boosted = f.traits.polyhedral and not isinstance(f, HardMargin)
     found = solve(game, tol, max_rounds=5000) if boosted else reference(game, tol=tol)
     if found.gap <= tol or found.status == "interrupted":
         return found
+    # Both brackets are valid, whatever the solvers report.
     other = reference(game, tol=tol) if boosted else solve(game, tol, max_rounds=5000)
     return other if other.gap < found.gap else found

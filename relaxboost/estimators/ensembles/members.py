@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,24 +38,24 @@ class Members:
     names: tuple[str, ...]
     weights: Array
     predict: Callable[[Any], Any] = field(repr=False)
-    """From X to the hypotheses' real-valued predictions, shape (rows of X, n)."""
+    """Maps X to the predictions of the hypotheses, real numbers of shape (rows of X, n)."""
     intercept: float | None = None
     classes: tuple[Any, Any] | None = None
     """The names of the labels −1 and +1; None if they are read from y."""
     target: Any = None
     known: tuple[Any, ...] = ()
-    """The class that is +1 against the rest, and all classes, if there are more than two. The
-    names of the labels are then False and True."""
+    """`target` is the class that is +1 against the rest, and `known` has all classes, if there are
+    more than two. The names of the labels are then False and True."""
     decision: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own decision, from X to shape (rows of X,), on the scale of the sum above;
-    None if it has none."""
+    None for hard votes and (H, weights)."""
     labels: Callable[[Any], Any] | None = field(default=None, repr=False)
     """The ensemble's own labels, from X to shape (rows of X,)."""
     bounds: Array | None = field(default=None, repr=False)
     """The largest |h_j| for any x, for trees their largest leaf; nan, or None, if unknown."""
     rounding: float = 1e-8
     """The allowed distance of `decision` from the sum of the hypotheses, relative to the sum of
-    their sizes. In doubles the distance is near 1e-15, because forests add in another order."""
+    their sizes. Near 1e-15 in doubles, where it comes from another order of additions."""
 
 
 def take_apart(estimator: Any, target: Any = None) -> Members:
@@ -69,6 +70,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
     """
     if isinstance(estimator, tuple):
         return _given(estimator)
+    # A pipeline, without an import of scikit-learn.
     if hasattr(estimator, "steps") and len(estimator.steps):
         return _last_step(estimator, target)
     kind = type(estimator).__name__
@@ -85,6 +87,7 @@ def take_apart(estimator: Any, target: Any = None) -> Members:
         shown = few(known, 12, repr)
         raise InputError(f"this {kind} has no class {target!r}; give target= one of {shown}")
     if len(known) > 2 and target is not None:
+        # `predict` chooses among all classes, and says nothing of one class against the rest.
         parts = take(known.index(target)) | {"labels": None}
         parts |= {"target": target, "known": tuple(known), "classes": (False, True)}
         return Members(kind=f"{kind}, {target!r} against the rest", **parts)
@@ -112,6 +115,7 @@ def _last_step(pipeline: Any, target: Any) -> Members:
     if not before:
         return members
 
+    # partial objects, and not closures, because reports are pickled.
     def then(question: Any) -> Any:
         return None if question is None else partial(_after, pipeline[:-1].transform, question)
 
@@ -129,7 +133,7 @@ def _after(transform: Any, question: Any, X: Any) -> Any:
 
 
 def _read(estimator: Any, kind: str) -> tuple[Callable[[int], dict[str, Any]], list[Any]]:
-    """Return the reader of an estimator, a function of the place of a class, and its classes."""
+    """Return a function from the index of a class to the parts of an estimator, and the classes."""
     take = _how(estimator, kind)
     _check_fitted(estimator, kind)
     if isinstance(estimator.classes_, list):
@@ -160,7 +164,9 @@ def _how(estimator: Any, kind: str) -> Callable[[Any, int], dict[str, Any]]:
             f"{known}; or give (H, weights) with a sign for each example in y"
         )
     hint = ""
-    if hasattr(estimator, "best_estimator_"):
+    if isinstance(estimator, (str, bytes, os.PathLike)):
+        hint = "; load a saved model first, by lightgbm.Booster or xgboost.Booster(model_file=...)"
+    elif hasattr(estimator, "best_estimator_"):
         hint = "; give its best_estimator_"
     elif hasattr(estimator, "fit") and is_classifier(estimator):
         hint = ", which is not a sum of hypotheses that it shows one by one"
@@ -183,15 +189,15 @@ def _check_fitted(estimator: Any, kind: str) -> None:
 def ask(members: Members, question: Any, X: Any) -> Any:
     """Return the predictions of the estimator on X, or raise an InputError if it fails."""
     try:
-        # The whole ensemble first, because it checks X, and its members do not.
+        # The ensemble checks X, and its members do not.
         if members.labels is not None:
             members.labels(X)
         return question(X)
     except InputError:
         raise
     except Exception as error:  # the libraries raise classes of their own
-        # Only if the estimator complains of it, because many ensembles take missing values.
-        said = boosters.first_line(error)
+        # The place of a missing value helps only if the ensemble refuses missing values.
+        said = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         where = _not_finite(X) if "NaN" in said or "infinity" in said else ""
         raise InputError(
             f"this {members.kind} cannot predict on X{where}: {said}; prepare X as it was for fit"

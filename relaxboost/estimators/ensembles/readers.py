@@ -1,6 +1,6 @@
 """The readers of ensembles of scikit-learn and of this package.
 
-Each reader takes a fitted estimator and the place k of the class that is +1 against the rest, which
+Each reader takes a fitted estimator and the index k of the class that is +1 against the rest, which
 is 1 for two classes. It returns the arguments of `members.Members`.
 """
 
@@ -22,12 +22,26 @@ BY_HAND = (
 
 
 def _plain(X: Any, kind: Any = None) -> Any:
-    """Return X as the ensemble gives it to its members: an array, without column names."""
+    """Return X as an array. Members that were fitted on an array warn of column names."""
     return X if hasattr(X, "tocsr") else np.asarray(X, kind)
+
+
+_single = partial(_plain, kind=np.float32)
+"""Converts X to single precision, in which scikit-learn's forests and boosters grow trees."""
+
+
+def _unchanged(X: Any) -> Any:
+    return X
 
 
 def _columns(each: list[Any]) -> Any:
     return np.column_stack([np.asarray(h, dtype=np.float64) for h in each])
+
+
+def _each(members: Any, say: Any, convert: Any, X: Any) -> Any:
+    """Return what `say(member, X)` returns for each member, with X as the ensemble converts it."""
+    X = convert(X)
+    return _columns([say(member, X) for member in members])
 
 
 def _numbered(estimators: Any) -> tuple[str, ...]:
@@ -42,12 +56,12 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
             "weights; fit it with algorithm='SAMME'"
         )
     members = estimator.estimators_
-    # If boosting stopped early, some weights have no estimator.
+    # If boosting stops early, the array of weights is longer than the list of members.
     weights = np.asarray(estimator.estimator_weights_, dtype=np.float64)[: len(members)]
     return {
         "names": _numbered(members),
         "weights": weights,
-        "predict": partial(_votes, members, estimator.classes_[k]),
+        "predict": partial(_each, members, partial(_vote, estimator.classes_[k]), _plain),
         "decision": partial(_adaboost_decision, estimator, k),
     }
 
@@ -55,17 +69,19 @@ def adaboost(estimator: Any, k: int) -> dict[str, Any]:
 def _adaboost_decision(estimator: Any, k: int, X: Any) -> Any:
     total = np.sum(estimator.estimator_weights_)
     more = len(estimator.classes_) - 2
-    if more:  # a vote is 1 for its class, and the other classes share −1
+    # scikit-learn counts a vote as 1 for its class and −1/(K − 1) for each other class, divided by
+    # the sum of the weights. This maps the score of class k back to votes ±1.
+    if more:
         share = estimator.decision_function(X)[:, k]
         return total * (2.0 * (1.0 + (1 + more) * share) / (2 + more) - 1.0)
-    # The decision of one member: ±1, or ±2 in versions of scikit-learn that count both classes.
+    # The decision of one member is ±1, or ±2 in versions of scikit-learn that count both classes.
     unit = abs(float(next(estimator.staged_decision_function(X))[0]))
     return estimator.decision_function(X) * (total / unit)
 
 
-def _votes(members: Any, positive: Any, X: Any) -> Any:
-    X = _plain(X)
-    return _columns([np.where(e.predict(X) == positive, 1.0, -1.0) for e in members])
+def _vote(positive: Any, member: Any, X: Any) -> Any:
+    """Return +1 where a member predicts the label `positive`, and −1 elsewhere."""
+    return np.where(member.predict(X) == positive, 1.0, -1.0)
 
 
 def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
@@ -94,16 +110,17 @@ def gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 
 
 def _largest(leaves: list[Any], *first: Any) -> Any:
-    """Return the largest absolute value in each tree, after nan for an initial prediction."""
+    """Return the largest absolute value of each tree; nan comes first for an initial prediction."""
     return np.array([np.nan for one in first if one] + [np.abs(v).max() for v in leaves])
 
 
 def _initial(estimator: Any, at: int, X: Any) -> Any:
     """Return the raw score of the probabilities that boosting starts with.
 
-    It is their logit; half of it for the exponential loss; of more than two classes their
-    logarithm less its mean over the classes.
+    For two classes the score is the logit, and half of it for the exponential loss. For more
+    classes it is the logarithm less the mean logarithm over the classes.
     """
+    # scikit-learn clips the probabilities at this distance from 0 and 1.
     eps = np.finfo(np.float64).eps
     p = np.clip(estimator.init_.predict_proba(X), eps, 1.0 - eps, dtype=np.float64)
     if p.shape[1] > 2:
@@ -112,7 +129,7 @@ def _initial(estimator: Any, at: int, X: Any) -> Any:
 
 
 def _leaves(trees: Any, rate: float, first: Any, X: Any) -> Any:
-    X = _plain(X, np.float32)  # as the ensemble does
+    X = _single(X)
     each = [rate * tree.predict(X) for tree in trees]
     return _columns(each if first is None else [first(X), *each])
 
@@ -131,11 +148,12 @@ def hist_gradient_boosting(estimator: Any, k: int) -> dict[str, Any]:
 def _stages(estimator: Any, k: int, X: Any) -> Any:
     """Return what each stage adds to the decision.
 
-    scikit-learn has leaf values under private names only. A difference of two decisions has been
-    rounded in proportion to the decisions, so that a stage without effect would leave noise.
+    scikit-learn has the leaf values under private names only. A difference of two decisions carries
+    the rounding errors of both, so that a stage without effect would leave noise.
     """
     staged = estimator.staged_decision_function(X)
     decisions = _columns([F if F.ndim == 1 else F[:, k] for F in staged])
+    # Rounded to multiples of the noise, a stage without effect is exactly 0, and is dropped.
     noise = np.spacing(np.abs(decisions).max()) * 2**10
     added = np.diff(decisions, axis=1, prepend=0.0)
     return np.round(added / noise) * noise
@@ -143,18 +161,31 @@ def _stages(estimator: Any, k: int, X: Any) -> Any:
 
 def forest(estimator: Any, k: int) -> dict[str, Any]:
     """Read p(+1) − p(−1) of each tree; −1 is the rest if there are more than two classes."""
+    predict = partial(_each, estimator.estimators_, partial(_share, k), _single)
+    return _averaged(estimator, k, predict)
+
+
+def bagging(estimator: Any, k: int) -> dict[str, Any]:
+    """Read p(+1) − p(−1) of each member on its own features."""
+    pairs = list(zip(estimator.estimators_, estimator.estimators_features_, strict=True))
+    say = partial(_bag, len(estimator.classes_), k)
+    return _averaged(estimator, k, partial(_each, pairs, say, _plain))
+
+
+def _averaged(estimator: Any, k: int, predict: Any) -> dict[str, Any]:
+    """Return the parts of an ensemble whose probabilities are the mean over its members."""
     members = estimator.estimators_
     return {
         "names": _numbered(members),
         "weights": np.ones(len(members)),
-        "predict": partial(_forest_shares, members, k),
+        "predict": predict,
         "decision": partial(_share_decision, estimator, float(len(members)), k),
     }
 
 
-def _forest_shares(members: Any, k: int, X: Any) -> Any:
-    X = _plain(X, np.float32)  # as the ensemble does
-    return _columns([_difference(e.predict_proba(X), k) for e in members])
+def _share(k: int, member: Any, X: Any) -> Any:
+    """Return p(+1) − p(−1) of a member."""
+    return _difference(member.predict_proba(X), k)
 
 
 def _difference(proba: Any, k: int) -> Any:
@@ -163,32 +194,17 @@ def _difference(proba: Any, k: int) -> Any:
 
 
 def _share_decision(estimator: Any, total: float, k: int, X: Any) -> Any:
-    return _difference(estimator.predict_proba(X), k) * total
+    return _share(k, estimator, X) * total
 
 
-def bagging(estimator: Any, k: int) -> dict[str, Any]:
-    """Read p(+1) − p(−1) of each member on its own features."""
-    members = estimator.estimators_
-    features = list(estimator.estimators_features_)
-    return {
-        "names": _numbered(members),
-        "weights": np.ones(len(members)),
-        "predict": partial(_bagged, members, features, len(estimator.classes_), k),
-        "decision": partial(_share_decision, estimator, float(len(members)), k),
-    }
-
-
-def _bagged(members: Any, features: Any, classes: int, k: int, X: Any) -> Any:
-    X = _plain(X)
-    pairs = zip(members, features, strict=True)
-    return _columns([_bag(e, classes, k, X[:, f]) for e, f in pairs])
-
-
-def _bag(member: Any, classes: int, k: int, X: Any) -> Any:
-    """Return the predictions of a bagged member, which was fitted on the numbers of the classes."""
+def _bag(classes: int, k: int, pair: Any, X: Any) -> Any:
+    """Return the predictions of a pair of a bagged member and its features."""
+    member, features = pair
+    X = X[:, features]
+    # Bagging encodes the labels, so that members predict the indices of classes.
     if not hasattr(member, "predict_proba"):
-        return np.where(member.predict(X) == k, 1.0, -1.0)
-    # The sample of a member may have had fewer classes.
+        return _vote(k, member, X)
+    # The bootstrap sample of a member may have had fewer classes.
     proba = np.zeros((X.shape[0], classes))
     proba[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
     return _difference(proba, k)
@@ -196,7 +212,7 @@ def _bag(member: Any, classes: int, k: int, X: Any) -> Any:
 
 def voting(estimator: Any, k: int) -> dict[str, Any]:
     """Read votes, or p(+1) − p(−1) for soft voting."""
-    # A dropped member is still listed, as the string "drop".
+    # A member that was dropped is still in the list, as the string "drop".
     names = [n for n, e in estimator.named_estimators_.items() if not isinstance(e, str)]
     members = estimator.estimators_
     weights = np.ones(len(members))
@@ -218,18 +234,10 @@ def voting(estimator: Any, k: int) -> dict[str, Any]:
     return {
         "names": tuple(names),
         "weights": weights,
-        "predict": partial(_soft if soft else _hard, members, k),
+        # VotingClassifier encodes the labels, but hands X to its members without changes.
+        "predict": partial(_each, members, partial(_share if soft else _vote, k), _unchanged),
         "decision": partial(_share_decision, estimator, total, k) if soft else None,
     }
-
-
-def _hard(members: Any, k: int, X: Any) -> Any:
-    # Members were fitted on the numbers of the classes, and on X without changes.
-    return _columns([np.where(e.predict(X) == k, 1.0, -1.0) for e in members])
-
-
-def _soft(members: Any, k: int, X: Any) -> Any:
-    return _columns([_difference(e.predict_proba(X), k) for e in members])
 
 
 def functional(estimator: Any, k: int) -> dict[str, Any]:
@@ -243,15 +251,14 @@ def functional(estimator: Any, k: int) -> dict[str, Any]:
     return {
         "names": _numbered(terms),
         "weights": weights[weights != 0.0],
-        "predict": partial(_hypotheses, terms, k),
+        "predict": partial(_each, terms, partial(_score_of, k), partial(_plain, kind=np.float64)),
         "decision": partial(column, estimator.decision_function, k),
         "bounds": _largest([_score(v, k) for v in leaves]),
     }
 
 
-def _hypotheses(terms: Any, k: int, X: Any) -> Any:
-    X = np.asarray(X, dtype=np.float64)
-    return _columns([_score(h(X), k) for h in terms])
+def _score_of(k: int, hypothesis: Any, X: Any) -> Any:
+    return _score(hypothesis(X), k)
 
 
 def _score(outputs: Any, k: int) -> Any:

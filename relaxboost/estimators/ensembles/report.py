@@ -21,7 +21,7 @@ Interval = tuple[Fraction, Fraction]
 
 
 def numbers(vector: Any, length: int) -> list[Fraction]:
-    """Return a vector of a certificate's document."""
+    """Return a vector in the document of a certificate as Fractions."""
     if isinstance(vector, list):  # the doubles of a numerical certificate
         return [Fraction(float(x)) for x in vector]
     found: list[Fraction] = check.Fields({"numbers": vector}, "it").vector("numbers", length)
@@ -43,7 +43,7 @@ class EnsembleReport:
     """The names of the labels −1 and +1."""
     members: Members = field(repr=False)
     kept: Whole = field(repr=False)
-    """The hypotheses that are columns, by their number in the ensemble."""
+    """The indices in the ensemble of the hypotheses that are columns."""
     all_scales: Array = field(repr=False)
     """The largest absolute value of every hypothesis of the ensemble, 0 if it was dropped."""
     game: Game
@@ -52,19 +52,20 @@ class EnsembleReport:
     optimum: Certificate
     """The certificate of the optimum over the same hypotheses: `reoptimised` proves `lower`."""
     margin: Interval
-    """Two ends that enclose F(A w), the relaxed margin of the ensemble."""
+    """The two ends of an interval that contains F(A w), the relaxed margin of the ensemble."""
     tol: float
     """The requested gap of the optimum."""
 
     @property
     def distance(self) -> Interval:
-        """Two proved ends that enclose ρ − F(A w), the distance of the ensemble to the optimum."""
+        """The ends of a proved interval that contains ρ − F(A w), the distance to the optimum."""
         low, high = self.margin
+        # The ensemble is one of the points over which ρ is the maximum.
         return max(Fraction(0), self.optimum.lower - high), self.optimum.upper - low
 
     @property
     def intercept(self) -> float | None:
-        """The number added to the hypotheses, before division by ‖w‖_1; None without a number."""
+        """The number that the ensemble adds to its hypotheses before division by ‖w‖_1."""
         return self.members.intercept
 
     @property
@@ -176,6 +177,7 @@ class EnsembleReport:
         for name, ends in rows:
             low, high = _shown(ends)
             lines.append(f"  {name:<32}{low:>18}{high:>18}")
+        # The optimum may be w = 0, because it has a larger hard margin than votes that err.
         if not self.reoptimised.any():
             lines.append(
                 "  (no vote is better than w = 0; try a softer relaxation, such as Capped(...))"
@@ -254,7 +256,7 @@ def outwards(ends: Interval) -> tuple[float, float]:
 
 
 def _shown(ends: Interval) -> tuple[str, str]:
-    """Return two decimal numbers that enclose the interval, or its only point if that is short."""
+    """Return two decimal numbers around the interval, or its only point if that is short."""
     exact = str(ends[0])
     return (
         (exact, exact) if ends[0] == ends[1] and len(exact) < 16 else show_bracket(*outwards(ends))
