@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import cvxpy as cp
 import numpy as np
 
 from relaxboost import planning as pl
+
+from .slow import simple_paths as paths
 
 LOSSES = {
     "missed": pl.Missed(),
@@ -65,21 +64,6 @@ def tasks(rng, count=3, loss=None, repeat=False, **options):
     return made
 
 
-def paths(g, source, target) -> Iterator[np.ndarray]:
-    """Every path from source to target that visits no node twice, as arcs."""
-
-    def on(node, arcs, seen):
-        if node == target:
-            yield np.array(arcs, dtype=np.int64)
-            return
-        for e in np.flatnonzero(g.tail == node):
-            there = int(g.head[e])
-            if there not in seen:
-                yield from on(there, [*arcs, int(e)], seen | {there})
-
-    yield from on(source, [], {source})
-
-
 def loss_of(row, g, c, relaxed=False):
     """R_i over every path; with arcs of negative cost for free, if relaxed."""
     gain = row.gains.at(np.arange(g.arcs))
@@ -117,38 +101,3 @@ def negative_cycle(problem, w):
         if (np.diag(far)[on] < -1e-12).any():
             return True
     return False
-
-
-def expression(risk, F):
-    """R of a `PlanningRisk` as a cvxpy expression of F: support functions of flows.
-
-    Of a relaxed plan with what it takes besides. Where costs less gains fall around a cycle it is
-    inf for negative="exact", as R is.
-    """
-    loss, terms = risk.loss, []
-    all_costs = risk._start + F[risk._entry]
-    for row in risk.oracle.rows:
-        g = risk.oracle.graphs[row.graph]
-        C = all_costs[risk._ends[row.graph] : risk._ends[row.graph + 1]]
-        c = C if g.sites is None else g.sites @ C
-        margin = c @ np.bincount(row.path.arcs, minlength=g.arcs) + row.gains.constant
-        # The demonstration itself makes this >= 0, unless it passes a free arc twice.
-        term = cp.pos(margin + _best(row, g, row.gains.at(np.arange(g.arcs)) - c, loss.negative))
-        terms.append(row.weight * term)
-    if loss.strength:
-        terms.append(0.5 * loss.strength * (risk.measure.p @ cp.square(F)))
-    return cp.sum(cp.hstack(terms))
-
-
-def _best(row, g, gained, negative):
-    """Max over flows of <gained, flow>; relaxed plans also take free arcs."""
-    balance = np.zeros(g.nodes)
-    balance[row.source], balance[row.target] = 1.0, -1.0
-    if negative != "relaxed":
-        flow = cp.Variable(g.arcs)
-        return cp.suppfunc(flow, [flow >= 0.0, g.incidence @ flow == balance])(gained)
-    # What is taken lies between the flow and 1; written so, cvxpy sees that it is convex.
-    both = cp.Variable(2 * g.arcs)
-    taken, flow = both[: g.arcs], both[g.arcs :]
-    rules = [flow >= 0.0, g.incidence @ flow == balance, flow <= taken, taken <= 1.0]
-    return cp.suppfunc(both, rules)(cp.hstack([gained, np.zeros(g.arcs)]))

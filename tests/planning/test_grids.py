@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from relaxboost._core.errors import InputError
-from relaxboost.planning import Graph, grid, shortest_path
+from relaxboost.planning import grid, shortest_path
 
 
 def steps(free, neighbours, corners):
@@ -87,45 +87,3 @@ def test_blocked_cells_may_hold_anything():
     assert graph.names == ("a", "b")
     assert graph.features.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
     assert graph.arcs == 2
-
-
-ONES = np.ones((2, 3, 3))
-
-
-def holed(value):
-    """Return layers with one entry changed."""
-    layers = ONES.copy()
-    layers[1, 2, 0] = value
-    return layers
-
-
-@pytest.mark.parametrize(
-    ("work", "match"),
-    [
-        (lambda: grid(np.ones(4)), r"layers need shape \(L, H, W\) or \(H, W\)"),
-        (lambda: grid(np.ones((0, 3, 3))), "layers need shape"),
-        (lambda: grid([["a"]]), "layers must be an array of numbers"),
-        (lambda: grid(ONES, np.ones((3, 2))), r"passable needs shape \(3, 3\)"),
-        (lambda: grid(ONES, np.full((3, 3), 2)), "passable must be an array of bool"),
-        (lambda: grid(ONES, np.full((3, 3), "x")), "passable must be an array of bool"),
-        (lambda: grid(holed(np.nan)), r"layer 1 is nan at the passable cell \(2, 0\)"),
-        (lambda: grid(holed(-np.inf)), r"layer 1 is -inf at the passable cell \(2, 0\)"),
-        (lambda: grid(ONES, names=["a"]), "1 names for 2 layers"),
-        (lambda: grid(ONES, names=["a", "a"]), "2 different entries"),
-        (lambda: grid(ONES, neighbours=6), "neighbours must be one of 8, 4"),
-        (lambda: grid(ONES, corners="all"), "corners must be one of both, one, free"),
-        (lambda: grid(ONES, cost="leaving"), "cost must be one of mean, entering"),
-        (lambda: grid(ONES, np.zeros((3, 3))), "0 of 9 cells are passable"),
-        (lambda: grid([[1.0]]), "no two passable cells of the 1 x 1 grid"),
-        (lambda: grid(ONES).node((3, 0)), r"no cell \(3, 0\); cells are \(row, column\)"),
-        (lambda: grid(ONES).node(4), "no cell 4"),
-        (
-            lambda: grid(ONES, neighbours=4).path([(0, 0), (2, 2)]),
-            r"is no arc of the graph; arcs from \(0, 0\) lead to \(0, 1\), \(1, 0\)",
-        ),
-        (lambda: Graph([0], [1]).path([1, 0]), "is no arc of the graph; no arc leaves 1"),
-    ],
-)
-def test_what_is_no_grid_is_named(work, match):
-    with pytest.raises(InputError, match=match):
-        work()

@@ -173,22 +173,6 @@ def test_styles_differ_without_colour(land):
     )
 
 
-def test_what_cannot_be_drawn(land, town):
-    for other in ("map", [land]):
-        with pytest.raises(InputError, match="a picture needs a Task, a list of tasks or a Graph"):
-            maps.paths(other)
-    with pytest.raises(InputError, match="the list of tasks is empty"):
-        maps.paths([])
-    with pytest.raises(InputError, match="zoom needs a picture with a path"):
-        maps.zoom(maps.paths(land))
-    with pytest.raises(InputError, match="planned must be a Path, a Plan or a list of these"):
-        maps.paths(land, planned=[(0, 0), (0, 1)])
-    with pytest.raises(InputError, match="is a path of another graph"):
-        maps.paths(land, planned=town.path(["a", "b"]))
-    with pytest.raises(InputError, match=r"costs need shape \(12,\), one a site"):
-        maps.paths(land, costs=np.ones(3))
-
-
 def test_a_few_dear_arcs_leave_colours_to_the_others(planar):
     graph, _ = planar
     c = graph.features[:, 0].copy()

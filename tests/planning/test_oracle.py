@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost._core.errors import InputError
 from relaxboost._core.loop import Clock, TimeUp
 
 from . import small
@@ -112,14 +111,6 @@ def test_zero_loss_if_and_only_if_demonstrations_are_optimal_by_the_margin():
         assert (value == 0.0) == optimal
         seen[optimal] += 1
     assert min(seen.values()) > 10
-
-
-def test_refused():
-    made = small.tasks(np.random.default_rng(0))
-    with pytest.raises(InputError, match="negative"):
-        pl.Oracle(made, "no")
-    with pytest.raises(InputError, match="costs must be finite"):
-        pl.Oracle(made).evaluate([np.full(made[0].graph.arcs, np.nan)])
 
 
 def test_wrong_potentials_widen_the_bound_and_never_break_it(monkeypatch):

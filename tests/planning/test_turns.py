@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relaxboost._core.errors import InputError
 from relaxboost.planning import (
     Graph,
     NoPath,
@@ -149,36 +148,3 @@ def test_a_graph_without_turns():
         made = turns(graph, **options)
         plan = shortest_path(made, made.arc_features @ np.ones(len(made.names)), *ends(made, 1, 2))
         assert made.lower(plan.path).arcs.tolist() == [1]
-
-
-LINE = Graph([0, 1, 1], [1, 0, 2])  # turns: 0 -> 1 (back), 0 -> 2, 1 -> 0 (back)
-MADE = turns(LINE, u_turns=False)
-
-
-@pytest.mark.parametrize(
-    ("work", "match"),
-    [
-        (
-            lambda: turns(LINE, [1.0, 2.0]),
-            r"with P = 3, one a turn in the order of turn_pairs, got \(2, 1\)",
-        ),
-        (lambda: turns(LINE, ["a"] * 3), "turn features must be an array of numbers"),
-        (lambda: turns(LINE, [0.0, np.nan, 0.0]), "from arc 0 to arc 2 is nan"),
-        (lambda: turns(LINE, lambda e, f: np.ones(2)), "turn features need shape"),
-        (lambda: turns(LINE, np.ones(3), names=["a", "b"]), "names need 1 entries"),
-        (lambda: turns(LINE, np.ones(3), names=["x0"]), "none of the graph's"),
-        (lambda: turns(LINE, allowed=[1, 0, 1]), r"allowed needs bools of shape \(3,\)"),
-        (lambda: turns(LINE, allowed=[True]), r"allowed needs bools of shape \(3,\)"),
-        (lambda: turn_angles(LINE), "turn_angles needs a graph with position"),
-        (lambda: MADE.lift(LINE.path([0, 1, 0])), r"step 2 .* turns from arc 0 .* not allowed"),
-        (lambda: MADE.lift(MADE.lift(LINE.path([0, 1]))), "a path of the graph that the turns"),
-        (lambda: MADE.lower(LINE.path([0, 1])), "from a start to an end"),
-        (lambda: MADE.lower(MADE.path(arcs=[0])), "from a start to an end"),
-        (lambda: MADE.start(7), "no node 7"),
-        (lambda: MADE.node(("arc", 3)), "no node"),
-        (lambda: MADE.node(("middle", 0)), "no node"),
-    ],
-)
-def test_what_is_wrong_with_turns_is_named(work, match):
-    with pytest.raises(InputError, match=match):
-        work()
