@@ -191,7 +191,8 @@ def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
 
 @pytest.mark.parametrize("algorithm", ["residual", "repeated", "naive"])
 def test_a_warm_start_goes_on_to_the_same_costs(train, held, algorithm):
-    options = {"algorithm": algorithm, "seed": 3}
+    link = "exponential" if algorithm == "naive" else "additive"
+    options = {"loss": PlanningLoss(link), "algorithm": algorithm, "seed": 3}
     four, eight = (Stopping(rounds, validation=held) for rounds in (4, 8))
     whole = boost(train, Networks(3, iterations=20), stopping=eight, **options)
     half = boost(train, Networks(3, iterations=20), stopping=four, **options)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relaxboost import functional as fn
 from relaxboost import planning as pl
-from tests.functional import flat
 
 from . import small
 
@@ -63,44 +61,3 @@ def test_values_are_the_largest_over_every_path(name, negative, strength):
             assert risk.value(F) == pytest.approx(wanted)
         except pl.NegativeCycle:
             assert name == "hamming"
-
-
-@pytest.mark.parametrize("options", [{}, {"link": "exponential"}, {"strength": 0.1}], ids=str)
-def test_boosting_lowers_the_loss_and_goes_on(options):
-    """As many rounds in two runs as in one, with tasks held out that have their own graph."""
-    rng = np.random.default_rng(0)
-
-    def graph_and_tasks(count):
-        g = small.graph(rng, nodes=12, arcs=40, d=4)
-        c = 0.2 + 2.0 * (g.features[:, 0] > 0.5) + g.features[:, 1]
-        ends = [rng.choice(12, 2, replace=False) for _ in range(count)]
-        return [
-            pl.Task.along(pl.shortest_path(g, c, int(s), int(t)).path, pl.Missed(scale=0.1))
-            for s, t in ends
-            if s < t
-        ]
-
-    train, held = graph_and_tasks(30), graph_and_tasks(20)
-    loss = pl.PlanningLoss(**options)
-    X, watched = loss.bind(train).features, loss.bind(held).features
-    scale = 0.3 if options in ({}, {"link": "exponential"}) else 0.003
-
-    def go(rounds, **more):
-        return flat.boost(
-            X,
-            train,
-            loss,
-            fn.RegressionStumps(),
-            max_rounds=rounds,
-            scale=scale,
-            validation=(watched, held),
-            **more,
-        )
-
-    every, half = go(12), go(6)
-    on = go(12, warm_start=half)
-    assert min(r.value for r in every.history) < every.history[0].value
-    assert all(np.isfinite(r.validation) for r in every.history)
-    np.testing.assert_allclose(
-        [r.value for r in on.history], [r.value for r in every.history], rtol=1e-9
-    )
