@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import Delaunay
 
 from relaxboost import planning as pl
 
@@ -62,6 +63,25 @@ def tasks(rng, count=3, loss=None, repeat=False, **options):
         many = [walk(rng, g, s, t, repeat) for _ in range(int(rng.integers(1, 3)))]
         made.append(pl.Task(g, s, t, many, loss, weight=float(rng.uniform(0.5, 2.0))))
     return made
+
+
+def moved(tasks, X, names=None):
+    """The same trips on a graph with other features."""
+    g = tasks[0].graph
+    other = pl.Graph(g.tail, g.head, X, nodes=g.nodes, names=names)
+    return [
+        pl.Task(other, t.source, t.target, [other.path(arcs=p.arcs) for p in t.demonstrations])
+        for t in tasks
+    ]
+
+
+def planar(rng, nodes, size=1.0):
+    """A planar network of two-way streets, whose feature is their length."""
+    xy = rng.uniform(0.0, size, (nodes, 2))
+    ends = np.vstack([Delaunay(xy).simplices[:, pair] for pair in ([0, 1], [1, 2], [2, 0])])
+    tail, head = np.unique(np.vstack([ends, ends[:, ::-1]]), axis=0).T
+    length = np.linalg.norm(xy[tail] - xy[head], axis=1)
+    return pl.Graph(tail, head, length, names=["km"], nodes=nodes, position=xy)
 
 
 def loss_of(row, g, c, relaxed=False):

@@ -10,28 +10,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from relaxboost.functional import (
-    FiniteSet,
-    Networks,
-    RegressionStumps,
-    Residual,
-    Stopping,
-    Trees,
-)
+from relaxboost import planning as pl
+from relaxboost.functional import FiniteSet, Networks, RegressionStumps, Residual, Stopping, Trees
 from relaxboost.functional import boost as descend
-from relaxboost.planning import (
-    Fit,
-    FlooredCosts,
-    Graph,
-    Missed,
-    PlanningLoss,
-    Ridge,
-    Task,
-    boost,
-    fit,
-    grid,
-    shortest_path,
-)
 from relaxboost.planning.boosting import FLOOR
 from tests.planning.slow import simple_paths
 
@@ -48,14 +29,14 @@ def made(seed, tasks=12, side=20, margin=0.1):
     noise = rng.uniform(-0.02, 0.02, (side, side, 2))
     X = np.clip(patches.repeat(2, axis=0).repeat(2, axis=1) + noise, 0.0, 1.0)
     layers = [*np.moveaxis(X, 2, 0), np.ones((side, side))]
-    graph = grid(layers, names=["a", "b", "one"], neighbours=4)
+    graph = pl.grid(layers, names=["a", "b", "one"], neighbours=4)
     costs = graph.costs(truth(graph.features))
     found = []
     while len(found) < tasks:
         s, t = rng.integers(graph.nodes, size=2).tolist()
         if abs(s // side - t // side) + abs(s % side - t % side) > side // 2:
-            path = shortest_path(graph, costs, graph.label(s), graph.label(t)).path
-            found.append(Task.along(path, Missed(scale=margin)))
+            path = pl.shortest_path(graph, costs, graph.label(s), graph.label(t)).path
+            found.append(pl.Task.along(path, pl.Missed(scale=margin)))
     return found
 
 
@@ -65,7 +46,7 @@ def regret(tasks, costs):
     for task in tasks:
         paid = task.graph.costs(truth(task.graph.features))
         s, t = (task.graph.label(n) for n in (task.source, task.target))
-        plan = shortest_path(task.graph, costs(task.graph), s, t).path
+        plan = pl.shortest_path(task.graph, costs(task.graph), s, t).path
         shares.append(plan.cost(paid) / task.demonstration.cost(paid) - 1.0)
     return float(np.mean(shares))
 
@@ -75,10 +56,10 @@ def small(seed=0, loss=None):
     rng = np.random.default_rng(seed)
     pairs = [(i, j) for i in range(7) for j in range(7) if i != j and rng.uniform() < 0.5]
     tail, head = zip(*pairs, strict=True)
-    graph = Graph(tail, head, rng.integers(0, 3, (len(pairs), 2)), nodes=7)
+    graph = pl.Graph(tail, head, rng.integers(0, 3, (len(pairs), 2)), nodes=7)
     costs = rng.uniform(0.1, 1.0, graph.arcs)
     return [
-        Task.along(shortest_path(graph, costs, s, t).path, loss, weight=w)
+        pl.Task.along(pl.shortest_path(graph, costs, s, t).path, loss, weight=w)
         for s, t, w in [(0, 5, 1.0), (1, 6, 2.0)]
     ]
 
@@ -96,7 +77,7 @@ def held():
 @pytest.fixture(scope="module")
 def linear(train):
     with pytest.warns(UserWarning, match="no costs linear in these features"):
-        return fit(train, Ridge(1e-3), tol=1e-2)
+        return pl.fit(train, pl.Ridge(1e-3), tol=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -108,14 +89,14 @@ def linear(train):
 def test_a_planted_nonlinear_cost_is_recovered_better_than_by_linear_ones(
     train, held, linear, link, learner
 ):
-    found = boost(train, learner, PlanningLoss(link), stopping=Stopping(80, validation=held))
+    found = pl.boost(train, learner, pl.PlanningLoss(link), stopping=Stopping(80, validation=held))
     even = regret(held, lambda graph: np.ones(graph.arcs))
     assert regret(held, found.costs) < 0.5 * min(even, regret(held, linear.costs))
     assert found.value < 0.8 * found.history[0].value
 
 
 def test_negative_additive_costs_are_floored_and_reported(train):
-    found = boost(
+    found = pl.boost(
         train, RegressionStumps(), algorithm=Residual(scale=0.3, iterate="last"), stopping=3
     )
     graph = train[0].graph
@@ -123,7 +104,7 @@ def test_negative_additive_costs_are_floored_and_reported(train):
     below = int((C < 0.0).sum())
     assert below == found.negative > 0
     assert found.inexact == len(train)
-    with pytest.warns(FlooredCosts, match=rf"negative at {below} of {C.size} sites"):
+    with pytest.warns(pl.FlooredCosts, match=rf"negative at {below} of {C.size} sites"):
         costs = found.costs(graph)
     assert found.floor == FLOOR
     assert np.allclose(costs, graph.costs(np.maximum(C, FLOOR)), rtol=1e-15)
@@ -131,12 +112,12 @@ def test_negative_additive_costs_are_floored_and_reported(train):
 
 
 def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, linear):
-    assert isinstance(linear, Fit)
+    assert isinstance(linear, pl.Fit)
     trees = Trees(3, min_samples_leaf=1, subsample=1.0)
-    found = boost(train, trees, PlanningLoss(base=linear), stopping=60)
+    found = pl.boost(train, trees, pl.PlanningLoss(base=linear), stopping=60)
     graph = held[0].graph
     assert np.allclose(graph.costs(found.site_costs(graph, upto=0)), linear.costs(graph))
-    was = PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)
+    was = pl.PlanningLoss(base=lambda g: g.features @ linear.w).bind(train)
     assert found.history[0].value == pytest.approx(was.value(was.zero()))
     assert found.value < found.history[0].value
     assert pickle.loads(pickle.dumps(found.loss)) == found.loss
@@ -161,7 +142,7 @@ def over_every_path(risk, F):
 @pytest.mark.parametrize("algorithm", ["residual", "repeated"])
 def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
     tasks = small(4)
-    loss = PlanningLoss(strength=0.3)
+    loss = pl.PlanningLoss(strength=0.3)
     risk = loss.bind(tasks)
     H = np.column_stack([risk.features == k for k in (1, 2)]).astype(float)
     weights = cp.Variable(H.shape[1])
@@ -174,10 +155,10 @@ def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
 
 
 def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
-    found = boost(
+    found = pl.boost(
         train,
         Trees(4),
-        PlanningLoss("exponential"),
+        pl.PlanningLoss("exponential"),
         stopping=Stopping(200, validation=held, patience=5),
     )
     watched = [record.validation for record in found.history]
@@ -192,11 +173,11 @@ def test_validation_stops_early_and_the_best_iterate_is_used(train, held):
 @pytest.mark.parametrize("algorithm", ["residual", "repeated", "naive"])
 def test_a_warm_start_goes_on_to_the_same_costs(train, held, algorithm):
     link = "exponential" if algorithm == "naive" else "additive"
-    options = {"loss": PlanningLoss(link), "algorithm": algorithm, "seed": 3}
+    options = {"loss": pl.PlanningLoss(link), "algorithm": algorithm, "seed": 3}
     four, eight = (Stopping(rounds, validation=held) for rounds in (4, 8))
-    whole = boost(train, Networks(3, iterations=20), stopping=eight, **options)
-    half = boost(train, Networks(3, iterations=20), stopping=four, **options)
-    rest = boost(train, Networks(3, iterations=20), stopping=eight, warm_start=half, **options)
+    whole = pl.boost(train, Networks(3, iterations=20), stopping=eight, **options)
+    half = pl.boost(train, Networks(3, iterations=20), stopping=four, **options)
+    rest = pl.boost(train, Networks(3, iterations=20), stopping=eight, warm_start=half, **options)
     graph = held[0].graph
     assert rest.scale == whole.scale
     assert np.array_equal(rest.costs(graph), whole.costs(graph))
@@ -208,14 +189,14 @@ def test_an_interrupted_run_keeps_what_it_found(train):
         if state.round == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    found = boost(train, RegressionStumps(), stopping=Stopping(50, callback=stop))
+    found = pl.boost(train, RegressionStumps(), stopping=Stopping(50, callback=stop))
     assert found.status == "interrupted"
     assert 2 <= found.boosted.rounds <= 4
     assert found.costs(train[0].graph).shape == (train[0].graph.arcs,)
 
 
 def test_the_measure_is_of_visits_and_fixed(train):
-    risk = PlanningLoss().bind(train)
+    risk = pl.PlanningLoss().bind(train)
     weights = risk.visited()
     shown = np.concatenate([task.demonstration.numbers for task in train])
     unseen = np.setdiff1d(np.arange(risk.sites), shown)
@@ -223,6 +204,6 @@ def test_the_measure_is_of_visits_and_fixed(train):
     assert weights.min() == pytest.approx(0.1 / risk.sites)
     assert weights[shown].min() > weights[unseen].min()
     assert weights[shown].sum() > 0.45
-    again = PlanningLoss().bind(train, weights)
+    again = pl.PlanningLoss().bind(train, weights)
     entry = np.unique(train[0].graph.features, axis=0, return_inverse=True)[1]
     assert again.measure.p == pytest.approx(np.bincount(entry.ravel(), weights))

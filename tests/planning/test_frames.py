@@ -95,6 +95,7 @@ def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
         pl.from_pandas(table.assign(**{"5": 1.0}))
 
 
+CALLED = roads().set_axis([5, 7, 9, 11, 13])
 LENGTH = pl.from_pandas(roads(), features="length")
 BAD_EDGES = [
     (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
@@ -121,6 +122,9 @@ BAD_EDGES = [
     (roads(), {"nodes": AT.iloc[:3]}, "no node 'd' in the graph of 3 nodes; add it to the index"),
     (roads(), {"nodes": AT.drop(columns="y")}, "nodes has no column 'y'"),
     (roads(), {"nodes": AT.assign(x=[0.0, np.nan, 0, 0])}, "nodes, row 'b': 'x' is .*nan"),
+    (CALLED.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]), {}, "edges, row 7: "),
+    (CALLED.assign(u=["a", "c", "c", "a", "a"]), {}, "edges, row 7: "),
+    (CALLED.assign(highway="busway"), {"features": pl.from_pandas(CALLED)}, "edges, row 5: "),
     (roads(length=["1 km"] * 5), {"features": LENGTH}, "column 'length' must hold numbers"),
     (roads(), {"nodes": pd.DataFrame({"lon": 31.2, "lat": 121.4}, index=AT.index)}, "swapped"),
 ]
@@ -130,23 +134,6 @@ BAD_EDGES = [
 def test_bad_edges_are_refused_with_row_and_remedy(edges, options, message):
     with pytest.raises(InputError, match=message):
         pl.from_pandas(edges, **options)
-
-
-def test_rows_are_called_as_in_the_index():
-    named = roads().set_axis([5, 7, 9, 11, 13])
-    model = pl.from_pandas(named)
-    for wrong in (
-        named.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]),
-        named.assign(u=["a", "c", "c", "a", "a"]),
-        named.assign(highway=["primary", "busway", "primary", "primary", "primary"]),
-    ):
-        with pytest.raises(InputError, match="edges, row 7: "):
-            pl.from_pandas(wrong, features=model)
-    moved = trips("ac", "bcd").assign(order=[1, 2, 1, 1, 2]).set_axis([3, 4, 6, 8, 10])
-    with pytest.raises(InputError, match="trips, row 8: its trip"):
-        pl.paths_from_pandas(moved, model)
-    with pytest.raises(InputError, match="trip 0, row 4: no arc"):
-        pl.paths_from_pandas(moved.drop(columns="order"), model)
 
 
 def test_numbers_that_are_names_are_no_features_without_a_word():
@@ -269,6 +256,7 @@ BAD_TRIPS = [
     (roads(), trips("bcd").assign(order=[np.nan, 1, 2]), {}, "row 0: 'order' is nan"),
     (BELOW, "bcd", {"gaps": "length"}, "gaps needs a feature >= 0, and 'length' is -2"),
     (NUMBERED, "123", {}, "row 0: node '1' is 1 in the graph; make both"),
+    (roads(), trips("ac").set_axis([3, 4]), {}, "trip 0, row 4: no arc"),
     (KEYED, trips([0], by="edge"), {}, r"edge 0 may be several; give \(source, target, 0\)"),
 ]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from relaxboost import planning as pl
 from relaxboost._core.errors import InputError
-from relaxboost.planning import grid, shortest_path
 
 
 def steps(free, neighbours, corners):
@@ -51,9 +51,9 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
         options = {"neighbours": neighbours, "corners": corners, "cost": cost}
         if not wanted:
             with pytest.raises(InputError, match="no two passable cells"):
-                grid(layers, free, **options)
+                pl.grid(layers, free, **options)
             continue
-        graph = grid(layers, free, **options)
+        graph = pl.grid(layers, free, **options)
         C, w = rng.random((H, W)), rng.random(3)
         costs = graph.costs(C.ravel())
         found = {}
@@ -76,14 +76,14 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
 
 def test_corners_both_is_the_default():
     # As in the MovingAI benchmarks: a diagonal step needs both cells beside it.
-    graph = grid(np.ones((2, 2)), [[1, 1], [0, 1]])
+    graph = pl.grid(np.ones((2, 2)), [[1, 1], [0, 1]])
     assert graph.arcs == 4
-    assert shortest_path(graph, graph.costs(np.ones(4)), (0, 0), (1, 1)).cost == 2.0
+    assert pl.shortest_path(graph, graph.costs(np.ones(4)), (0, 0), (1, 1)).cost == 2.0
 
 
 def test_blocked_cells_may_hold_anything():
     layers = np.array([[[1.0, np.nan], [np.inf, 2.0]], [[1.0, 5.0], [5.0, 2.0]]])
-    graph = grid(layers, [[True, False], [False, True]], corners="free", names=["a", "b"])
+    graph = pl.grid(layers, [[True, False], [False, True]], corners="free", names=["a", "b"])
     assert graph.names == ("a", "b")
     assert graph.features.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
     assert graph.arcs == 2

@@ -163,11 +163,6 @@ def drawn(rng, graph, beta, source, target):
         at = int(graph.head[leaving[k]])
 
 
-def again(tasks, graph):
-    """The same trips on another graph."""
-    return [pl.Task(graph, t.source, t.target, t.demonstration.nodes) for t in tasks]
-
-
 def planted(seed, count=250):
     rng = np.random.default_rng(seed)
     grid = pl.grid(np.ones((5, 5)))
@@ -193,8 +188,7 @@ def test_planted_utilities_are_found_within_their_errors():
 def test_units_do_not_matter():
     tasks, graph, _ = planted(1, 40)
     scale = np.array([1e6, 1e-4])
-    other = pl.Graph(graph.tail, graph.head, graph.features * scale, names=graph.names)
-    moved = again(tasks, other)
+    moved = small.moved(tasks, graph.features * scale)
     first, second = (pl.RecursiveLogit().fit(given) for given in (tasks, moved))
     assert second.utilities * scale == pytest.approx(first.utilities, rel=1e-5)
     assert second.log_likelihood == pytest.approx(first.log_likelihood, rel=1e-9)

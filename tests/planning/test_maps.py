@@ -7,12 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from scipy.spatial import Delaunay
 
 from relaxboost import InputError
 from relaxboost import planning as pl
 from relaxboost.planning import maps
 from relaxboost.views import plots
+
+from . import small
 
 FREE = np.array([[c == "." for c in row] for row in ("....", ".@@.", "....")])
 
@@ -102,7 +103,7 @@ def lines_of(axes):
 
 
 def test_large_networks_are_faint_and_rasterised(planar):
-    graph, _ = planar
+    graph = planar
     plan = pl.shortest_path(graph, graph.features[:, 0], 3, 77)
     axes = maps.paths(graph, planned=plan, costs=graph.features[:, 0])
     ground = axes.collections[0]
@@ -134,15 +135,7 @@ def test_paths_that_are_all_over_a_graph_leave_it_whole(land):
 
 @pytest.fixture(scope="module")
 def planar():
-    """Return a random planar network of 1500 nodes, and where they are."""
-    xy = np.random.default_rng(0).random((1500, 2))
-    corners = Delaunay(xy).simplices
-    pairs = np.unique(np.sort(np.concatenate([corners[:, :2], corners[:, 1:]]), axis=1), axis=0)
-    length = np.linalg.norm(xy[pairs[:, 0]] - xy[pairs[:, 1]], axis=1)
-    pairs = pairs[length < 0.1]
-    tail, head = np.concatenate([pairs, pairs[:, ::-1]]).T
-    length = np.linalg.norm(xy[tail] - xy[head], axis=1)
-    return pl.Graph(tail, head, length, nodes=1500, position=xy), xy
+    return small.planar(np.random.default_rng(0), 1500)
 
 
 def test_logarithmic_colours_need_costs_above_zero(land):
@@ -164,7 +157,7 @@ def test_styles_differ_without_colour(land):
 
 
 def test_a_few_dear_arcs_leave_colours_to_the_others(planar):
-    graph, _ = planar
+    graph = planar
     c = graph.features[:, 0].copy()
     c[0] = 1e6
     axes = maps.paths(graph, costs=c)
@@ -185,7 +178,7 @@ def test_pictures_are_saved(land, tmp_path):
 
 
 def test_many_paths_are_thin(planar):
-    graph, _ = planar
+    graph = planar
     ends = np.random.default_rng(1).choice(graph.nodes, (12, 2), replace=False).tolist()
     tasks = [
         pl.Task.along(pl.shortest_path(graph, graph.features[:, 0], *pair).path) for pair in ends

@@ -23,8 +23,7 @@ REGULARISERS = list(small.REGULARISERS.values())
 
 @pytest.mark.parametrize("regulariser", REGULARISERS, ids=str)
 @pytest.mark.parametrize(
-    ("nonnegative", "negative", "name"),
-    [(True, "exact", "missed"), (False, "relaxed", "strayed")],
+    ("nonnegative", "negative", "name"), [(True, "exact", "missed"), (False, "relaxed", "strayed")]
 )
 def test_brackets_hold_and_close(regulariser, nonnegative, negative, name):
     made = small.tasks(np.random.default_rng(0), loss=small.LOSSES[name])
@@ -57,14 +56,6 @@ def test_units_duplicates_one_feature_and_many(regulariser):
     rng = np.random.default_rng(0)
     made = small.tasks(rng, d=4)
     g = made[0].graph
-
-    def told(X):
-        wide = pl.Graph(g.tail, g.head, X, nodes=g.nodes)
-        return [
-            pl.Task(wide, 0, t.target, [wide.path(arcs=p.arcs) for p in t.demonstrations])
-            for t in made
-        ]
-
     for X in (
         g.features * np.array([1e-6, 1e6, 1.0, 1e3]),
         g.features[:, [0, 0, 1, 1]],
@@ -72,9 +63,9 @@ def test_units_duplicates_one_feature_and_many(regulariser):
         np.hstack([g.features, np.zeros((g.arcs, 1))]),
         rng.random((g.arcs, 100)),
     ):
-        found = pl.fit(told(X), regulariser, tol=1e-3, max_rounds=100)
+        found = pl.fit(small.moved(made, X), regulariser, tol=1e-3, max_rounds=100)
         assert found.gap <= 2e-3 * found.upper, X.shape
-        right = pl.reference(told(X), regulariser)
+        right = pl.reference(small.moved(made, X), regulariser)
         assert found.lower <= right.upper
         assert right.lower <= found.upper
 

@@ -152,10 +152,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
             "tail,head,x\na,b,3,4\n",
             "bad.csv, line 2: more entries than the header has; entries with",
         ),
-        (
-            'tail,head,x\na,b,2\n"a,b,1\n',
-            "bad.csv, line 3: a quote is not closed",
-        ),
+        ('tail,head,x\na,b,2\n"a,b,1\n', "bad.csv, line 3: a quote is not closed"),
         ("tail;head;x\na;b;1,5\n", "bad.csv has one column, 'tail;head;x'; if ';' separates"),
         ("tail\thead\na\tb\n", "separates columns, give --sep '\\t'"),
         ("tail,head,x\na,b,1\na,caf\udce9,1\n", "bad.csv, line 3: not in UTF-8; save the file as"),

@@ -9,17 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from relaxboost.planning import (
-    Graph,
-    NegativeCycle,
-    NoPath,
-    Simple,
-    check_plan,
-    grid,
-    planners,
-    shortest_path,
-    shortest_paths,
-)
+from relaxboost import planning as pl
+from relaxboost.planning import planners
 from tests.planning import slow, small
 
 NON_NEGATIVE = {
@@ -43,12 +34,12 @@ def test_planners_agree_for_costs_that_are_not_negative(rng, kind):
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         exact = slow.exact_length(graph, costs, s, t)
         if math.isinf(exact):
-            with pytest.raises(NoPath):
-                shortest_path(graph, costs, s, t)
+            with pytest.raises(pl.NoPath):
+                pl.shortest_path(graph, costs, s, t)
             continue
-        plan = shortest_path(graph, costs, s, t)
+        plan = pl.shortest_path(graph, costs, s, t)
         assert (plan.path.source, plan.path.target) == (s, t)
-        found = check_plan(plan)
+        found = pl.check_plan(plan)
         assert found.ok, found
         assert Fraction(found.lower) <= exact <= Fraction(found.upper)
         assert abs(Fraction(plan.cost) - exact) <= Fraction(1e-12) * abs(exact)
@@ -80,8 +71,8 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         exact = slow.exact_length(graph, costs, s, t)
         if math.isinf(exact):
-            with pytest.raises(NoPath if exact > 0 else NegativeCycle) as caught:
-                shortest_path(graph, costs, s, t)
+            with pytest.raises(pl.NoPath if exact > 0 else pl.NegativeCycle) as caught:
+                pl.shortest_path(graph, costs, s, t)
             if exact < 0:
                 cycle = caught.value.cycle
                 assert cycle.source == cycle.target
@@ -91,9 +82,9 @@ def test_planners_agree_for_costs_of_any_sign(rng, kind):
                 assert set(cycle.numbers.tolist()) <= slow.between(graph, s, t)
                 cycles += 1
             continue
-        plan = shortest_path(graph, costs, s, t)
+        plan = pl.shortest_path(graph, costs, s, t)
         # Heights cancel along a path, and leave the rounding of numbers larger than the sum.
-        found = check_plan(plan)
+        found = pl.check_plan(plan)
         assert found.ok, found
         assert Fraction(found.lower) <= exact <= Fraction(found.upper)
         size = Fraction(float(np.abs(costs).sum()))
@@ -118,16 +109,16 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         values = [math.fsum(costs[path].tolist()) for path in slow.simple_paths(graph, s, t)]
         if not values:
-            with pytest.raises(NoPath):
-                shortest_path(graph, costs, s, t, "simple")
+            with pytest.raises(pl.NoPath):
+                pl.shortest_path(graph, costs, s, t, "simple")
             continue
-        plan = shortest_path(graph, costs, s, t, Simple())
+        plan = pl.shortest_path(graph, costs, s, t, pl.Simple())
         assert plan.complete
         size = np.abs(costs).max()
         assert plan.cost == pytest.approx(min(values), rel=0.0, abs=1e-14 * size)
         assert np.unique(plan.path.numbers).size == len(plan.path) + 1
         assert min(values) - 1e-6 * size - 1e-322 <= plan.claimed <= min(values)
-        told = check_plan(plan)
+        told = pl.check_plan(plan)
         assert not told.ok
         assert "no potentials" in told.reason
         negative_cycles += slow.exact_length(graph, costs, s, t) == -math.inf
@@ -135,18 +126,18 @@ def test_simple_paths_are_those_of_brute_force(rng, kind):
 
 
 def test_simple_stops_in_time_with_a_path(rng):
-    graph = grid(np.ones((12, 12)))
+    graph = pl.grid(np.ones((12, 12)))
     costs = rng.normal(size=graph.arcs)
-    plan = shortest_path(graph, costs, (0, 0), (11, 11), Simple(time_limit=1e-3))
+    plan = pl.shortest_path(graph, costs, (0, 0), (11, 11), pl.Simple(time_limit=1e-3))
     assert not plan.complete
     assert plan.claimed <= plan.cost
-    assert "time limit" in check_plan(plan).reason
+    assert "time limit" in pl.check_plan(plan).reason
     assert np.unique(plan.path.numbers).size == len(plan.path) + 1
 
 
 def test_a_cycle_of_no_cost_is_no_negative_one():
     # In doubles, going around lowers the sum a little each time, for ever.
-    graph = Graph([0, 1, 2, 3, 1], [1, 2, 3, 1, 4])
+    graph = pl.Graph([0, 1, 2, 3, 1], [1, 2, 3, 1, 4])
     drifting = 0
     for scale in np.linspace(1.0, 3.0, 500):
         costs = np.array([1e6 / 3, 0.1 * scale, 0.7 * scale, 0.0, 1.0])
@@ -157,21 +148,21 @@ def test_a_cycle_of_no_cost_is_no_negative_one():
             down += c
         drifting += down < start and total >= 0
         if total < 0:
-            with pytest.raises(NegativeCycle) as caught:
-                shortest_path(graph, costs, 0, 4)
+            with pytest.raises(pl.NegativeCycle) as caught:
+                pl.shortest_path(graph, costs, 0, 4)
             assert caught.value.cost == float(total)
         else:
-            assert shortest_path(graph, costs, 0, 4).path.nodes == [0, 1, 4]
+            assert pl.shortest_path(graph, costs, 0, 4).path.nodes == [0, 1, 4]
     assert drifting > 20
 
 
 def test_what_rounding_hides_from_bellman_and_ford():
     """A cycle of −1e-15 after 1e16 may be overlooked, as the docstring says; 1e-13 is found."""
-    graph = Graph([0, 1, 2, 2], [1, 2, 1, 3])
-    shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
+    graph = pl.Graph([0, 1, 2, 2], [1, 2, 1, 3])
+    pl.shortest_path(graph, np.array([1e16, 1e-15, -2e-15, 0.0]), 0, 3)
     assert 1e-13 > 4**2 * 2.0**-101 * 1e16 > 1e-15
-    with pytest.raises(NegativeCycle):
-        shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
+    with pytest.raises(pl.NegativeCycle):
+        pl.shortest_path(graph, np.array([1e16, 1e-15, -1e-15 - 1e-13, 0.0]), 0, 3)
 
 
 def test_bounds_of_simple_paths_in_rational_arithmetic():
@@ -182,7 +173,7 @@ def test_bounds_of_simple_paths_in_rational_arithmetic():
         costs = (graph.features - 0.5) @ 10.0 ** rng.integers(-8, 9, 2)
         ways = small.paths(graph, 0, 4)
         exact = min(sum(map(Fraction, costs[way].tolist()), Fraction(0)) for way in ways)
-        assert shortest_path(graph, costs, 0, 4, "simple").claimed <= exact
+        assert pl.shortest_path(graph, costs, 0, 4, "simple").claimed <= exact
 
 
 def pairs_of(rng, graph, count):
@@ -191,8 +182,8 @@ def pairs_of(rng, graph, count):
 
 @pytest.mark.parametrize("sign", ["positive", "negative"])
 def test_many_pairs_are_planned_for_as_one(rng, sign, monkeypatch):
-    cells = grid(rng.random((9, 9)) + 0.1)
-    graph = Graph(cells.tail, cells.head)
+    cells = pl.grid(rng.random((9, 9)) + 0.1)
+    graph = pl.Graph(cells.tail, cells.head)
     costs = cells.arc_features[:, 0].copy()
     if sign == "negative":
         height = rng.random(graph.nodes)
@@ -209,11 +200,11 @@ def test_many_pairs_are_planned_for_as_one(rng, sign, monkeypatch):
         for threads in (1, 2, 7):
             with ThreadPoolExecutor(threads) as pool, monkeypatch.context() as patched:
                 patched.setattr(planners, "thread_pool", lambda pool=pool: (pool, 1))
-                answers.append(shortest_paths(graph, costs, pairs))
+                answers.append(pl.shortest_paths(graph, costs, pairs))
         for (s, t), plan, *others in zip(pairs, *answers, strict=True):
             assert (plan.path.source, plan.path.target) == (s, t)
-            assert check_plan(plan).ok
-            assert plan.cost == pytest.approx(shortest_path(graph, costs, s, t).cost, rel=1e-12)
+            assert pl.check_plan(plan).ok
+            assert plan.cost == pytest.approx(pl.shortest_path(graph, costs, s, t).cost, rel=1e-12)
             for other in others:
                 assert other.path == plan.path
                 assert np.array_equal(other.potential, plan.potential)
@@ -227,20 +218,20 @@ def test_many_pairs_on_random_graphs_agree_with_one(rng):
         lengths = [slow.exact_length(graph, costs, s, t) for s, t in pairs]
         lost = [i for i, length in enumerate(lengths) if math.isinf(length)]
         if lost:
-            with pytest.raises(NoPath, match=rf"^pairs\[{lost[0]}\]"):
-                shortest_paths(graph, costs, pairs)
+            with pytest.raises(pl.NoPath, match=rf"^pairs\[{lost[0]}\]"):
+                pl.shortest_paths(graph, costs, pairs)
         else:
-            plans = shortest_paths(graph, costs, pairs)
+            plans = pl.shortest_paths(graph, costs, pairs)
             assert [plan.cost for plan in plans] == lengths
-            slowly = shortest_paths(graph, costs, pairs, "simple") if trial < 20 else plans
+            slowly = pl.shortest_paths(graph, costs, pairs, "simple") if trial < 20 else plans
             assert [plan.cost for plan in slowly] == lengths
-            assert all(check_plan(plan).ok for plan in plans)
+            assert all(pl.check_plan(plan).ok for plan in plans)
 
 
 def test_errors_of_many_pairs_name_the_pair():
-    graph = Graph([0, 1, 2, 1], [1, 2, 1, 3], nodes=5)
-    with pytest.raises(NoPath, match=r"pairs\[1\], 0 -> 4: no path from 0 to 4; no arc enters"):
-        shortest_paths(graph, np.ones(4), [(0, 1), (0, 4), (3, 0)])
-    with pytest.raises(NegativeCycle, match=r"^pairs\[0\], 0 -> 3: costs are negative") as caught:
-        shortest_paths(graph, [1.0, -1.0, -1.0, 1.0], [(0, 3)])
+    graph = pl.Graph([0, 1, 2, 1], [1, 2, 1, 3], nodes=5)
+    with pytest.raises(pl.NoPath, match=r"pairs\[1\], 0 -> 4: no path from 0 to 4; no arc enters"):
+        pl.shortest_paths(graph, np.ones(4), [(0, 1), (0, 4), (3, 0)])
+    with pytest.raises(pl.NegativeCycle, match=r"^pairs\[0\], 0 -> 3: costs are neg") as caught:
+        pl.shortest_paths(graph, [1.0, -1.0, -1.0, 1.0], [(0, 3)])
     assert caught.value.cost == -2.0

@@ -70,12 +70,7 @@ def test_brackets_hold_in_rational_arithmetic():
         rng = np.random.default_rng(seed)
         made = small.tasks(rng, 2, arcs=6)
         scale = 10.0 ** rng.integers(-3, 4, 3)
-        g = made[0].graph
-        wide = pl.Graph(g.tail, g.head, g.features * scale, nodes=g.nodes)
-        made = [
-            pl.Task(wide, 0, t.target, [wide.path(arcs=p.arcs) for p in t.demonstrations])
-            for t in made
-        ]
+        made = small.moved(made, made[0].graph.features * scale)
         problem = pl.Problem(made, pl.Ridge(0.1))
         found = pl.fit(problem, tol=1e-14, max_rounds=25)
         value = exactly(problem, found.w)
