@@ -14,7 +14,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of passable cells next to a diagonal step that a step needs: both, one, or none."""
+"""How many of the two cells next to a diagonal step must be passable: both, one, or none."""
 
 COSTS = ("mean", "entering")
 
@@ -83,7 +83,7 @@ def grid(
             f"{int(free.sum())} of {free.size} cells are passable"
         )
     if names is not None and len(names) != len(X):
-        raise InputError(f"{len(names)} names for {len(X)} layers; one each")
+        raise InputError(f"{len(names)} names for {len(X)} layers; give each layer a name")
     # The row of B of an arc has its length at its head, or half of its length at each end.
     at = head[:, None] if cost == "entering" else np.stack([tail, head], axis=1)
     each = at.shape[1]
@@ -127,7 +127,7 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 
 
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
-    """Return tails, heads and lengths, by tail and then by head."""
+    """Return the tails, heads and lengths of all steps, sorted by tail and then by head."""
     H, W = free.shape
     around = list(product((-1, 0, 1), repeat=2))  # in the order of the cells' numbers
     steps = np.array([step for step in around if any(step) and (neighbours == 8 or 0 in step)])

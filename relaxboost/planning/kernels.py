@@ -8,10 +8,10 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The argument `ahead` of a `search` without estimates."""
+"""The value of `ahead` for a `search` without estimates."""
 
 _ARITY = 4
-"""The children of a node of the heap; 4 instead of 2 has fewer cache misses."""
+"""The number of children of a node of the heap; four cause fewer cache misses than two."""
 
 
 @njit(nogil=True)
@@ -182,7 +182,7 @@ def _added(high: float, low: float, cost: float) -> tuple[float, float]:
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of the entries `via`, or −1 if there is none."""
+    """Return a node on a cycle that the entries `via` form, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
@@ -197,14 +197,14 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return min over arcs of c + π_near − π_far, its arc, and the size of the numbers involved.
+    """Return the least slack c + π_near − π_far of all arcs, its arc, and the largest number.
 
     Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
     the target. An arc that contradicts this has slack −inf.
 
-    The size is the largest number of all arcs on which rounding could hide a violation. An arc
-    whose slack is above a millionth of its numbers is not among them. A huge cost far from the path
-    therefore does not widen the bracket.
+    The largest number is that among |c|, |π_near| and |π_far|, over the arcs whose slack is at most
+    a millionth of these three. On all other arcs rounding cannot hide a negative slack. A huge cost
+    far from the path therefore does not widen the bracket.
     """
     worst = np.inf
     where = -1

@@ -54,7 +54,7 @@ class LogitFit(LearnedCosts):
     Attributes
     ----------
     utilities : array of shape (d,)
-        β, one number for each feature.
+        The utility β of each feature.
     names : tuple of str
         The names of the features.
     log_likelihood : float
@@ -63,8 +63,9 @@ class LogitFit(LearnedCosts):
     covariance : array of shape (d, d)
         The inverse of the negative Hessian.
     robust : array of shape (d, d)
-        The sandwich of `covariance` with the outer products of the scores (BHHH). It holds for
-        independent trips even if the model is wrong.
+        The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
+        of the scores (BHHH), times `covariance`. It holds for independent trips even if the model
+        is wrong.
     status : str
         "optimal", "max_rounds", or "stalled" if no step gains more than rounding hides. A run
         stalls near the maximum, or if lower costs give walks in circles no finite sum.
@@ -81,7 +82,7 @@ class LogitFit(LearnedCosts):
 
     @property
     def standard_errors(self) -> Array:
-        """The standard errors of the utilities by the Hessian; `robust` has others."""
+        """The standard errors of the utilities, computed from `covariance`."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def site_costs(self, graph: Graph) -> Array:
@@ -315,7 +316,7 @@ class Walks:
 
 
 class _Block:
-    """The sums from sources to targets of some trips, which share a factorisation."""
+    """The sums over walks from source to target of some trips, from one factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks

@@ -18,7 +18,7 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.plans import arc_costs
 
 AT = ("entering", "leaving", "mean")
-"""The end of an arc that gives it the features of a node."""
+"""The nodes whose features an arc gets: its head, its tail, or the mean of both."""
 
 
 def from_networkx(
@@ -35,7 +35,7 @@ def from_networkx(
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
     undirected graph becomes the arcs 2k and, in the other direction, 2k + 1. Both arcs share a
     site, so that their features and their learned costs are equal. ``graph.arc(u, v, key)`` finds
-    the number of an arc, for ``graph.path(arcs=...)`` in a multigraph.
+    the index of an arc, for ``graph.path(arcs=...)`` in a multigraph.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     -------
     networkx.DiGraph or networkx.MultiDiGraph
         Nodes are the labels, with the attribute ``pos`` if the graph has positions. Edges have each
-        feature by its name, ``arc``, the number of the arc, and ``cost`` if there are costs. Both
+        feature by its name, ``arc``, the index of the arc, and ``cost`` if there are costs. Both
         arcs of an undirected edge are there. Keys are those of the graph, or 0, 1, ...
     """
     import networkx as nx
@@ -210,7 +210,7 @@ def _columns(
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the value of an attribute, a number, a dict or an array, by names for columns."""
+    """Return the numbers that an attribute holds, by the names of their columns."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.

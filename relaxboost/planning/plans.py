@@ -17,7 +17,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest cost. Sums of as many such costs as fit in memory stay finite."""
+"""The largest cost that is allowed; a sum of as many such costs as memory holds is finite."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -101,7 +101,7 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The lower and the upper bound on the least cost, as proved by the potentials of a plan."""
+    """The bounds of the least cost that the path and the potentials of a plan prove."""
 
     ok: bool
     """Whether the bracket is as narrow as rounding allows."""
@@ -170,7 +170,7 @@ def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     """Return a bound below the cost of every path of at most nodes − 1 arcs.
 
     The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
-    each slack is wrong by at most three roundings of numbers up to 3 size.
+    each slack is wrong by at most three roundings of numbers up to 3 · size.
     """
     # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0

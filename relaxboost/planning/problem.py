@@ -22,7 +22,8 @@ from relaxboost.planning.regularisers import Regulariser, Ridge
 from relaxboost.planning.tasks import Task
 
 GROUPS = 16
-"""R is cut in this many parts: more parts make better models, and larger master problems."""
+"""The number of groups of demonstrations. Each group has cutting planes for its part of R: more
+groups make the model more accurate, and its programs larger."""
 
 
 class FitPoint(NamedTuple):
@@ -34,7 +35,7 @@ class FitPoint(NamedTuple):
     bound: float
     """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
     cuts: Cuts
-    """Affine functions, each below the part of R of a group of demonstrations, and equal at w."""
+    """For each group of demonstrations an affine function below its part of R, equal at w."""
     plans: AugmentedPlans
     """The plan for each demonstration."""
 
@@ -112,7 +113,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return the problem with some of the tasks, or another regulariser, at the same scale."""
+        """Return a copy with other tasks or another regulariser, and with the same `scale`."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -161,7 +162,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return a point of the domain near w; distances are those of s w."""
+        """Return the point of the domain that is nearest to w, by the distance of s w."""
         return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
 
     def penalty(self, w: Any) -> tuple[Any, list[Any]]:

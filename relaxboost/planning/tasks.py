@@ -30,7 +30,7 @@ class Task:
     weight : float
         The weight of the task in the mean over tasks, > 0.
     name : str, optional
-        A name for messages.
+        The name of the task in messages.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the list of demonstrations, which may have been given without a list."""
+    """Return a list of demonstrations, also if a single demonstration was given."""
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but a sequence of letters is hardly meant.

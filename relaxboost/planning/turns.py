@@ -25,17 +25,17 @@ class TurnGraph(Graph):
 
     original: Graph
     before: Whole
-    """The arc of the original graph before each turn."""
+    """For each turn the index, in the original graph, of the arc before the turn."""
     after: Whole
-    """The arc of the original graph after each turn."""
+    """For each turn the index, in the original graph, of the arc after the turn."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return the label of the node where paths from a node of the original start."""
+        """Return ("start", v), where v is the label of a node of the original graph."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return the label of the node where paths to a node of the original end."""
+        """Return ("end", v), where v is the label of a node of the original graph."""
         self.original.node(label)
         return ("end", label)
 

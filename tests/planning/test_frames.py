@@ -247,8 +247,8 @@ BAD_TRIPS = [
     (roads(), "abc", {"bad": "skip"}, "bad must be"),
     (roads(), "", {}, "trips must be a pandas.DataFrame with rows"),
     (roads(), trips("bc", by="stop"), {}, "trips has no column 'node'"),
-    (roads(), trips("bc", by="edge"), {}, "edges, and those of the"),
-    (TWO_WAY, "bcb", {}, "trip 0, row 2: from 'b' back to it: no"),
+    (roads(), trips("bc", by="edge"), {}, "arcs of the graph have no keys"),
+    (TWO_WAY, "bcb", {}, "trip 0, row 2: the trip ends at 'b', where it starts"),
     (roads(), trips("bcd").assign(order=[1, 1, 2]), {}, "row 1: its trip has another row of the"),
     (roads(), trips("bcd").assign(order=TEXTS), {}, "row 0: order is not a number, but '9:00'; ma"),
     (roads(), trips("bcd").assign(order=[1, "x", 2]), {}, "row 1: order is not a number, but 'x'"),
@@ -257,7 +257,12 @@ BAD_TRIPS = [
     (BELOW, "bcd", {"gaps": "length"}, "gaps needs a feature >= 0, and 'length' is -2"),
     (NUMBERED, "123", {}, "row 0: node '1' is 1 in the graph; make both"),
     (roads(), trips("ac").set_axis([3, 4]), {}, "trip 0, row 4: no arc"),
-    (KEYED, trips([0], by="edge"), {}, r"edge 0 may be several; give \(source, target, 0\)"),
+    (
+        KEYED,
+        trips([0], by="edge"),
+        {},
+        r"edge 0 is the key of several arcs; give \(source, target, 0\)",
+    ),
 ]
 
 

@@ -89,7 +89,7 @@ def test_speeds_of_the_user_and_attributes_of_osmnx_come_first():
         given = pl.from_osmnx(streets(), "speed_kph", speeds={"service": 15, "none": 110})
         assert column(given, "speed_kph")[100, 102, 0] == 15.0
         assert column(given, "speed_kph")[103, 100, 0] == 110.0
-        assert "speeds gave that of 2 of 9 edges" in given.notes
+        assert "the speed of 2 of 9 edges comes from speeds" in given.notes
         G = streets()
         nx.set_edge_attributes(G, 36.0, "speed_kph")
         seconds = column(pl.from_osmnx(G, ["travel_time"]), "travel_time")

@@ -159,7 +159,7 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' may be arc 0 (key 'a') or arc"),
         (
             TWINS,
-            "name edges in a column 'edge', or take the one of least x with --parallel x (2 of",
+            "name edges in a column 'edge', or take the arc of least x with --parallel x (2 of",
         ),
     ],
 )
@@ -177,7 +177,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
         ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
         ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
-        ("path\nhome ford work home\n", "trip '1': from 'home' back to it: no shortest path does"),
+        ("path\nhome ford work home\n", "trip '1': the trip ends at 'home', where it starts, and"),
         ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has one node, and needs two"),
         (
             "path,weight\nhome ford,-1\n",
