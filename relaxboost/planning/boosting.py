@@ -196,6 +196,7 @@ def boost(
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
+        # The floor has the unit of costs; without any cost there is no unit.
         floor=FLOOR * (usual or 1.0),
     )
 

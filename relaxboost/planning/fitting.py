@@ -51,8 +51,6 @@ class Fit(LinearCosts):
     ----------
     w : array of shape (d,)
         The best weights found.
-    names : tuple of str
-        The names of the features.
     lower, upper : float
         lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an average of cuts,
         each of which is below R for every path. The upper bound comes from the potentials of every

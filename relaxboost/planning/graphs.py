@@ -191,7 +191,7 @@ class Graph:
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
-            raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
+            raise InputError(f"keys need one entry per arc, {self.arcs}, got {len(self.keys)}")
         # Cached adjacencies and costs rely on these arrays.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
@@ -210,7 +210,7 @@ class Graph:
         """Return arc costs c = B C, shape (E,), from a cost per site C, shape (S,)."""
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
-            raise InputError(f"costs need shape ({self.size},), one a site, got {C.shape}")
+            raise InputError(f"costs need shape ({self.size},), one cost per site, got {C.shape}")
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
@@ -363,7 +363,7 @@ class Graph:
 
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
-            raise InputError(f"sites need one row an arc, {self.arcs}, got {B.shape[0]}")
+            raise InputError(f"sites need one row per arc, {self.arcs}, got {B.shape[0]}")
         # Costs of sites >= 0 must give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
             raise InputError("sites must have finite entries >= 0")
@@ -377,7 +377,7 @@ class Graph:
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
-                f"features need shape ({self.size}, d), one row a site with d >= 1, got {X.shape}"
+                f"features need shape ({self.size}, d), one row per site and d >= 1, got {X.shape}"
             )
         bad = np.argwhere(~np.isfinite(X))
         if bad.size:
@@ -396,7 +396,7 @@ class Graph:
         made = tuple(str(name) for name in names)
         # Costs are learned and applied by names, which must be unique.
         if len(made) != d or len(set(made)) != d:
-            raise InputError(f"names need {d} different entries, one a feature, got {made}")
+            raise InputError(f"names need {d} different entries, one per feature, got {made}")
         return made
 
     def __repr__(self) -> str:

@@ -113,13 +113,10 @@ class LogitFit(LearnedCosts):
 
         The probabilities of the arcs from a node that leads to the target sum to 1. At the target
         their sum is smaller, because the walk may end there. All other arcs have probability 0.
-
-        Parameters
-        ----------
-        graph : Graph
-        target : label of a node
+        `target` is the label of a node.
         """
         place = np.array([graph.node(target)])
+        # Reduced costs keep the sums from underflow at nodes far from the target.
         walks = Walks(graph, self.costs(graph)).towards(int(place[0]))[0]
         z = walks.to(place)[:, 0]
         there = walks.weights * z[graph.head]
@@ -213,7 +210,7 @@ class RecursiveLogit:
             at = doubles("start", self.start)
             if at.shape != unit.shape or not np.isfinite(at).all():
                 raise InputError(
-                    f"start needs {unit.size} finite numbers, one a feature, got {self.start!r}"
+                    f"start needs {unit.size} finite numbers, one per feature, got {self.start!r}"
                 )
         # Steps of √2 lose less than half of the likelihood's scale; 2^13 is beyond all that helps.
         factors = 2.0 ** np.arange(0.0, 14.0, 0.5)

@@ -294,7 +294,9 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     # Writing the costs again shows fields that the constructors changed or ignored.
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
-        raise InputError(f"{file}: {odd[0]} has values that no costs have; write the model again")
+        raise InputError(
+            f"{file}: {odd[0]} has values that save_model does not write; write it again"
+        )
 
 
 def _read(file: Path) -> dict[str, Any]:

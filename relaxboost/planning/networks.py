@@ -63,7 +63,6 @@ def from_networkx(
         attribute is missing or no finite number.
     """
     edges = edges_of(G)
-    _check_loops(edges)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
     # Both arcs of an edge follow each other, so that they can share a site.
@@ -137,15 +136,6 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     return edges
 
 
-def _check_loops(edges: list[tuple[Any, ...]]) -> None:
-    loops = [edge[:-1] for edge in edges if edge[0] == edge[1]]
-    if loops:
-        raise InputError(
-            f"edge {loops[0]!r} is a self-loop, which no shortest path takes; "
-            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
-        )
-
-
 def _features(
     G: Any,
     edges: list[tuple[Any, ...]],
@@ -165,6 +155,7 @@ def _features(
     paired = not G.is_directed() and (not last or at == "mean")
     if not X.size:
         return None, None, paired
+    # Edges and nodes may have attributes of the same name, and names must differ.
     names = first + [f"node {name}" if name in first else name for name in last]
     return X[::2] if paired else X, names, paired
 

@@ -252,5 +252,6 @@ def _kph(value: Any) -> float:
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}
+    # A speed of 0 is a mistake of the map.
     speeds = [speed * kph.get(unit, 1.0) for speed, unit in found if speed > 0.0]
     return float(np.mean(speeds)) if speeds else float("nan")

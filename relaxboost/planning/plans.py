@@ -25,8 +25,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
-            "arc costs of costs per site"
+            f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
+            "turns costs per site into costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
@@ -146,7 +146,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
         )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
-        return nothing("the potentials are not one number a node")
+        return nothing("the potentials are not one number per node")
     source, target = plan.path.source, plan.path.target
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")

@@ -152,7 +152,7 @@ class Problem:
         """Return w as an array, or raise if it is outside the domain."""
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
-            raise InputError(f"w needs {self.d} finite entries, one a feature, got {w!r}")
+            raise InputError(f"w needs {self.d} finite entries, one per feature, got {w!r}")
         if self.nonnegative and (weights < 0.0).any():
             j = int(weights.argmin())
             raise InputError(

@@ -168,6 +168,7 @@ def _half_square(v: Array, times: float, over: float) -> float:
 
     Powers of two are factored out first, because the product may be a double even if ‖v‖² is not.
     """
+    # After this scaling the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
     by, more = math.frexp(0.5 * float(scaled @ scaled) * times / over)

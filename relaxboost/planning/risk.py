@@ -98,7 +98,7 @@ class PlanningLoss(Loss):
             return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():
             raise InputError(
-                f"base must give {graph.size} finite costs for {graph}, one a site, got an array "
+                f"base must give {graph.size} finite costs for {graph}, one per site, got an array "
                 f"of shape {made.shape}"
             )
         if self.link == "exponential" and not (made > 0.0).all():

@@ -61,7 +61,7 @@ def split(
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
         raise InputError(
-            f"{folds} folds need as many {what}, and there are {sizes.size}; ask for fewer "
+            f"{folds} folds need as many {what}, and there are {sizes.size}; give fewer "
             f"folds{other}"
         )
     shuffled = np.random.default_rng(seed).permutation(sizes.size)

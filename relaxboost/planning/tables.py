@@ -61,5 +61,6 @@ def numbers(what: str, table: Any, name: str) -> Array:
         raise InputError(
             f"{called(what, table)}: column {name!r} must hold numbers ({error})"
         ) from None
+    # An infinite feature would make all costs infinite, or undefined.
     _check_whole(what, table, name, ~np.isfinite(made))
     return made

@@ -88,6 +88,7 @@ class Task:
         # Arc numbers mean nothing on another graph.
         elif given.graph is not self.graph:
             raise InputError("the demonstration is a path of another graph")
+        # A path between other nodes would be compared with plans for the task's nodes.
         for what, found, wanted in (
             ("starts", path.source, self.source),
             ("ends", path.target, self.target),

@@ -141,8 +141,8 @@ def _ordered(trips: Any) -> Any:
     twice = trips.duplicated(["trip", "order"]).to_numpy()
     if twice.any():
         raise InputError(
-            f"{at('trips', trips, rows[int(twice.argmax())])}: its trip has another row of the "
-            "same order; say which comes first"
+            f"{at('trips', trips, rows[int(twice.argmax())])}: another row of the trip has the "
+            "same order; give each row of a trip a different order"
         )
     return trips.sort_values("order", kind="stable")
 
@@ -200,6 +200,7 @@ class _Reader:
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
         """Return the arc from node u to node v, or the arcs of the path that fills a gap."""
+        # Between two named edges any further arc is a gap, even if it is the only arc.
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
             keys = self.graph.keys
@@ -253,7 +254,9 @@ class _Reader:
         # Files often turn numbers into text, or text into numbers.
         for other in (str(name), int(name) if str(name).isdecimal() else None):
             if other in self._known:
-                raise InputError(f"{what} is {other!r} in the graph; make both of one type, astype")
+                raise InputError(
+                    f"{what} is {other!r} in the graph; give both one type, with astype"
+                )
         raise InputError(
             f"{what} is not in the graph; leave the trip out, or match it to the graph"
         )

@@ -39,8 +39,7 @@ def steps(free, neighbours, corners):
 
 
 @pytest.mark.parametrize("corners", ["both", "one", "free"])
-@pytest.mark.parametrize("cost", ["mean", "entering"])
-def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
+def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners):
     for _ in range(60):
         H, W = (int(n) for n in rng.integers(1, 8, size=2))
         free = rng.random((H, W)) < rng.choice([0.4, 0.7, 1.0])
@@ -48,7 +47,7 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
         wanted = steps(free, neighbours, corners)
         layers = np.concatenate([rng.random((2, H, W)), np.ones((1, H, W))])
         layers[:, ~free] = np.nan
-        options = {"neighbours": neighbours, "corners": corners, "cost": cost}
+        options = {"neighbours": neighbours, "corners": corners}
         if not wanted:
             with pytest.raises(InputError, match="no two passable cells"):
                 pl.grid(layers, free, **options)
@@ -60,10 +59,9 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners, cost):
         for e in range(graph.arcs):
             u, v = graph.label(graph.tail[e]), graph.label(graph.head[e])
             length = found[u, v] = wanted[u, v]
-            share = [0.5, 0.5] if cost == "mean" else [0.0, 1.0]
-            assert costs[e] == pytest.approx(length * (share[0] * C[u] + share[1] * C[v]))
+            assert costs[e] == pytest.approx(length * (C[u] + C[v]) / 2.0)
             rows = [layers[(slice(None), *at)] for at in (u, v)]
-            linear = length * (share[0] * rows[0] + share[1] * rows[1]) @ w
+            linear = length * (rows[0] + rows[1]) @ w / 2.0
             assert graph.arc_features[e] @ w == pytest.approx(linear)
         assert found == wanted
         assert len(found) == graph.arcs

@@ -153,8 +153,8 @@ BC = ("b", "c")
     [
         (nx.Graph(), {}, "0 nodes and no edges"),
         ([(0, 1)], {}, "a networkx graph is needed, got list"),
-        (nx.DiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1\) is a self-loop"),
-        (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"edge \(1, 1, 0\) is a self-loop"),
+        (nx.DiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
+        (nx.MultiGraph([(0, 1), (1, 1)]), {}, r"\(1 -> 1\) is a self-loop"),
         (changed(BC, "slope", ...), ["slope"], r"'slope' of edge \('b', 'c'\) is None"),
         (changed(BC, "slope", np.nan), ["slope"], r"'slope' of edge \('b', 'c'\) is nan"),
         (changed(BC, "slope", np.inf), ["slope"], r"'slope' of edge \('b', 'c'\) is inf"),

@@ -184,7 +184,7 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
             "bad.csv, trip 1: weight must be a positive number, got -1",
         ),
         ("name,path\na,home ford\na,home ford\n", "line 3: a trip before is named 'a' too"),
-        ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: its trip has another row of"),
+        ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: another row of the trip has"),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
             "bad.csv, line 2: order is not a number, but '9:00'; write numbers, or times as 2030",
