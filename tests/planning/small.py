@@ -7,6 +7,7 @@ from scipy.spatial import Delaunay
 
 from relaxboost import planning as pl
 
+from .slow import exact_length
 from .slow import simple_paths as paths
 
 LOSSES = {
@@ -70,8 +71,8 @@ def moved(tasks, X, names=None):
     g = tasks[0].graph
     other = pl.Graph(g.tail, g.head, X, nodes=g.nodes, names=names)
     return [
-        pl.Task(other, t.source, t.target, [other.path(arcs=p.arcs) for p in t.demonstrations])
-        for t in tasks
+        pl.Task(other, t.source, t.target, [other.path(arcs=p.arcs) for p in ways], weight=weight)
+        for t, ways, weight in ((t, t.demonstrations, t.weight) for t in tasks)
     ]
 
 
@@ -107,17 +108,10 @@ def risk(problem, w, relaxed=False):
 
 
 def negative_cycle(problem, w):
-    """Whether costs less gains fall around a cycle on the way of some row, by Floyd–Warshall."""
+    """Whether costs less gains fall around a cycle on the way of some row, in rationals."""
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
         c = g.arc_features @ w - row.gains.at(np.arange(g.arcs))
-        far = np.full((g.nodes, g.nodes), np.inf)
-        np.fill_diagonal(far, 0.0)
-        for e in range(g.arcs):
-            far[g.tail[e], g.head[e]] = min(far[g.tail[e], g.head[e]], c[e])
-        for k in range(g.nodes):
-            far = np.minimum(far, far[:, [k]] + far[[k]])
-        on = np.isfinite(far[row.source]) & np.isfinite(far[:, row.target])
-        if (np.diag(far)[on] < -1e-12).any():
+        if exact_length(g, c, row.source, row.target) == -np.inf:
             return True
     return False

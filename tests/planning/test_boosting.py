@@ -6,15 +6,12 @@ import os
 import pickle
 import signal
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost.functional import FiniteSet, Networks, RegressionStumps, Residual, Stopping, Trees
-from relaxboost.functional import boost as descend
+from relaxboost.functional import Networks, RegressionStumps, Residual, Stopping, Trees
 from relaxboost.planning.boosting import FLOOR
-from tests.planning.slow import simple_paths
 
 
 def truth(X):
@@ -49,19 +46,6 @@ def regret(tasks, costs):
         plan = pl.shortest_path(task.graph, costs(task.graph), s, t).path
         shares.append(plan.cost(paid) / task.demonstration.cost(paid) - 1.0)
     return float(np.mean(shares))
-
-
-def small(seed=0, loss=None):
-    """A random graph with whole-numbered features, so that arcs share them, and two tasks."""
-    rng = np.random.default_rng(seed)
-    pairs = [(i, j) for i in range(7) for j in range(7) if i != j and rng.uniform() < 0.5]
-    tail, head = zip(*pairs, strict=True)
-    graph = pl.Graph(tail, head, rng.integers(0, 3, (len(pairs), 2)), nodes=7)
-    costs = rng.uniform(0.1, 1.0, graph.arcs)
-    return [
-        pl.Task.along(pl.shortest_path(graph, costs, s, t).path, loss, weight=w)
-        for s, t, w in [(0, 5, 1.0), (1, 6, 2.0)]
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -121,37 +105,6 @@ def test_boosting_starts_from_linear_costs_and_goes_on_from_them(train, held, li
     assert found.history[0].value == pytest.approx(was.value(was.zero()))
     assert found.value < found.history[0].value
     assert pickle.loads(pickle.dumps(found.loss)) == found.loss
-
-
-def over_every_path(risk, F):
-    """The relaxed loss as a cvxpy expression of F: the largest over the paths of a graph."""
-    (graph,) = risk.oracle.graphs
-    terms = [0.5 * risk.loss.strength * (risk.measure.p @ cp.square(F))]
-    for row in risk.oracle.rows:
-        gain = row.gains.at(np.arange(graph.arcs))
-        c = 1.0 + F[[np.flatnonzero((risk.features == x).all(1))[0] for x in graph.features]]
-        own = cp.sum(c[row.path.arcs]) + row.gains.constant
-        worth = []
-        for path in simple_paths(graph, row.source, row.target):
-            off = np.setdiff1d(np.arange(graph.arcs), path)
-            worth.append(cp.sum(gain[path] - c[path]) + cp.sum(cp.pos(gain[off] - c[off])))
-        terms.append(row.weight * cp.pos(own + cp.maximum(*worth)))
-    return sum(terms)
-
-
-@pytest.mark.parametrize("algorithm", ["residual", "repeated"])
-def test_the_loss_approaches_the_optimum_over_the_span(algorithm):
-    tasks = small(4)
-    loss = pl.PlanningLoss(strength=0.3)
-    risk = loss.bind(tasks)
-    H = np.column_stack([risk.features == k for k in (1, 2)]).astype(float)
-    weights = cp.Variable(H.shape[1])
-    best = cp.Problem(cp.Minimize(over_every_path(risk, H @ weights))).solve(solver=cp.CLARABEL)
-    rounds = {"residual": 400, "repeated": 60}[algorithm]
-    found = descend(H, loss.bind(tasks), FiniteSet(), algorithm=algorithm, stopping=rounds)
-    values = np.array([record.value for record in found.history])
-    assert values.min() >= best - 1e-6
-    assert values.min() - best < 0.02 * (values[0] - best)
 
 
 def test_validation_stops_early_and_the_best_iterate_is_used(train, held):

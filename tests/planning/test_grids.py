@@ -46,7 +46,7 @@ def test_grids_have_the_steps_and_costs_of_cell_by_cell(rng, corners):
         neighbours = int(rng.choice([4, 8]))
         wanted = steps(free, neighbours, corners)
         layers = np.concatenate([rng.random((2, H, W)), np.ones((1, H, W))])
-        layers[:, ~free] = np.nan
+        layers[:, ~free] = [[np.nan], [np.inf], [-np.inf]]
         options = {"neighbours": neighbours, "corners": corners}
         if not wanted:
             with pytest.raises(InputError, match="no two passable cells"):
@@ -77,11 +77,3 @@ def test_corners_both_is_the_default():
     graph = pl.grid(np.ones((2, 2)), [[1, 1], [0, 1]])
     assert graph.arcs == 4
     assert pl.shortest_path(graph, graph.costs(np.ones(4)), (0, 0), (1, 1)).cost == 2.0
-
-
-def test_blocked_cells_may_hold_anything():
-    layers = np.array([[[1.0, np.nan], [np.inf, 2.0]], [[1.0, 5.0], [5.0, 2.0]]])
-    graph = pl.grid(layers, [[True, False], [False, True]], corners="free", names=["a", "b"])
-    assert graph.names == ("a", "b")
-    assert graph.features.tolist() == [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
-    assert graph.arcs == 2

@@ -125,14 +125,6 @@ def test_large_networks_are_faint_and_rasterised(planar):
     assert (after[:, 1] <= before[:, 1]).all()
 
 
-def test_paths_that_are_all_over_a_graph_leave_it_whole(land):
-    axes = maps.paths(land, land.path([(0, 3), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0)]))
-    before = axes.get_xlim(), axes.get_ylim()
-    maps.zoom(axes)
-    assert np.allclose((axes.get_xlim(), axes.get_ylim()), before, atol=0.06)
-    assert before[1][0] > before[1][1]  # rows go down
-
-
 @pytest.fixture(scope="module")
 def planar():
     return small.planar(np.random.default_rng(0), 1500)

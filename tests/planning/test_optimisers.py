@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import numpy as np
 import pytest
@@ -114,30 +113,14 @@ def test_warm_starts_names_and_limits():
     brief = pl.fit(made, kind, tol=1e-15, time_limit=0.05)
     assert brief.status in ("time_limit", "optimal", "stalled")
     assert brief.seconds < 20.0  # far above the limit, for machines that are busy
+    # The first evaluation and the proof are completed, however short the time is.
+    shortest = pl.fit(made, kind, tol=1e-15, time_limit=1e-9)
+    assert (shortest.status, shortest.rounds) == ("time_limit", 1)
+    assert shortest.lower <= found.upper
     for true in (True, np.True_, 1, "enough"):
         stopped = pl.fit(made, callback=lambda state, said=true: said, tol=1e-12)
         assert stopped.status in ("callback", "optimal")
         assert stopped.rounds == 1
-
-
-def test_time_ends_within_a_round(monkeypatch):
-    made = small.tasks(np.random.default_rng(0), 6)
-    slow = pl.Oracle._planned
-
-    def patient(*args):
-        time.sleep(0.05)
-        return slow(*args)
-
-    monkeypatch.setattr(pl.Oracle, "_planned", patient)
-    problem = pl.Problem(
-        [pl.Task(t.graph, 0, t.target, list(t.demonstrations), pl.Hamming()) for t in made],
-        pl.Ridge(),
-        negative="relaxed",
-    )
-    # A round takes 0.3 s or more at w = 0, where all is negative, and so do the first and the last.
-    found = pl.fit(problem, time_limit=0.1, tol=1e-12)
-    assert found.status == "time_limit"
-    assert found.rounds <= 2
 
 
 def test_ctrl_c_returns_the_best_bracket():

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import relaxboost as rb
 from relaxboost import functional as fn
 from relaxboost import planning as pl
 
@@ -269,19 +266,6 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
         status, _, err = run(command.format("--edges edges.csv --trips trips.csv"), capsys)
         assert status == 2
         assert "a round; fit costs without --free-signs" in err
-
-
-def test_as_a_process(folder):
-    result = subprocess.run(
-        [sys.executable, "-m", "relaxboost", "plan", "fit", "--edges", "edges.csv", "--trips",
-         "trips.csv", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )  # fmt: skip
-    assert result.stderr == ""
-    assert parsed(result.stdout)["status"] == "optimal"
-    assert rb.planning.fit is pl.fit
 
 
 def test_commands_of_the_page_work(folder, capsys):

@@ -105,18 +105,6 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
     refused(f"{command} --sep ;", said, capsys)
 
 
-def test_classes_never_seen_are_named(folder, capsys):
-    (folder / "roads.csv").write_text(ROADS.replace(";", ","))
-    (folder / "by_edge.csv").write_text("trip,edge\nx,1\nx,3\n")
-    options = "--trips by_edge.csv --features metres*class --out roads.json"
-    assert run(f"fit --edges roads.csv {options}", capsys)[0] == 0
-    (folder / "roads.csv").write_text(ROADS.replace(";", ",").replace("50,main", "50,ferry"))
-    command = "evaluate roads.json --edges roads.csv --trips by_edge.csv"
-    refused(
-        command, "roads.csv, line 4: 'class' is 'ferry', which the features do not know", capsys
-    )
-
-
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
@@ -232,18 +220,6 @@ def test_negative_features_are_named(folder, capsys):
     assert status == 2
     assert "feature 'length' of arc 3 ('ford' -> 'work') is -1.5" in err
     assert "--free-signs" in err
-
-
-def test_models_of_other_features_are_refused(folder, capsys):
-    run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
-    (folder / "other.csv").write_text("u,v,km\nhome,ford,1\nford,work,1\n")
-    command = "evaluate costs.json --edges other.csv --trips held_out.csv"
-    refused(command, "other.csv has no column 'length', only u, v, km", capsys)
-    refused(
-        "evaluate edges.csv --edges edges.csv --trips trips.csv",
-        "edges.csv is no JSON file of costs",
-        capsys,
-    )
 
 
 def rendered(tree):
