@@ -165,16 +165,6 @@ def test_what_went_wrong_is_said_with_the_remedy():
         pl.fit(trips(rng, network, costs, 8), pl.Ridge(1e-6), max_rounds=1)
 
 
-def test_costs_that_tie_everything_are_told():
-    rng = np.random.default_rng(0)
-    graph, costs = roads(rng, 60)
-    held = trips(rng, graph, costs, 20)
-    far = [task for task in held if len(task.demonstration) > 5]
-    with pytest.warns(UserWarning, match="every demonstration ties with its plan"):
-        assert pl.evaluate(far, np.zeros(graph.arcs)).metric("optimal_match") == 1.0
-    pl.evaluate(far, costs)
-
-
 def test_progress_is_shown_on_a_terminal_only(capsys, monkeypatch):
     tasks = small.tasks(np.random.default_rng(0))
     for terminal in (False, True):

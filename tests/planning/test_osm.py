@@ -15,10 +15,6 @@ from relaxboost import planning as pl
 MPH = 1.609344
 
 
-class Line:
-    """What stands for a geometry, as only bent edges of OSMnx have one."""
-
-
 def streets():
     """Return a MultiDiGraph with list tags, parallel edges, a self-loop and holes in its tags."""
     G = nx.MultiDiGraph(crs="epsg:4326", created_with="OSMnx 2.0.0", simplified=True)
@@ -30,7 +26,7 @@ def streets():
         G.add_edge(u, v, **both, reversed=False, length=length)
         G.add_edge(v, u, **both, reversed=True, length=length)
     merged = {"highway": ["primary", "residential"], "maxspeed": ["30 mph", "50"]}
-    merged |= {"osmid": [2, 3], "lanes": ["1", "3"], "geometry": Line()}
+    merged |= {"osmid": [2, 3], "lanes": ["1", "3"], "geometry": object()}
     main = {"highway": "primary", "maxspeed": "none", "name": "Storgatan", "bridge": "yes"}
     G.add_edge(100, 101, **merged, oneway=True, reversed=False, length=600.0)
     G.add_edge(103, 100, **main, osmid=4, oneway=True, length=560.0, reversed=False)

@@ -110,16 +110,6 @@ def test_show_draws(folder, capsys):
     assert (folder / "b.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_a_network_without_places_is_drawn_whole(folder, capsys):
-    command = "show --edges edges.csv --trips trips.csv --trip back --out {}.png {}"
-    pictures = {}
-    for name in ("", "--whole", "--nodes nodes.csv", "--nodes nodes.csv --whole"):
-        assert run(command.format("a", name), capsys)[0] == 0
-        pictures[name] = (folder / "a.png").read_bytes()
-    assert pictures[""] == pictures["--whole"]
-    assert pictures["--nodes nodes.csv"] != pictures["--nodes nodes.csv --whole"]
-
-
 def test_boosted_costs_are_those_of_the_library(folder, capsys):
     (folder / "more.csv").write_text("path\nhome ford work\n")
     options = "--rounds 6 --held-out more.csv --seed 3 --json"

@@ -29,6 +29,7 @@ ONES = np.ones((2, 3, 3))
 LAND = pl.grid(np.arange(12.0).reshape(1, 3, 4))
 THREE = pl.Graph([0, 1, 0], [1, 2, 2], nodes=4)
 LINE = pl.Graph([0, 1, 1], [1, 0, 2])  # turns: 0 -> 1 (back), 0 -> 2, 1 -> 0 (back)
+HUGE = np.full(3, 1.5e308)
 TURNS = pl.turns(LINE, u_turns=False)
 MADE = small.tasks(np.random.default_rng(0))
 OTHER = small.tasks(np.random.default_rng(0), d=2)
@@ -178,6 +179,7 @@ CASES = [
     (lambda: pl.shortest_paths(THREE, [1, 1, 1], [(0, 1), 2]), r"pairs\[1\] must be"),
     (lambda: pl.shortest_paths(THREE, [1, 1, 1], [(0, 7)]), r"pairs\[0\]: no node 7"),
     (lambda: pl.shortest_paths(THREE, [1, 1, 1], [(1, 1)]), r"pairs\[0\]: source and target"),
+    (lambda: pl.check_plan(pl.Plan(LINE.path([0, 1]), HUGE, np.zeros(3), "")), "within ±1e"),
     # losses and their oracle
     (lambda: pl.Missed(scale=0.0), "scale"),
     (lambda: pl.Missed(lambda g: np.zeros(g.arcs)).gains(SHOWN), "weight must give"),

@@ -121,18 +121,6 @@ def test_a_forbidden_turn_leads_round_a_side_street():
         pl.shortest_path(strict, strict.arc_features[:, 0], *ends(strict, "a", "c"))
 
 
-def test_labels_of_turns():
-    graph = pl.Graph([0, 1, 2], [1, 2, 1], nodes=["a", "b", "c"])
-    made = pl.turns(graph)
-    assert made.nodes == 3 + 6
-    for number in range(made.nodes):
-        assert made.node(made.label(number)) == number
-    assert made.label(0) == ("arc", 0)
-    assert made.start("b") == ("start", "b")
-    plan = pl.shortest_path(made, made.arc_features[:, 0], ("start", "a"), ("end", "c"))
-    assert made.lower(plan.path).nodes == ["a", "b", "c"]
-
-
 def test_a_graph_without_turns():
     graph = pl.Graph([0, 1], [2, 2])
     for options in ({}, {"features": np.empty((0, 1))}, {"u_turns": False}):
