@@ -36,7 +36,7 @@ class FitRecord(NamedTuple):
 
 
 class Ends(TypedDict, total=False):
-    """The limits of `fit`."""
+    """The limits of a run of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None

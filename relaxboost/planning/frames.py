@@ -23,7 +23,7 @@ MANY = 10
 different whole numbers are taken for names."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The names of columns, or a graph or learned costs whose features are wanted."""
+"""The names of columns; a graph or learned costs stand for the names of their features."""
 
 
 def from_pandas(
@@ -121,7 +121,7 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn if a column of whole numbers is called an id, or has a different number in each row."""
+    """Warn if a column of whole numbers is named like an id, or has no number twice."""
     if column.dtype.kind not in "iu":
         return
     # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.

@@ -1,4 +1,4 @@
-"""Compiled searches over adjacency arrays; costs are in the order of the adjacency."""
+"""Compiled searches over an `Adjacency`, whose entries the costs follow in order."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap and move it down to its place."""
+    """Put a node at the top of the heap and move it down until the heap is ordered."""
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -91,7 +91,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at a place of the heap and move it up to its place."""
+    """Put a node at position `hole` of the heap and move it up until the heap is ordered."""
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:

@@ -32,7 +32,7 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
 _FLAT = 1e-13
-"""Eigenvalues of the Hessian up to this share of the largest are rounding errors of 0."""
+"""Eigenvalues of the Hessian below this multiple of the largest are rounding errors of 0."""
 _UNFINISHED = {
     "max_rounds": "the utilities are not the likeliest ones, and their errors mean little, because "
     "the run ended after {} rounds; give a larger max_rounds",
@@ -362,7 +362,7 @@ class _Group:
 
 
 class _Point(NamedTuple):
-    """The log-likelihood at utilities, with derivatives."""
+    """The mean log-likelihood of a task at utilities β, with its derivatives."""
 
     beta: Array
     value: float
@@ -454,7 +454,7 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Return the first point that gains enough while the step is halved, or None."""
+    """Halve the step until it gains enough, and return the new point; None if no step does."""
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.

@@ -1,4 +1,4 @@
-"""Graphs from networkx, and networkx graphs from ours."""
+"""Conversions from networkx graphs to `Graph`, and from `Graph` to networkx."""
 
 from __future__ import annotations
 

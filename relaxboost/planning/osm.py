@@ -1,4 +1,4 @@
-"""Graphs of streets from OSMnx, with missing tags imputed by rules, which notes report."""
+"""Graphs of streets from OSMnx. Rules impute missing tags, and `Graph.notes` reports them."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class _Tags:
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
-        """Return an attribute of all edges, numbers or texts."""
+        """Return an attribute of all edges, as an array of numbers or a list of texts."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = list(map(_is_missing, values))
         if any(missing):

@@ -27,7 +27,7 @@ groups make the model more accurate, and its programs larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective at some w."""
+    """The objective Ω + R at some weights w."""
 
     w: Array
     value: float
@@ -171,7 +171,7 @@ class Problem:
         return penalty, [*rules, w >= 0.0] if self.nonnegative else rules
 
     def costs(self, w: ArrayLike) -> list[Array]:
-        """Return arc costs for each graph."""
+        """Return the arc costs B X w of each graph."""
         weights = self.weights(w)
         return [features @ weights for features in self.arc_features]
 

@@ -23,7 +23,7 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """The base of boosted costs that start from linear costs: X w, with the features by name."""
+    """Linear costs X w without the tasks of a fit, as the base of boosted costs."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
@@ -136,7 +136,7 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The risk R on some tasks; see `PlanningLoss`."""
+    """The margin loss R of some tasks as a function of F; see `PlanningLoss`."""
 
     closed_form = False
 
@@ -178,7 +178,7 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R and its L² gradient in F, or for the exponential link that in C, at C(F)."""
+        """Return R and its L² gradient in F; the exponential link has the gradient in C instead."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -219,7 +219,7 @@ class PlanningRisk(Risk):
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        """Return, for each entry of F, the sum over its sites."""
+        """Return for each entry of F the sum of values over the sites that share the entry."""
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:

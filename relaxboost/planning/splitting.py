@@ -1,4 +1,4 @@
-"""Folds of tasks for cross-validation, which keep similar tasks on the same side."""
+"""Folds of tasks for cross-validation, which never separate similar tasks."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Trips(tuple[Task, ...]):
     Attributes
     ----------
     joined : tuple of Join
-        The gaps that were joined, in the same order.
+        The gaps that were filled, in the order of the table.
     dropped : dict
         The trips that were left out, and the reasons.
     """
@@ -126,7 +126,7 @@ def paths_from_pandas(
 
 
 def _ordered(trips: Any) -> Any:
-    """Return trips in order, or raise at an order that is text, in which 10 is before 9."""
+    """Return the rows by `order`; raise if it is text, because text sorts 10 before 9."""
     import pandas as pd
 
     order = trips["order"]
