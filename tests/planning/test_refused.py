@@ -37,7 +37,7 @@ SIGNED = small.tasks(np.random.default_rng(0), signed=True)
 SHOWN = MADE[0].demonstration
 # Two ways from "s" to "t", by "a" and by "b" and "c".
 TWO = pl.Graph([0, 1, 0, 2, 3], [1, 4, 2, 3, 4], nodes=list("sabct"))
-TRIPS = [pl.Task(TWO, "s", "t", way) for way in ("sat", "sbct") for way in [list(way)]]
+TRIPS = [pl.Task(TWO, "s", "t", way) for way in map(list, ("sat", "sbct"))]
 REPORT = pl.evaluate(TRIPS, np.arange(1.0, 6.0))
 STUMPS = fn.RegressionStumps()
 
@@ -93,7 +93,6 @@ CASES = [
     (lambda: pl.Graph([0, 1], [1, 0], [[1.0]]), r"features need shape \(2, d\)"),
     (lambda: pl.Graph([0], [1], np.empty((1, 0))), "d >= 1"),
     (lambda: pl.Graph([0], [1], [[1.0, 2.0]], names=["x", "x"]), "2 different entries"),
-    (lambda: pl.Graph([0], [1], nodes=["a"]), "arc 0 has head 1, and nodes are numbered 0 to 0"),
     (lambda: pl.Graph([0], [1], nodes=["a", "a"]), "must differ"),
     (lambda: pl.Graph([0], [1], nodes=[[1], [2]]), "hashable"),
     (lambda: pl.Graph([0], [1], position=[[0, 0]]), r"position needs shape \(2, 2\)"),
@@ -105,7 +104,6 @@ CASES = [
     (SQUARE.path, "either nodes or arcs"),
     (lambda: SQUARE.path(["a", "c"], arcs=[5]), "either nodes or arcs"),
     (lambda: SQUARE.path(["a"]), "at least two nodes"),
-    (lambda: SQUARE.path([]), "at least two nodes"),
     (lambda: SQUARE.path(arcs=[]), "at least one arc|whole numbers"),
     (lambda: SQUARE.path(["b", "d"]), "step 1 of the path, 'b' -> 'd', is no arc"),
     (lambda: SQUARE.path(["d", "a", "b"]), r"step 2 .* parallel arcs \[0, 1\].*graph\.arc\(tail"),
@@ -118,13 +116,11 @@ CASES = [
     (lambda: pl.Path(SQUARE, np.array([-1])), "is arc -1"),
     # grids
     (lambda: pl.grid(np.ones(4)), r"layers need shape \(L, H, W\) or \(H, W\)"),
-    (lambda: pl.grid(np.ones((0, 3, 3))), "layers need shape"),
     (lambda: pl.grid([["a"]]), "layers must be an array of numbers"),
     (lambda: pl.grid(ONES, np.ones((3, 2))), r"passable needs shape \(3, 3\)"),
     (lambda: pl.grid(ONES, np.full((3, 3), 2)), "passable must be an array of bool"),
     (lambda: pl.grid(ONES, np.full((3, 3), "x")), "passable must be an array of bool"),
     (lambda: pl.grid(holed(np.nan)), r"layer 1 is nan at the passable cell \(2, 0\)"),
-    (lambda: pl.grid(holed(-np.inf)), r"layer 1 is -inf at the passable cell \(2, 0\)"),
     (lambda: pl.grid(ONES, names=["a"]), "names need 2 different entries"),
     (lambda: pl.grid(ONES, names=["a", "a"]), "2 different entries"),
     (lambda: pl.grid(ONES, neighbours=6), "neighbours must be one of 8, 4"),
@@ -149,7 +145,6 @@ CASES = [
     (lambda: pl.turns(LINE, np.ones(3), names=["a", "b"]), "names need 1 entries"),
     (lambda: pl.turns(LINE, np.ones(3), names=["x0"]), "not used in the graph"),
     (lambda: pl.turns(LINE, allowed=[1, 0, 1]), r"allowed needs bools of shape \(3,\)"),
-    (lambda: pl.turns(LINE, allowed=[True]), r"allowed needs bools of shape \(3,\)"),
     (lambda: pl.turn_angles(LINE), "turn_angles needs a graph with position"),
     (lambda: TURNS.lift(LINE.path([0, 1, 0])), r"step 2 .* turns from arc 0 .* not allowed"),
     (lambda: TURNS.lift(TURNS.lift(LINE.path([0, 1]))), "a path of the graph that the turns"),
@@ -157,12 +152,10 @@ CASES = [
     (lambda: TURNS.lower(TURNS.path(arcs=[0])), "from a start to an end"),
     (lambda: TURNS.start(7), "no node 7"),
     (lambda: TURNS.node(("arc", 3)), "no node"),
-    (lambda: TURNS.node(("middle", 0)), "no node"),
     # plans
     (lambda: pl.shortest_path(THREE, [1, 2], 0, 2), r"costs need shape \(3,\)"),
     (lambda: pl.shortest_path(THREE, ["a", "b", "c"], 0, 2), "array of numbers"),
     (lambda: pl.shortest_path(THREE, [1, np.inf, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is inf"),
-    (lambda: pl.shortest_path(THREE, [1, np.nan, 1], 0, 2), r"cost of arc 1 \(1 -> 2\) is nan"),
     (lambda: pl.shortest_path(THREE, [1, 1, -1e305], 0, 2), "divide all costs"),
     (lambda: pl.shortest_path(THREE, [1, 1, 1], 0, 0), "same node, 0"),
     (lambda: pl.shortest_path(THREE, [1, 1, 1], 0, 9), "no node 9"),
@@ -203,7 +196,6 @@ CASES = [
     (lambda: pl.Bundle(patience=0), "patience"),
     (lambda: pl.fit(MADE, method="magic"), '"bundle" or a Bundle'),
     (lambda: pl.fit(MADE, method=pl.Bundle(start=[1.0])), "start needs 3"),
-    (lambda: pl.fit(MADE, method=pl.Bundle(start="w")), "start must be"),
     (lambda: pl.fit(MADE, method=pl.Bundle(start=learned_on_other_features())), "was learned on"),
     (lambda: pl.fit(MADE, callback=3), "callback"),
     (lambda: pl.fit(MADE, tol=0.0), "tol"),
@@ -235,7 +227,6 @@ CASES = [
     (lambda: pl.PlanningLoss().bind(MADE).conjugate(None), r"planning\.reference"),
     (lambda: fn.optimum(pl.PlanningLoss().bind(MADE), np.ones((15, 2))), r"planning\.reference"),
     (lambda: boosted(algorithm=fn.Residual(step="line-search")), "line-search"),
-    (lambda: boosted(stopping=fn.Stopping(validation=[])), "the list of tasks is empty"),
     (lambda: boosted(stopping=fn.Stopping(validation=3)), r"a list of tasks, \[task\], got 3"),
     (lambda: boosted(stopping=fn.Stopping(validation=OTHER)), "learn from graphs with the same"),
     (lambda: boosted(stopping=0), "stopping must be"),
@@ -247,7 +238,6 @@ CASES = [
     (lambda: logit(columns=(0, 0)), "along a, b"),
     (lambda: logit([1.0, 0.0]), "'b' is 0 on every arc"),
     (lambda: logit([1.0, 1e-200]), r"the feature 'b' is .* use a unit"),
-    (lambda: logit([1.0, 1e150]), r"the feature 'b' is .* use a unit"),
     (lambda: logit(start=[1.0]), "start needs 2 finite numbers"),
     (lambda: logit(start=[1.0, 1.0]), r"no start was found, up to .* of 11585 .*raise the costs"),
     (lambda: logit((np.arange(LAND.arcs) % 2)[:, None]), "no start was found"),
@@ -256,7 +246,6 @@ CASES = [
     (lambda: pl.evaluate(TRIPS, np.ones(6)), r"shape \(5,\)"),
     (lambda: pl.evaluate(TRIPS, [1.0, 1.0, math.nan, 1.0, 1.0]), "arc 2"),
     (lambda: pl.evaluate([], np.ones(5)), "tasks is empty"),
-    (lambda: pl.evaluate(TRIPS, 3.0), r"costs need shape \(5,\)"),
     (lambda: pl.evaluate(TRIPS, np.ones(5), negative="never"), "negative must"),
     (lambda: pl.evaluate([*TRIPS, *MADE], np.ones(5)), "2 graphs; give learned costs, or a func"),
     (lambda: REPORT.metric("luck"), "no metric 'luck'"),
