@@ -20,11 +20,11 @@ from relaxboost.planning.risk import PlanningLoss, PlanningRisk
 from relaxboost.planning.tasks import Task, checked_tasks
 
 FLOOR = 1e-6
-"""The least cost of a site, as a share of the mean cost at the start."""
+"""The floor of additive costs, divided by the mean cost per site before the first round."""
 
 
 class FlooredCosts(UserWarning):
-    """Additive costs are negative at some sites, and were raised to the floor there."""
+    """Additive costs were negative at some sites of a graph, and were raised to the floor."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +34,22 @@ class BoostedCosts(LearnedCosts):
     Attributes
     ----------
     boosted : Boosted
-        F, with its terms and the state that a warm start needs.
+        The function F: weak hypotheses with coefficients, and the state that a warm start needs.
     loss : PlanningLoss
-        Link and base.
+        The loss, which holds the link and the base.
     names : tuple of str
         The names of the features.
     status : str
         As in `Boosted`: "max_rounds", "early stopping", "interrupted" and others.
     scale : float
-        The factor of every step.
+        The factor by which every step was multiplied.
     inexact : int
-        The number of demonstrations whose plans were relaxed at these costs. For them the loss in
-        the history is a convex upper bound of the true loss.
+        The number of demonstrations with relaxed plans at these costs. For these demonstrations the
+        history has a convex upper bound of the loss.
     negative, sites : int
-        The number of sites of the training graphs with negative cost, and of all their sites.
+        In the training graphs: the number of sites with a negative cost, and of all sites.
     floor : float
-        `costs` raises site costs to at least this.
+        The least cost per site from which `costs` computes arc costs.
     """
 
     boosted: Boosted = field(repr=False)
@@ -64,36 +64,36 @@ class BoostedCosts(LearnedCosts):
 
     @property
     def history(self) -> tuple[BoostRecord, ...]:
-        """A record for the start, round 0, and for each round."""
+        """One record for the start, which is round 0, and one record for each round."""
         return self.boosted.history
 
     @property
     def value(self) -> float:
-        """The training loss of these costs, an upper bound if plans were relaxed."""
+        """The training loss of these costs, or an upper bound of it if plans were relaxed."""
         return self.boosted.value
 
     def site_costs(self, graph: Graph, upto: int | None = None) -> Array:
-        """Return C, shape (S,), of all rounds, or of the rounds `upto` a number.
+        """Return the cost of each site of a graph, shape (S,); additive costs may be negative.
 
-        Additive costs may be negative.
+        Only the rounds from 1 to `upto` are used if it is given.
         """
         X = features_by_name(graph, self.names)
         start = self.loss.start(graph)
         return self.loss.linked(start, self.boosted.decision(X, upto))
 
     def costs(self, graph: Graph, *, upto: int | None = None) -> Array:
-        """Return arc costs c = B C, shape (E,), that every planner takes.
+        """Return the cost of each arc of a graph, shape (E,), for planners.
 
-        Additive costs may be negative at some sites. They are raised to `floor`, a tiny cost,
-        because training plans also take such arcs for free (``negative="relaxed"``). A
-        `FlooredCosts` warning has the number of these sites.
+        Negative costs of sites are raised to `floor`, a tiny positive cost, because relaxed plans
+        take arcs of negative cost for free in training too. A `FlooredCosts` warning reports the
+        number of these sites.
         """
         C = self.site_costs(graph, upto)
         below = int((C < 0.0).sum())
         if below:
             warnings.warn(
-                f"the cost is negative at {below} of {C.size} sites of {graph}, the least "
-                f"{C.min():.3g}; raised to {self.floor:.3g} there. "
+                f"the cost is negative at {below} of {C.size} sites of {graph}, down to "
+                f"{C.min():.3g}; these costs were raised to {self.floor:.3g}. "
                 "graph.costs(learned.site_costs(graph)) keeps negative costs, and "
                 'PlanningLoss("exponential") learns costs that are positive everywhere',
                 FlooredCosts,
@@ -129,15 +129,16 @@ def boost(
     loss : PlanningLoss, optional
         Link, base, and the treatment of negative costs; by default ``PlanningLoss()``.
     algorithm : {"residual", "repeated", "naive"} or Algorithm
-        As in `functional.boost`, with two differences. The iterate is the best: it has the least
-        loss on the validation tasks, or on `tasks` without validation. Steps in 1/√t are scaled so
-        that the first step changes costs by a quarter. The exponential link has no
-        ``step="line-search"``.
+        As in `functional.boost`, with two differences. The result is the iterate with the least
+        loss on the validation tasks, or on `tasks` if there are none. Steps proportional to 1/√t,
+        where t is the round, are scaled so that the first step changes costs by a quarter. The
+        exponential link has no ``step="line-search"``.
     stopping : int or Stopping
-        When to stop; a number is the number of rounds. ``Stopping(validation=tasks)`` has held-out
+        When to stop; an int is the number of rounds. ``Stopping(validation=tasks)`` takes held-out
         tasks, on any graphs with the same features.
     warm_start : BoostedCosts, optional
-        A run with the same tasks and settings to continue; its rounds count.
+        The result of a run with the same tasks and settings, which is continued. The rounds of
+        that run count.
     seed : int
         At least 0, for learners with random choices.
 
@@ -161,13 +162,13 @@ def boost(
     method = algorithm_of(algorithm)
     _check_options(given, method, warm_start)
     stop = Stopping.of(stopping)
-    # The weights of sites come from the visits at the start, for which an unweighted risk serves.
+    # The weights of sites count visits of plans at F = 0, which an unweighted risk can make.
     risk = given.bind(tasks, given.bind(tasks).visited())
     graph = risk.oracle.graphs[0]
     if stop.validation is not None:
         held = checked_tasks(stop.validation)
         same_names([graph, *(task.graph for task in held)])
-        # `functional.boost` needs the rows of features with the tasks.
+        # `functional.boost` takes validation data as pairs of features and targets.
         stop = replace(stop, validation=(given.bind(held).features, held))
     scale = method.scale
     if scale is None:
@@ -195,6 +196,7 @@ def boost(
         inexact=sum(not one.exact for one in risk.oracle.evaluate(risk.arc_costs(F)).each),
         negative=int((risk.site_costs(F) < 0.0).sum()),
         sites=risk.sites,
+        # The floor has the unit of costs; without any cost there is no unit.
         floor=FLOOR * (usual or 1.0),
     )
 
@@ -214,7 +216,7 @@ def _check_options(loss: Any, algorithm: Algorithm, warm_start: Any) -> None:
 def first_step(risk: PlanningRisk) -> float:
     """Return the step along the gradient at F = 0 that changes costs by a quarter.
 
-    The change is measured in the norm of the measure of `risk`. For the exponential link the step
+    The change is measured in the L² norm of `risk.measure`. For the exponential link the step
     changes F by 1/4.
     """
     F = risk.zero()

@@ -26,9 +26,9 @@ class Chosen(NamedTuple):
     strengths: tuple[float, ...]
     """The strengths that were tried, from strong to weak; with too few trips only `strength`."""
     scores: tuple[float, ...]
-    """For each strength the mean F1 over held-out trips, which measures how many arcs plan and trip
-    have in common. The chosen strength is the weakest with a score within 0.005 of the best. With
-    too few trips the score is nan."""
+    """The score of each strength: the mean over held-out trips of F1, which measures how many arcs
+    a plan and its trip share. `strength` is the weakest strength whose score is at most 0.005 below
+    the best score. With too few trips the score is nan."""
     folds: int
     """The number of folds, 0 with too few trips."""
     ended: str
@@ -37,23 +37,24 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class StrengthSearch:
-    """The settings of the choice. Shares of strength refer to `whole_strength`."""
+    """The settings of the search for a strength."""
 
     ratios: tuple[float, ...] = (1e-2, 1e-4, 1e-6, 1e-8)
-    """The shares that are tried, from strong to weak."""
+    """The strengths that are tried, divided by `natural_strength`, from strong to weak."""
     clusters: int = 6
-    """With fewer clusters of trips there are no folds."""
+    """The least number of clusters of trips for which there are folds."""
     untried: float = 1e-5
-    """The share that is taken without folds."""
+    """The strength that is chosen if there are no folds, divided by `natural_strength`."""
     folds: int = 3
     level: float = 0.005
-    """A score that is lower than the best by at most this counts as equal."""
+    """A score that is below the best score by at most this value counts as equal to it."""
     tol: float = 0.05
-    """The relative gap of the fits of the folds."""
+    """The fit of a fold ends at this relative gap."""
     rounds: int = 8
-    """The most rounds of a fit of a fold."""
+    """The fit of a fold ends after this number of rounds."""
     least: float = 2e-3
-    """A gap below this share of the loss at w = 0 changes few plans."""
+    """The fit of a fold ends if the gap is below this multiple of the loss at w = 0, because such a
+    gap changes few plans."""
 
 
 def choose(
@@ -61,15 +62,15 @@ def choose(
 ) -> tuple[Chosen, Array]:
     """Return a strength for a problem with a ridge and w >= 0, and weights to start from.
 
-    Each fold holds whole clusters of trips that overlap. Cuts are below the loss whatever the
-    strength is, so that the fits for a strength keep the cuts of the strengths before it. After
+    Each fold holds whole clusters of trips that overlap. A cut is a lower bound of the loss for
+    every strength, so that the fits for a strength keep the cuts of the earlier strengths. After
     Ctrl-C, or at the end of the clock's time, only the strengths that all folds have tried count.
     """
     search = StrengthSearch() if search is None else search
-    # Shares of a natural strength make the choice independent of the units of features.
-    whole = whole_strength(problem)
-    strengths = tuple(whole * ratio for ratio in search.ratios)
-    # Trips that overlap would carry arcs of a held-out trip into the training trips.
+    # Multiples of a natural strength make the choice independent of the units of features.
+    natural = natural_strength(problem)
+    strengths = tuple(natural * ratio for ratio in search.ratios)
+    # A held-out trip must not share most of its arcs with a training trip.
     groups = clusters(problem.tasks)
     tried: list[tuple[float, Array]] = []
 
@@ -84,7 +85,7 @@ def choose(
     # A limit after the last strength changed nothing.
     ended = "" if len(tried) == len(strengths) else ended
     if not tried:
-        strength = whole * search.untried
+        strength = natural * search.untried
         return Chosen(strength, (strength,), (np.nan,), 0, ended), np.zeros(problem.d)
     scores = tuple(score for score, _ in tried)
     # Of equal scores the weakest strength wins, because it fits the trips best.
@@ -93,10 +94,11 @@ def choose(
     return found, tried[best][1]
 
 
-def whole_strength(problem: Problem) -> float:
-    """Return the strength that penalises a natural constant cost by half of the loss at w = 0.
+def natural_strength(problem: Problem) -> float:
+    """Return the strength for which the ridge of a natural cost is half of the loss at w = 0.
 
-    The natural cost of every arc is the loss at w = 0 divided by the number of arcs of a trip.
+    The natural cost is the same for all arcs: the loss at w = 0, divided by the mean number of arcs
+    of a trip.
     """
     loss = problem.at(np.zeros(problem.d)).plans.value
     arcs = np.array([len(row.path) for row in problem.oracle.rows])
@@ -111,7 +113,7 @@ def _trials(
     clock: Clock,
     search: StrengthSearch,
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the score and the mean weights of each strength."""
+    """Yield, for each strength, its score and the weights w averaged over the folds."""
     tasks = problem.tasks
     folds = [
         _Fold(problem.changed([tasks[i] for i in fold.train]), [tasks[i] for i in fold.test])
@@ -124,7 +126,7 @@ def _trials(
 
 
 class _Fold:
-    """The fits of a fold, from strong to weak."""
+    """The fits to the training tasks of a fold, for one strength after the other."""
 
     def __init__(self, problem: Problem, held: Sequence[Task]) -> None:
         self.held = held
@@ -134,7 +136,7 @@ class _Fold:
         self.start_value = 0.0
 
     def fit(self, strength: float, clock: Clock, search: StrengthSearch) -> tuple[Array, Array]:
-        """Return the F1 of each held-out trip at a strength, and the weights."""
+        """Return the F1 score of each held-out trip, and the weights w, for a strength."""
         # Only the regulariser changes, so that the cuts of the model stay valid.
         problem = self.problem.changed(regulariser=Ridge(strength))
         self.model = self.model.of(problem)
@@ -154,7 +156,7 @@ class _Fold:
 
 
 def _f1(tasks: Sequence[Task], w: Array, clock: Clock) -> Array:
-    """Return the F1 of the plan of each task, as `evaluate` defines it."""
+    """Return the F1 score of the plan of each task; see `Evaluation.metric`."""
     found = {graph: graph.arc_features @ w for graph in {task.graph for task in tasks}}
     ordered = {graph: costs[graph.forward.arcs] for graph, costs in found.items()}
     rows = []

@@ -1,4 +1,4 @@
-"""Learned costs: a cost for each site and each arc of any graph with the features."""
+"""Learned costs, for the sites and the arcs of every graph with the same features."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from relaxboost.planning.tasks import Task
 
 
 class LearnedCosts(ABC):
-    """Costs of every graph that has the features from which they were learned, in any order.
+    """Costs that were learned from features, for every graph that has these features.
 
-    Other features are ignored, with an `ExtraFeatures` warning. An error names missing features.
+    A graph may have its features in any order. Other features of the graph are ignored, with an
+    `ExtraFeatures` warning. If the graph lacks a feature, an error names the feature.
 
     Attributes
     ----------
@@ -33,11 +34,11 @@ class LearnedCosts(ABC):
 
     @abstractmethod
     def site_costs(self, graph: Graph) -> Array:
-        """Return C, the costs of a graph's sites, shape (S,)."""
+        """Return the cost C of each site of a graph, shape (S,); `Graph` describes sites."""
 
     @abstractmethod
     def costs(self, graph: Graph) -> Array:
-        """Return c = B C, the costs of a graph's arcs, shape (E,)."""
+        """Return the cost c = B C of each arc of a graph, shape (E,)."""
 
     def log_likelihoods(self, tasks: Sequence[Task]) -> Array:
         """Return log p of each task's demonstration, shape (T,).
@@ -49,7 +50,7 @@ class LearnedCosts(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearCosts(LearnedCosts):
-    """Costs that are linear in the features: C = X w per site, c = B X w per arc.
+    """Costs that are linear in the features: X w for sites and B X w for arcs; see `Graph`.
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ class LinearCosts(LearnedCosts):
 
     @property
     def gap(self) -> float:
-        """upper − lower."""
+        """The width of the bracket, upper − lower."""
         return self.upper - self.lower
 
     @property
@@ -90,6 +91,6 @@ class LinearCosts(LearnedCosts):
         return made
 
     def costs(self, graph: Graph) -> Array:
-        # B (X w) would round differently from (B X) w, of which the bracket of `Fit` speaks.
+        # The bracket of `Fit` holds for (B X) w, and B (X w) would round differently.
         made: Array = features_by_name(graph, self.names, arcs=True) @ self.w
         return made

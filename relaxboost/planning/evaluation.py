@@ -24,7 +24,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class PerTask(NamedTuple):
-    """The numbers of each task, arrays of shape (T,).
+    """The comparison of the plan of each task with its demonstration: arrays of shape (T,).
 
     If a task has several demonstrations, `exact` and `optimal` say whether any of them is met, and
     the other numbers are means over the demonstrations.
@@ -35,17 +35,17 @@ class PerTask(NamedTuple):
     optimal: Array
     """1 if a demonstration costs no more than the plan, up to rounding."""
     shared_arcs: Array
-    """The arcs that both plan and demonstration take; an arc that both take twice counts twice."""
+    """The number of arcs that plan and demonstration share, counting repeated arcs."""
     shown_arcs: Array
-    """The arcs of the demonstration."""
+    """The number of arcs of the demonstration."""
     planned_arcs: Array
-    """The arcs of the plan."""
+    """The number of arcs of the plan."""
     shared_nodes: Array
-    """The nodes that both visit, without the target."""
+    """The number of nodes that plan and demonstration share, without the target."""
     shown_nodes: Array
-    """The nodes that the demonstration visits, without the target."""
+    """The number of nodes of the demonstration, without the target."""
     shown_cost: Array
-    """The cost of the demonstration, at least that of the plan."""
+    """The cost of the demonstration, or that of the plan if it is larger."""
     planned_cost: Array
     """The cost of the plan."""
     margin: Array
@@ -97,16 +97,18 @@ class Evaluation:
     each: PerTask = field(repr=False)
 
     def metric(self, name: str) -> float:
-        """Return one of `METRICS` or ``log_likelihood``; all tasks count alike; nan for 0/0.
+        """Return a metric by its name, one of `METRICS` or ``log_likelihood``.
 
-        * ``exact_match``: the share of plans that are a demonstration.
-        * ``optimal_match``: the share of demonstrations that are shortest; ties count as met.
+        Weights of tasks are not used. A metric is nan if its denominator is 0.
+
+        * ``exact_match``: the fraction of tasks whose plan is a demonstration.
+        * ``optimal_match``: the fraction of tasks with a demonstration that is a shortest path.
         * ``arc_recall``, ``arc_precision``, ``arc_f1``: over the arcs of all tasks together. The
           metrics whose names begin with ``mean_`` are averages over tasks.
         * ``node_recall``: over the nodes of all tasks together, without targets.
         * ``cost_ratio``: the cost of demonstrations divided by the cost of plans, >= 1 for
           costs >= 0.
-        * ``regret``: the mean difference of the two, >= 0.
+        * ``regret``: the mean of the cost of the demonstration minus the cost of the plan, >= 0.
         * ``margin_loss``: the mean of R_i.
         * ``log_likelihood``: the mean of log p for a `LogitFit`, and nan for other costs.
         """
@@ -119,7 +121,7 @@ class Evaluation:
         return {name: self.metric(name) for name in METRICS}
 
     def at(self, places: Any) -> Evaluation:
-        """Return the report on some of the tasks: their numbers, or a mask of shape (T,)."""
+        """Return the report on some of the tasks, given by indices or a mask of shape (T,)."""
         kept = np.arange(len(self.tasks))[places]
         tasks, plans = (tuple(x[i] for i in kept) for x in (self.tasks, self.plans))
         return Evaluation(tasks, plans, PerTask(*(column[kept] for column in self.each)))
@@ -219,8 +221,9 @@ class Difference(NamedTuple):
     difference: float
     """second − first."""
     low: float
-    """Of 100 differences of resampled tasks, 95 lie between `low` and `high`."""
+    """The 2.5th percentile of the differences of resampled tasks."""
     high: float
+    """The 97.5th percentile of these differences."""
 
 
 def compare(
@@ -321,7 +324,7 @@ def _costs_by_graph(graphs: Sequence[Graph], costs: Any) -> dict[Graph, Array]:
 
 
 def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -> Path:
-    """Return the plan of a task, for costs by arc and in the order of `Graph.forward`."""
+    """Return the plan of a task; `ordered` has the costs in the order of `Graph.forward`."""
     graph = task.graph
     # Dijkstra's search needs costs >= 0.
     if costs.min() < 0.0:
@@ -331,7 +334,7 @@ def plan_of(task: Task, costs: Array, ordered: Array, negative: str = "exact") -
 
 
 def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
-    """Return the columns of `PerTask` up to the margin."""
+    """Return the entries of `PerTask` of a task, without margin and log-likelihood."""
     cost = plan.cost(costs)
     size = float(np.abs(costs[plan.arcs]).sum())
     nodes = plan.numbers[:-1]
@@ -352,7 +355,7 @@ def compared_with_plan(task: Task, plan: Path, costs: Array) -> Array:
 
 
 def _shared(first: Whole, second: Whole) -> float:
-    """Return how many entries two lists share, with repetitions."""
+    """Return the number of entries that two lists share, counting repeated entries."""
     return float((Counter(first.tolist()) & Counter(second.tolist())).total())
 
 

@@ -28,16 +28,16 @@ class FitRecord(NamedTuple):
 
     round: int
     value: float
-    """Ω + R where the round evaluated it."""
+    """The objective Ω + R at the point that the round evaluated."""
     lower: float
     """The best lower bound so far."""
     upper: float
-    """The best value so far."""
+    """The least value so far."""
     seconds: float
 
 
 class Ends(TypedDict, total=False):
-    """The limits of `fit`."""
+    """The limits of a run of `fit`."""
 
     max_rounds: int | None
     time_limit: float | None
@@ -52,13 +52,11 @@ class Fit(LinearCosts):
     ----------
     w : array of shape (d,)
         The best weights found.
-    names : tuple of str
-        The names of the features.
     lower, upper : float
         lower <= min Ω + R <= Ω(w) + R(w) <= upper. The lower bound comes from an average of cuts,
         each of which is below R for every path. The upper bound comes from the potentials of every
         plan. Both account for rounding, but not for underflow, which affects losses below 1e-300.
-        The arc features B X are taken as the doubles that they are. Two things are not proved: the
+        The arc features B X are treated as exact numbers. Two things are not proved: the
         bounds of the integer program for ``negative="simple"``, and, for ``"exact"``, that costs
         in doubles show whether the exact costs at w are negative around a cycle.
     status : str
@@ -189,7 +187,7 @@ def as_problem(tasks: Sequence[Task] | Problem, regulariser: Regulariser | None)
 
 
 class _Bracket:
-    """The best bracket so far."""
+    """The best point, the best lower bound and the history of a run."""
 
     def __init__(self, tol: float, clock: Clock) -> None:
         self.tol = tol

@@ -17,12 +17,13 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.tables import at, called, check_table, numbers
 
 CLASSES = 100
-"""The most values of a column of text. Columns with more values hold names or numbers."""
+"""The largest number of different values of a column of text that makes features."""
 MANY = 10
-"""The most values that a message shows, and the rows from which different numbers are names."""
+"""The largest number of values that a message shows, and the least number of rows for which
+different whole numbers are taken for names."""
 
 Wanted = str | Sequence[str] | Graph | LearnedCosts
-"""The names of columns, or a graph or learned costs, which stand for their own features."""
+"""The names of columns; a graph or learned costs stand for the names of their features."""
 
 
 def from_pandas(
@@ -50,8 +51,8 @@ def from_pandas(
         The columns with the labels of the nodes.
     features : sequence of str, str, Graph or LearnedCosts, optional
         Names of columns, or of a class of text. By default all other columns are features, with a
-        warning about whole numbers that look like names of edges, such as ``osmid``. A graph or
-        learned costs stand for their own features, with the values of text that they know.
+        warning about whole numbers that look like names of edges, such as ``osmid``. For a graph or
+        learned costs the features are those of the graph or the costs.
     edge : str, optional
         The column with the labels of edges, which become the `keys` of the graph.
     nodes : pandas.DataFrame, optional
@@ -120,7 +121,7 @@ def _check_ends(edges: Any, ends: list[list[Any]]) -> None:
 
 
 def _warn_of_names(edges: str, column: Any) -> None:
-    """Warn if a column of whole numbers is called an id, or has a different number in each row."""
+    """Warn if a column of whole numbers is named like an id, or has no number twice."""
     if column.dtype.kind not in "iu":
         return
     # Lengths, counts and capacities are below a million; numbers of OpenStreetMap are above it.
@@ -184,7 +185,7 @@ def _encoded(table: Any, features: Wanted, unseen: str) -> tuple[Array, list[str
 
 
 class _Columns:
-    """The columns of a table, as numbers, or as texts with codes."""
+    """The columns of a table, which are read as numbers or as categories of text."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -229,7 +230,7 @@ class _Columns:
         return made
 
     def check_known(self, names: list[str]) -> None:
-        """Raise at the first text that has no feature."""
+        """Raise an InputError at the first value of text without a feature."""
         known: dict[str, set[str]] = {}
         for parts, value in (_parts(name, self.table.columns) for name in names):
             if value is not None:
@@ -242,8 +243,8 @@ class _Columns:
                 value = self._text(column)[first]
                 raise InputError(
                     f"{at('edges', self.table, row)}: {column!r} is {value!r}, which the features "
-                    f"do not know; they know {', '.join(sorted(values))}. Make it one of these, or "
-                    'give unseen="ignore", for which it is none of them'
+                    f"do not know; they know {', '.join(sorted(values))}. Use one of these values, "
+                    'or give unseen="ignore", which sets all features of the column to 0'
                 )
 
     def _text(self, name: str) -> Any:

@@ -26,7 +26,7 @@ class Adjacency(NamedTuple):
     far: Whole
     """The node at the other end of each arc."""
     arcs: Whole
-    """The number of each arc in the graph."""
+    """The index of each arc in the graph."""
 
 
 class Path:
@@ -41,7 +41,7 @@ class Path:
     Raises
     ------
     InputError
-        For a number that is not an arc, or at the first arc that does not start at the end of the
+        For an index that is not an arc, or at the first arc that does not start at the end of the
         arc before it.
     """
 
@@ -70,17 +70,17 @@ class Path:
 
     @property
     def source(self) -> int:
-        """The number of the first node."""
+        """The index of the first node."""
         return int(self.graph.tail[self.arcs[0]])
 
     @property
     def target(self) -> int:
-        """The number of the last node."""
+        """The index of the last node."""
         return int(self.graph.head[self.arcs[-1]])
 
     @property
     def numbers(self) -> Whole:
-        """The numbers of the nodes, in order."""
+        """The indices of the nodes, in order."""
         return np.append(self.graph.tail[self.arcs], self.target)
 
     @property
@@ -118,22 +118,22 @@ class Path:
 class Graph:
     """A directed graph whose arcs, or whose sites, have features.
 
-    Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Features
-    belong to *sites*: to the arcs themselves by default, to the cells of a grid, or to the edges of
-    an undirected graph. A cost C for each site gives arc costs c = B C with the non-negative matrix
-    B of ``sites``, of shape (E, S). A linear cost C = X w gives c = B X w.
+    Arc e leads from node ``tail[e]`` to node ``head[e]``; parallel arcs are allowed. Each *site*
+    has features, a row of the matrix X. The sites are the arcs by default, the cells of a grid, or
+    the edges of an undirected graph. Costs C of the sites give the costs c = B C of the arcs, with
+    the non-negative matrix B = `sites` of shape (E, S). Linear costs have C = X w.
 
     `from_pandas`, `from_osmnx`, `from_networkx`, `grid` and `turns` make graphs.
 
     Parameters
     ----------
     tail, head : arrays of shape (E,)
-        Node numbers, 0 <= tail, head < nodes; E >= 1, without self-loops.
+        Indices of nodes, 0 <= tail, head < nodes; E >= 1, without self-loops.
     features : array of shape (S, d), optional
         Finite. S = E unless `sites` says otherwise.
     nodes : int, sequence of hashables, or Labels, optional
-        The number of nodes, or their labels. By default the number is the largest number in use
-        plus one, and the labels of nodes are their numbers.
+        The number of nodes, or their labels. By default the labels are 0, 1, ... up to the largest
+        index in `tail` and `head`.
     names : sequence of d str, optional
         The names of the features.
     sites : sparse matrix of shape (E, S), optional
@@ -146,7 +146,7 @@ class Graph:
     Attributes
     ----------
     ignored : set of str
-        Features that costs did not use, about which a warning was given.
+        The features for which an `ExtraFeatures` warning was given.
     notes : tuple of str
         The values that a reader imputed or left out, in words.
 
@@ -172,7 +172,7 @@ class Graph:
         self.tail = _numbers("tail", tail)
         self.head = _numbers("head", head)
         if self.tail.shape != self.head.shape:
-            raise InputError(f"{self.tail.size} tails and {self.head.size} heads; one each per arc")
+            raise InputError(f"{self.tail.size} tails and {self.head.size} heads; give one per arc")
         if self.tail.size == 0:
             raise InputError("a graph needs at least one arc")
         if nodes is None:
@@ -191,46 +191,46 @@ class Graph:
         self.notes: tuple[str, ...] = ()
         self.keys = None if keys is None else tuple(keys)
         if self.keys is not None and len(self.keys) != self.arcs:
-            raise InputError(f"keys need one entry an arc, {self.arcs}, got {len(self.keys)}")
+            raise InputError(f"keys need one entry per arc, {self.arcs}, got {len(self.keys)}")
         # Cached adjacencies and costs rely on these arrays.
         for array in (self.tail, self.head, self.features):
             array.flags.writeable = False
 
     @property
     def arcs(self) -> int:
-        """E."""
+        """The number of arcs, E."""
         return self.tail.size
 
     @property
     def size(self) -> int:
-        """S, the number of sites."""
+        """The number of sites, S."""
         return self.arcs if self.sites is None else self.sites.shape[1]
 
     def costs(self, site_costs: ArrayLike) -> Array:
         """Return arc costs c = B C, shape (E,), from a cost per site C, shape (S,)."""
         C = np.asarray(site_costs, dtype=np.float64)
         if C.shape != (self.size,):
-            raise InputError(f"costs need shape ({self.size},), one a site, got {C.shape}")
+            raise InputError(f"costs need shape ({self.size},), one cost per site, got {C.shape}")
         return C if self.sites is None else self.sites @ C
 
     def gathered(self, per_arc: Array) -> Array:
-        """Return Bᵀ v, shape (S,), from a number per arc: the adjoint of `costs`."""
+        """Return Bᵀ v, shape (S,), for an entry of v per arc: the adjoint of `costs`."""
         return per_arc if self.sites is None else self.sites.T @ per_arc
 
     # Cached, because every fit and every prediction needs the product.
     @cached_property
     def arc_features(self) -> Array:
-        """B X in doubles, the features that a linear cost sums along a path, shape (E, d)."""
+        """The features B X of the arcs, shape (E, d), which linear costs sum along a path."""
         return self.features if self.sites is None else np.asarray(self.sites @ self.features)
 
     @cached_property
     def forward(self) -> Adjacency:
-        """The arcs by the node that they leave, in the order of their numbers."""
+        """The arcs grouped by the node that they leave, with ascending indices in a group."""
         return _adjacency(self.tail, self.head, self.nodes)
 
     @cached_property
     def place(self) -> Whole:
-        """The place of each arc in `forward`."""
+        """The position of each arc among the entries of `forward`."""
         made = np.empty(self.arcs, dtype=np.int64)
         made[self.forward.arcs] = np.arange(self.arcs)
         return made
@@ -242,12 +242,12 @@ class Graph:
 
     @cached_property
     def backward(self) -> Adjacency:
-        """The arcs by the node that they enter, in the order of their numbers."""
+        """The arcs grouped by the node that they enter, with ascending indices in a group."""
         return _adjacency(self.head, self.tail, self.nodes)
 
     @cached_property
     def incidence(self) -> Any:
-        """The sparse matrix of shape (nodes, E), +1 where an arc leaves and −1 where it enters."""
+        """The sparse matrix, shape (nodes, E), with +1 at the tail and −1 at the head of an arc."""
         from scipy.sparse import csc_array
 
         ends = np.stack([self.tail, self.head], axis=1).ravel()
@@ -257,7 +257,7 @@ class Graph:
         return csc_array((signs, ends, starts), shape=(self.nodes, self.arcs))
 
     def node(self, label: Hashable) -> int:
-        """Return the number of a node, or raise an InputError that names the label."""
+        """Return the index of a node, or raise an InputError that names the label."""
         return self.labels.number(label)
 
     def label(self, node: int) -> Hashable:
@@ -265,11 +265,11 @@ class Graph:
         return self.labels.label(int(node))
 
     def arc_name(self, arc: int) -> str:
-        """Return the number and the ends of an arc, for messages."""
+        """Return the index and the ends of an arc, for messages."""
         return f"arc {arc} ({self.label(self.tail[arc])!r} -> {self.label(self.head[arc])!r})"
 
     def arc(self, tail: Hashable, head: Hashable, key: Hashable = None) -> int:
-        """Return the number of the arc between two nodes.
+        """Return the index of the arc between two nodes.
 
         Parameters
         ----------
@@ -314,8 +314,8 @@ class Graph:
         nodes : sequence of labels
             At least two.
         arcs : array of int
-            Arc numbers, each starting at the end of the arc before. They are needed if parallel
-            arcs make the path through nodes ambiguous; `arc` finds them.
+            Indices of arcs, each of which starts where the arc before it ends. They are needed if
+            parallel arcs make the path through nodes ambiguous; `arc` finds an index.
 
         Raises
         ------
@@ -363,7 +363,7 @@ class Graph:
 
         B = csr_array(sites, dtype=np.float64)
         if B.shape[0] != self.arcs:
-            raise InputError(f"sites need one row an arc, {self.arcs}, got {B.shape[0]}")
+            raise InputError(f"sites need one row per arc, {self.arcs}, got {B.shape[0]}")
         # Costs of sites >= 0 must give costs of arcs >= 0.
         if not (B.data >= 0.0).all() or not np.isfinite(B.data).all():
             raise InputError("sites must have finite entries >= 0")
@@ -377,7 +377,7 @@ class Graph:
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or X.shape[0] != self.size or X.shape[1] == 0:
             raise InputError(
-                f"features need shape ({self.size}, d), one row a site with d >= 1, got {X.shape}"
+                f"features need shape ({self.size}, d), one row per site and d >= 1, got {X.shape}"
             )
         bad = np.argwhere(~np.isfinite(X))
         if bad.size:
@@ -396,7 +396,7 @@ class Graph:
         made = tuple(str(name) for name in names)
         # Costs are learned and applied by names, which must be unique.
         if len(made) != d or len(set(made)) != d:
-            raise InputError(f"names need {d} different entries, one a feature, got {made}")
+            raise InputError(f"names need {d} different entries, one per feature, got {made}")
         return made
 
     def __repr__(self) -> str:
@@ -475,7 +475,7 @@ def _labels(nodes: int | Sequence[Hashable] | Labels) -> Labels:
 
 
 def _adjacency(near: Whole, far: Whole, nodes: int) -> Adjacency:
-    # A stable sort keeps the order of numbers, which decides ties between paths.
+    # A stable sort keeps the order of indices, which decides ties between paths.
     arcs = np.argsort(near, kind="stable")
     start = np.zeros(nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(near, minlength=nodes), out=start[1:])

@@ -14,9 +14,7 @@ from relaxboost.planning.graphs import Graph
 from relaxboost.planning.labels import Cells
 
 CORNERS = ("both", "one", "free")
-"""The number of passable cells next to a diagonal step that a step needs: both, one, or none."""
-
-COSTS = ("mean", "entering")
+"""How many of the two cells next to a diagonal step must be passable: both, one, or none."""
 
 
 def grid(
@@ -26,13 +24,12 @@ def grid(
     names: Sequence[str] | None = None,
     neighbours: int = 8,
     corners: str = "both",
-    cost: str = "mean",
 ) -> Graph:
     """Return the graph of a grid whose cells have features.
 
     Nodes are the cells, with labels (row, column). Sites are the cells too, so that a learned cost
-    is a map. The cost of a step is its length (1, or √2 along a diagonal) times the cost of the
-    cells that it joins.
+    is a map. The cost of a step is its length (1, or √2 along a diagonal) times the mean cost of
+    the two cells that it joins.
 
     Parameters
     ----------
@@ -48,9 +45,6 @@ def grid(
         How many of the two cells next to a diagonal step must be passable. With ``"both"``, as in
         the MovingAI benchmarks, no step cuts a corner. With ``"one"`` no step passes between two
         blocked cells. ``"free"`` needs none of the cells.
-    cost : {"mean", "entering"}
-        A step costs its length times the mean cost of the two cells, or the cost of the cell that
-        it enters.
 
     Returns
     -------
@@ -70,7 +64,6 @@ def grid(
     for name, given, allowed in (
         ("neighbours", neighbours, (8, 4)),
         ("corners", corners, CORNERS),
-        ("cost", cost, COSTS),
     ):
         if given not in allowed:
             raise InputError(f"{name} must be one of {', '.join(map(str, allowed))}, got {given!r}")
@@ -82,14 +75,10 @@ def grid(
             f"no two passable cells of the {H} x {W} grid are neighbours, so there is no arc; "
             f"{int(free.sum())} of {free.size} cells are passable"
         )
-    if names is not None and len(names) != len(X):
-        raise InputError(f"{len(names)} names for {len(X)} layers; one each")
-    # The row of B of an arc has its length at its head, or half of its length at each end.
-    at = head[:, None] if cost == "entering" else np.stack([tail, head], axis=1)
-    each = at.shape[1]
-    share = np.repeat(length / each, each)
-    starts = each * np.arange(tail.size + 1)
-    sites = csr_array((share, np.sort(at).ravel(), starts), (tail.size, H * W))
+    # The row of B of an arc has half of the length of the step at each of its two cells.
+    half = np.repeat(length / 2.0, 2)
+    cells = np.sort(np.stack([tail, head], axis=1)).ravel()
+    sites = csr_array((half, cells, 2 * np.arange(tail.size + 1)), (tail.size, H * W))
     return Graph(
         tail,
         head,
@@ -127,7 +116,7 @@ def _checked(layers: ArrayLike, passable: ArrayLike | None) -> tuple[Array, Flag
 
 
 def _arcs(free: Flags, neighbours: int, corners: str) -> tuple[Whole, Whole, Array]:
-    """Return tails, heads and lengths, by tail and then by head."""
+    """Return the tails, heads and lengths of all steps, sorted by tail and then by head."""
     H, W = free.shape
     around = list(product((-1, 0, 1), repeat=2))  # in the order of the cells' numbers
     steps = np.array([step for step in around if any(step) and (neighbours == 8 or 0 in step)])

@@ -1,4 +1,4 @@
-"""Compiled searches over adjacency arrays; costs are in the order of the adjacency."""
+"""Compiled searches over an `Adjacency`, whose entries the costs follow in order."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from relaxboost._core.arrays import Array, Flags, Whole
 from relaxboost._core.compiled import njit
 
 NOTHING: Array = np.empty(0)
-"""The argument `ahead` of a `search` without estimates."""
+"""The value of `ahead` for a `search` without estimates."""
 
 _ARITY = 4
-"""The children of a node of the heap; 4 instead of 2 has fewer cache misses."""
+"""The number of children of a node of the heap; four cause fewer cache misses than two."""
 
 
 @njit(nogil=True)
@@ -70,7 +70,7 @@ def search(
 
 @njit(nogil=True, inline="always")
 def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: int) -> None:
-    """Put a node at the top of the heap and move it down to its place."""
+    """Put a node at the top of the heap and move it down until the heap is ordered."""
     hole = 0
     while True:
         child = _ARITY * hole + 1
@@ -91,7 +91,7 @@ def _sink(heap: Whole, key: Array, place: Whole, node: int, value: float, size: 
 
 @njit(nogil=True, inline="always")
 def _swim(heap: Whole, key: Array, place: Whole, node: int, value: float, hole: int) -> None:
-    """Put a node at a place of the heap and move it up to its place."""
+    """Put a node at position `hole` of the heap and move it up until the heap is ordered."""
     while hole > 0:
         parent = (hole - 1) // _ARITY
         if key[parent] <= value:
@@ -182,7 +182,7 @@ def _added(high: float, low: float, cost: float) -> tuple[float, float]:
 
 @njit(nogil=True)
 def _cycle(via: Whole, near: Whole) -> int:
-    """Return a node on a cycle of the entries `via`, or −1 if there is none."""
+    """Return a node on a cycle that the entries `via` form, or −1 if there is none."""
     seen = np.zeros(via.size, dtype=np.int64)
     for first in range(via.size):
         # Each walk back stops at a node of an earlier walk, so that all walks take linear time.
@@ -197,14 +197,14 @@ def _cycle(via: Whole, near: Whole) -> int:
 
 @njit(nogil=True)
 def worst_slack(near: Whole, far: Whole, cost: Array, potential: Array) -> tuple[float, int, float]:
-    """Return min over arcs of c + π_near − π_far, its arc, and the size of the numbers involved.
+    """Return the least slack c + π_near − π_far of all arcs, its arc, and the largest number.
 
     Potentials are +inf at nodes that the source does not reach, and −inf at nodes that do not reach
     the target. An arc that contradicts this has slack −inf.
 
-    The size is the largest number of all arcs on which rounding could hide a violation. An arc
-    whose slack is above a millionth of its numbers is not among them. A huge cost far from the path
-    therefore does not widen the bracket.
+    The largest number is that among |c|, |π_near| and |π_far|, over the arcs whose slack is at most
+    a millionth of these three. On all other arcs rounding cannot hide a negative slack. A huge cost
+    far from the path therefore does not widen the bracket.
     """
     worst = np.inf
     where = -1

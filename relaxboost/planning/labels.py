@@ -1,4 +1,4 @@
-"""The labels by which users call nodes, and the numbers of the nodes."""
+"""The labels by which users call nodes, and the indices of the nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relaxboost._core.errors import InputError
 
 
 class Labels:
-    """Different hashables; the place of a label is the number of its node."""
+    """The labels of nodes, in the order of the indices of the nodes; all labels differ."""
 
     def __init__(self, labels: Sequence[Hashable]) -> None:
         self._labels = list(labels)
@@ -24,19 +24,19 @@ class Labels:
         return len(self._labels)
 
     def number(self, label: Hashable) -> int:
-        """Return the number of a label, or raise an InputError."""
+        """Return the index of the node with a label, or raise an InputError."""
         try:
             return self._numbers[label]
         except (KeyError, TypeError):
             raise InputError(f"no node {label!r} in the graph of {len(self)} nodes") from None
 
     def label(self, number: int) -> Hashable:
-        """Return the label of a number."""
+        """Return the label of the node with an index."""
         return self._labels[number]
 
 
 class Numbered(Labels):
-    """The labels 0, 1, ..., nodes − 1, which are the numbers themselves."""
+    """Labels that are equal to the indices of the nodes: 0, 1, ..., nodes − 1."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -54,7 +54,7 @@ class Numbered(Labels):
 
 
 class Cells(Labels):
-    """The cells (row, column) of a grid, row by row."""
+    """The labels (row, column) of the cells of a grid, row by row."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape = shape

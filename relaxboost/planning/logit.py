@@ -32,7 +32,7 @@ from relaxboost.planning.kernels import NOTHING, search
 from relaxboost.planning.tasks import Task, checked_tasks
 
 _FLAT = 1e-13
-"""Eigenvalues of the Hessian up to this share of the largest are rounding errors of 0."""
+"""Eigenvalues of the Hessian below this multiple of the largest are rounding errors of 0."""
 _UNFINISHED = {
     "max_rounds": "the utilities are not the likeliest ones, and their errors mean little, because "
     "the run ended after {} rounds; give a larger max_rounds",
@@ -54,7 +54,7 @@ class LogitFit(LearnedCosts):
     Attributes
     ----------
     utilities : array of shape (d,)
-        β, one number for each feature.
+        The utility β of each feature.
     names : tuple of str
         The names of the features.
     log_likelihood : float
@@ -63,8 +63,9 @@ class LogitFit(LearnedCosts):
     covariance : array of shape (d, d)
         The inverse of the negative Hessian.
     robust : array of shape (d, d)
-        The sandwich of `covariance` with the outer products of the scores (BHHH). It holds for
-        independent trips even if the model is wrong.
+        The sandwich estimate of the covariance: `covariance`, times the sum of the outer products
+        of the scores (BHHH), times `covariance`. It holds for independent trips even if the model
+        is wrong.
     status : str
         "optimal", "max_rounds", or "stalled" if no step gains more than rounding hides. A run
         stalls near the maximum, or if lower costs give walks in circles no finite sum.
@@ -81,7 +82,7 @@ class LogitFit(LearnedCosts):
 
     @property
     def standard_errors(self) -> Array:
-        """The standard errors of the utilities by the Hessian; `robust` has others."""
+        """The standard errors of the utilities, computed from `covariance`."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def site_costs(self, graph: Graph) -> Array:
@@ -112,13 +113,10 @@ class LogitFit(LearnedCosts):
 
         The probabilities of the arcs from a node that leads to the target sum to 1. At the target
         their sum is smaller, because the walk may end there. All other arcs have probability 0.
-
-        Parameters
-        ----------
-        graph : Graph
-        target : label of a node
+        `target` is the label of a node.
         """
         place = np.array([graph.node(target)])
+        # Reduced costs keep the sums from underflow at nodes far from the target.
         walks = Walks(graph, self.costs(graph)).towards(int(place[0]))[0]
         z = walks.to(place)[:, 0]
         there = walks.weights * z[graph.head]
@@ -212,7 +210,7 @@ class RecursiveLogit:
             at = doubles("start", self.start)
             if at.shape != unit.shape or not np.isfinite(at).all():
                 raise InputError(
-                    f"start needs {unit.size} finite numbers, one a feature, got {self.start!r}"
+                    f"start needs {unit.size} finite numbers, one per feature, got {self.start!r}"
                 )
         # Steps of √2 lose less than half of the likelihood's scale; 2^13 is beyond all that helps.
         factors = 2.0 ** np.arange(0.0, 14.0, 0.5)
@@ -315,7 +313,7 @@ class Walks:
 
 
 class _Block:
-    """The sums from sources to targets of some trips, which share a factorisation."""
+    """The sums over walks from source to target of some trips, from one factorisation."""
 
     def __init__(self, walks: Walks, places: Whole, source: Whole, target: Whole) -> None:
         self.walks = walks
@@ -364,7 +362,7 @@ class _Group:
 
 
 class _Point(NamedTuple):
-    """The log-likelihood at utilities, with derivatives."""
+    """The mean log-likelihood of a task at utilities β, with its derivatives."""
 
     beta: Array
     value: float
@@ -456,7 +454,7 @@ def _newton_step(at: _Point, unit: Array) -> tuple[Array, float]:
 def _line_search(
     groups: Sequence[_Group], weight: Array, at: _Point, step: Array, tol: float
 ) -> _Point | None:
-    """Return the first point that gains enough while the step is halved, or None."""
+    """Halve the step until it gains enough, and return the new point; None if no step does."""
     slope = float(at.gradient @ step)
     t = 1.0
     # A gain below a thousandth of tol does not matter, and rounding hides one below 1e-12.

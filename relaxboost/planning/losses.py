@@ -30,7 +30,7 @@ class Gains(NamedTuple):
     """The gain of each entry of `arcs`, or of each arc of the graph."""
 
     def at(self, arcs: Whole) -> Array:
-        """Return the gain of each of some arcs."""
+        """Return the gains of the given arcs."""
         if self.arcs is None:
             return self.values[arcs]
         if not self.arcs.size:
@@ -197,7 +197,7 @@ def checked(gains: Any, demonstration: Path, loss: PathLoss) -> Gains:
         # `Gains.at` finds arcs by bisection.
         order = np.argsort(arcs, kind="stable")
         if values.shape != arcs.shape or np.unique(arcs).size != arcs.size:
-            raise InputError(f"{loss!r}: gains need one value for each of its arcs, each once")
+            raise InputError(f"{loss!r}: gains must list each arc once, with one value an arc")
         arcs = arcs[order]
         values = values[order]
     elif values.shape != (graph.arcs,):

@@ -52,7 +52,7 @@ def paths(
     Raises
     ------
     InputError
-        For tasks, paths or costs that do not belong to the graph, and for a network of more than
+        For tasks, paths or costs of another graph, and for a network of more than
         300 nodes without coordinates. networkx lays out smaller networks.
 
     Returns
@@ -111,11 +111,11 @@ _BLOCKED = "#26282c"
 _FREE = "#f4f1ea"
 _ROAD = "#b9bec4"
 SMALL = 300
-"""The most nodes of a network that is laid out."""
+"""The largest number of nodes of a network for which missing coordinates are computed."""
 FEW = 40
-"""The most nodes of a network whose nodes are named."""
+"""The largest number of nodes of a network whose labels are drawn."""
 MANY = 8
-"""The most paths of a kind that are drawn with thick lines."""
+"""The largest number of paths of a kind that are drawn with thick lines."""
 
 
 def _colour_norm(values: Array | None, scale: str) -> Any:
@@ -189,7 +189,7 @@ class _Drawing:
         return made
 
     def values(self, costs: Any) -> Array | None:
-        """Return the number that colours each cell or edge, or None without costs."""
+        """Return the cost that decides the colour of each cell or edge, None without costs."""
         if costs is None:
             return None
         graph = self.graph
@@ -197,7 +197,7 @@ class _Drawing:
         C = costs.site_costs(graph) if learned else np.asarray(costs, dtype=np.float64)
         if C.shape not in ((graph.size,), (graph.arcs,)):
             raise InputError(
-                f"costs need shape ({graph.size},), one a site, or ({graph.arcs},), one an arc; "
+                f"costs need shape ({graph.size},), one per site, or ({graph.arcs},), one per arc; "
                 f"got {C.shape}"
             )
         if self.grid is not None and C.size == graph.size == graph.nodes:  # sites are cells

@@ -140,7 +140,7 @@ def _model(file: Path, content: dict[str, Any]) -> LinearModel | BoostedCosts:
     # An unknown field may change the meaning of costs, and must not be ignored.
     if more := sorted(set(content) - set(rules)):
         raise InputError(f"{file} has unknown fields: {', '.join(more)}; remove them")
-    # Weights belong to names, which must be unique.
+    # Each weight is that of the feature with a name, so that names must be unique.
     d = len(content["names"])
     _check(file, content, "names", "at least one, each once", lambda x: d == len(set(x)) > 0)
     return _linear(file, content) if kind == FORMAT else _boosted(file, content)
@@ -241,7 +241,7 @@ def _boosted(file: Path, content: dict[str, Any]) -> BoostedCosts:
 
 @contextmanager
 def _damage(file: Path, where: str) -> Iterator[None]:
-    """Turn the errors of a damaged part of a file into an InputError that names the part."""
+    """Turn an error in a damaged field of a file into an InputError that names the field."""
     try:
         yield
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -285,7 +285,7 @@ def _learner(given: Any, width: int) -> tuple[Any, Any]:
 
 
 def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> None:
-    """Raise if costs are no doubles, or if the file has values that the costs do not have."""
+    """Raise if costs overflow, or if writing them again would not give the same values."""
     terms: Any = costs.boosted.terms
     sizes = [abs(t.coefficient) * float(abs(t.hypothesis.leaves).max()) for t in terms]
     # Sums and squares of 1e100 are doubles, and a round multiplies no cost by exp(600).
@@ -294,7 +294,9 @@ def _check_costs(file: Path, content: dict[str, Any], costs: BoostedCosts) -> No
     # Writing the costs again shows fields that the constructors changed or ignored.
     again = json.loads(json.dumps(_boosted_content(costs)))
     if odd := [name for name in _BOOSTED if again[name] != content[name]]:
-        raise InputError(f"{file}: {odd[0]} has values that no costs have; write the model again")
+        raise InputError(
+            f"{file}: {odd[0]} has values that save_model does not write; write it again"
+        )
 
 
 def _read(file: Path) -> dict[str, Any]:

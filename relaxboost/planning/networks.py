@@ -1,4 +1,4 @@
-"""Graphs from networkx, and networkx graphs from ours."""
+"""Conversions from networkx graphs to `Graph`, and from `Graph` to networkx."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from relaxboost.planning.labels import Labels
 from relaxboost.planning.plans import arc_costs
 
 AT = ("entering", "leaving", "mean")
-"""The end of an arc that gives it the features of a node."""
+"""The nodes whose features an arc gets: its head, its tail, or the mean of both."""
 
 
 def from_networkx(
@@ -35,7 +35,7 @@ def from_networkx(
     Nodes keep their names as labels. Arcs are in the order of ``G.edges``. An edge k of an
     undirected graph becomes the arcs 2k and, in the other direction, 2k + 1. Both arcs share a
     site, so that their features and their learned costs are equal. ``graph.arc(u, v, key)`` finds
-    the number of an arc, for ``graph.path(arcs=...)`` in a multigraph.
+    the index of an arc, for ``graph.path(arcs=...)`` in a multigraph.
 
     Parameters
     ----------
@@ -63,7 +63,6 @@ def from_networkx(
         attribute is missing or no finite number.
     """
     edges = edges_of(G)
-    _check_loops(edges)
     if at not in AT:
         raise InputError(f"at must be one of {', '.join(AT)}, got {at!r}")
     # Both arcs of an edge follow each other, so that they can share a site.
@@ -97,7 +96,7 @@ def to_networkx(graph: Graph, costs: ArrayLike | LearnedCosts | None = None) -> 
     -------
     networkx.DiGraph or networkx.MultiDiGraph
         Nodes are the labels, with the attribute ``pos`` if the graph has positions. Edges have each
-        feature by its name, ``arc``, the number of the arc, and ``cost`` if there are costs. Both
+        feature by its name, ``arc``, the index of the arc, and ``cost`` if there are costs. Both
         arcs of an undirected edge are there. Keys are those of the graph, or 0, 1, ...
     """
     import networkx as nx
@@ -137,15 +136,6 @@ def edges_of(G: Any) -> list[tuple[Any, ...]]:
     return edges
 
 
-def _check_loops(edges: list[tuple[Any, ...]]) -> None:
-    loops = [edge[:-1] for edge in edges if edge[0] == edge[1]]
-    if loops:
-        raise InputError(
-            f"edge {loops[0]!r} is a self-loop, which no shortest path takes; "
-            f"remove it ({len(loops)} in all): G.remove_edges_from(list(nx.selfloop_edges(G)))"
-        )
-
-
 def _features(
     G: Any,
     edges: list[tuple[Any, ...]],
@@ -165,6 +155,7 @@ def _features(
     paired = not G.is_directed() and (not last or at == "mean")
     if not X.size:
         return None, None, paired
+    # Edges and nodes may have attributes of the same name, and names must differ.
     names = first + [f"node {name}" if name in first else name for name in last]
     return X[::2] if paired else X, names, paired
 
@@ -210,7 +201,7 @@ def _columns(
 
 
 def _parts(name: str, value: Any) -> dict[Hashable, Any]:
-    """Return the value of an attribute, a number, a dict or an array, by names for columns."""
+    """Return the numbers that an attribute holds, by the names of their columns."""
     if isinstance(value, Mapping):
         return dict(value)
     # Arrays and lists have no names for their entries.

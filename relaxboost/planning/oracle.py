@@ -30,7 +30,7 @@ NEGATIVE = ("exact", "simple", "relaxed")
 
 
 class Demonstration(NamedTuple):
-    """A demonstration of a task, with the numbers of task and graph; all weights sum to 1."""
+    """A demonstration, with the indices of its task and graph; the weights of all sum to 1."""
 
     task: int
     graph: int
@@ -42,12 +42,12 @@ class Demonstration(NamedTuple):
 
 
 class AugmentedPlan(NamedTuple):
-    """The path of least cost less loss, which attains the loss of a demonstration."""
+    """The path with the least cost minus loss, and the margin loss that it attains."""
 
     taken: Whole
-    """Its arcs; for a relaxed plan also the arcs of negative cost off the path."""
+    """The arcs of the path; for a relaxed plan also the arcs of negative cost off the path."""
     value: float
-    """R_i."""
+    """The margin loss R_i of the demonstration."""
     exact: bool
     """False if the plan was relaxed, so that `value` is an upper bound of R_i."""
     bound: float
@@ -58,9 +58,9 @@ class AugmentedPlans(NamedTuple):
     """The losses of all demonstrations at some costs."""
 
     value: float
-    """Σ weight R_i."""
+    """The weighted mean Σ weight R_i of the margin losses."""
     bound: float
-    """An upper bound of the exact value, by potentials; nan unless requested."""
+    """An upper bound of the exact mean, by potentials; nan unless requested."""
     each: tuple[AugmentedPlan, ...]
     """The plan of each demonstration."""
 
@@ -105,7 +105,7 @@ class Oracle:
 
     @property
     def weights(self) -> Array:
-        """The weight of each row; they sum to 1."""
+        """The weights of the demonstrations, which sum to 1."""
         return np.array([row.weight for row in self.rows])
 
     def evaluate(
@@ -120,12 +120,12 @@ class Oracle:
         prove : bool
             Whether to check the potentials of every plan, for `AugmentedPlans.bound`.
         clock : Clock, optional
-            No plan begins after its time.
+            No plan is begun after the end of its time.
 
         Raises
         ------
         TimeUp
-            If plans are missing then.
+            If the time ends before all plans are made.
         NegativeCycle
             With negative="exact", if loss-augmented costs are negative around a cycle.
         """
@@ -145,7 +145,7 @@ class Oracle:
         return AugmentedPlans(float(self.weights @ values), bound, each)
 
     def _chunks(self, threads: int) -> list[list[list[int]]]:
-        """Return the groups of demonstrations with the same target, in a part for each thread."""
+        """Return groups of demonstrations with the same target, in chunks for the threads."""
         # Demonstrations with the same target can share the estimates of A*.
         members: dict[tuple[int, int], list[int]] = defaultdict(list)
         for i, row in enumerate(self.rows):
@@ -182,7 +182,7 @@ class Oracle:
     def _planned(
         self, priced: _Priced, row: Demonstration, ahead: Array, prove: bool
     ) -> AugmentedPlan:
-        """Return the best path at costs less gains."""
+        """Return the plan of a demonstration at costs minus gains."""
         graph = priced.graph
         ordered = priced.less(row.gains)
         low = np.minimum(ordered, 0.0) if ordered.min() < 0.0 else NOTHING

@@ -1,4 +1,4 @@
-"""Graphs of streets from OSMnx, with missing tags imputed by rules, which notes report."""
+"""Graphs of streets from OSMnx. Rules impute missing tags, and `Graph.notes` reports them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def from_osmnx(
 
     Features are attributes of edges, as in `from_pandas`: numbers by their names, text as
     ``highway=primary``, products as ``length*highway``. OSMnx makes lists of tags when it merges
-    ways. The mean of a list of numbers counts. Of a list of texts the first in the alphabet counts,
-    because the order changes from run to run. Missing text becomes ``missing``. An attribute has
-    numbers if most of its tags are numbers. ``speed_kph`` is `maxspeed` in km/h, which is read from
-    "50", "30 mph" or lists of these. ``travel_time`` is the seconds at this speed. Both are used
-    unchanged if edges have these attributes.
+    ways. A list of numbers is replaced by its mean, and a list of texts by its first text in
+    alphabetical order, because OSMnx's order changes from run to run. Missing text becomes
+    ``missing``. An attribute is a column of numbers if most of its tags are numbers. ``speed_kph``
+    is `maxspeed` in km/h, which is read from "50", "30 mph" or lists of these. ``travel_time`` is
+    the number of seconds at this speed. If edges have these two attributes, they are used
+    unchanged.
 
     Tags that are missing or no numbers, such as "none" and "walk", are imputed as in OSMnx: by the
     mean over the edges of the same `highway`, or else by the mean of these means. `Graph.notes`
@@ -129,7 +130,7 @@ class _Tags:
         self.classes = np.array([_tag(edge[3].get("highway")) for edge in edges])
 
     def column(self, name: str) -> Any:
-        """Return an attribute of all edges, numbers or texts."""
+        """Return an attribute of all edges, as an array of numbers or a list of texts."""
         values = [edge[3].get(name) for edge in self.edges]
         missing = list(map(_is_missing, values))
         if any(missing):
@@ -167,7 +168,7 @@ class _Tags:
             )
 
     def _speed(self) -> Array:
-        """Return km/h: from attributes, or else tags, the user's speeds, or means."""
+        """Return the speed of each edge in km/h, from attributes, tags, `speeds`, or means."""
         tags = [edge[3].get("maxspeed") for edge in self.edges]
         made = np.array([_number(edge[3].get("speed_kph")) for edge in self.edges])
         # A speed of 0 is a mistake of the map, and would make the time infinite.
@@ -179,11 +180,11 @@ class _Tags:
                     made[place] = positive("speeds", self.speeds[word])
                     given = given + 1
         if given:
-            self.notes.append(f"speeds gave that of {given} of {len(tags)} edges")
+            self.notes.append(f"the speed of {given} of {len(tags)} edges comes from speeds")
         return self._filled("speed_kph", made)
 
     def _filled(self, name: str, numbers: Array) -> Array:
-        """Return numbers, with means of classes for missing numbers."""
+        """Return numbers in which a missing one is the mean over the edges of its class."""
         known = ~np.isnan(numbers)
         if known.all():
             return numbers
@@ -210,7 +211,7 @@ class _Tags:
 
 
 def _list(value: Any) -> Any:
-    """Return the list that a text such as "['a', 'b']" holds, and other values unchanged."""
+    """Return the list that a text such as "['a', 'b']" describes, or the value itself."""
     # GraphML files hold lists as text.
     if isinstance(value, str) and value.startswith("["):
         try:
@@ -227,7 +228,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _tag(value: Any) -> str:
-    """Return a tag, or the first of a list in the alphabet, or "missing"."""
+    """Return the text of a tag: the alphabetically first of a list; "missing" for no value."""
     value = _list(value)
     if isinstance(value, list):
         # OSMnx makes lists of sets, in an order that changes from run to run.
@@ -236,7 +237,7 @@ def _tag(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return a number, the mean of a list, or nan."""
+    """Return the number of a tag: the mean for a list, and nan if the tag is no number."""
     value = _list(value)
     try:
         return float(
@@ -247,9 +248,10 @@ def _number(value: Any) -> float:
 
 
 def _kph(value: Any) -> float:
-    """Return the km/h of a text of `maxspeed`, the mean of several, or nan without a number."""
+    """Return the speed of a `maxspeed` tag in km/h: the mean of several, nan if it has none."""
     texts = re.findall(r"(\d+(?:[.,]\d+)?)\s*(mph|knots)?", str(value))
     found = [(float(number.replace(",", ".")), unit) for number, unit in texts]
     kph = {"mph": 1.609344, "knots": 1.852}
+    # A speed of 0 is a mistake of the map.
     speeds = [speed * kph.get(unit, 1.0) for speed, unit in found if speed > 0.0]
     return float(np.mean(speeds)) if speeds else float("nan")

@@ -22,7 +22,7 @@ from relaxboost.planning.plans import NegativeCycle, NoPath, Plan, arc_costs
 
 
 def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
-    """Return the numbers of two different nodes."""
+    """Return the indices of two different nodes."""
     s = graph.node(source)
     t = graph.node(target)
     if s == t:
@@ -36,7 +36,7 @@ def ends(graph: Graph, source: Hashable, target: Hashable) -> tuple[int, int]:
 def shortest_arcs(
     graph: Graph, ordered: Array, source: int, target: int, ahead: Array = NOTHING
 ) -> tuple[Whole, Array]:
-    """Return the arcs of a shortest path, and the distances that the search found until then.
+    """Return the arcs of a shortest path, and the distances when the search reached the target.
 
     The costs are >= 0, in the order of `graph.forward`. `ahead` are the estimates of A*.
     """
@@ -73,7 +73,7 @@ def no_path(graph: Graph, source: int, target: int) -> NoPath:
 
 
 Planner = Callable[[Graph, Array, int, int], Plan]
-"""A planner takes a graph, checked costs, and the numbers of source and target."""
+"""A planner takes a graph, checked costs, and the indices of source and target."""
 
 
 def by_sign(graph: Graph, costs: Array, source: int, target: int) -> Plan:
@@ -141,7 +141,7 @@ class Simple:
             positive("time_limit", self.time_limit)
 
     def __call__(self, graph: Graph, costs: Array, source: int, target: int) -> Plan:
-        """Return a path of least cost, for costs and numbers of nodes that were checked."""
+        """Return a path of least cost, for checked costs and the indices of two nodes."""
         reached, reaching = between(graph, source, target)
         inside = reached & reaching
         # No simple path enters its source, leaves its target, or passes a node off all ways.
@@ -180,7 +180,7 @@ class Simple:
 def _solved(
     graph: Graph, kept: Whole, costs: Array, ends: tuple[int, int], seconds: float | None
 ) -> Any:
-    """Return SciPy's result: the flow on the arcs kept, and the ranks of nodes."""
+    """Return SciPy's result, whose x has the flow on the arcs and the ranks of the nodes."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import block_array, eye_array
 
@@ -229,7 +229,7 @@ def shortest_path(
         ``"auto"`` is Dijkstra's algorithm if no cost is negative, and else Bellman and Ford's.
         ``"simple"``, or `Simple` with a time limit, is exact over paths that visit no node twice,
         even if cycles are negative. Its problem is NP-hard, and its plan has no potentials. A
-        function takes the graph, the costs and the numbers of both nodes, and returns a `Plan`.
+        function takes the graph, the costs and the indices of both nodes, and returns a `Plan`.
 
     Raises
     ------
@@ -289,7 +289,7 @@ def shortest_paths(
 
 
 def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[int, Plan]:
-    """Return the plans of pairs that a path joins, by place, from a search per source or target."""
+    """Return the plan of each pair that a path joins, by the index of the pair."""
     sources, targets = zip(*pairs, strict=True)
     backward = len(set(targets)) < len(set(sources))
     groups: dict[int, list[int]] = defaultdict(list)
@@ -319,7 +319,7 @@ def _sharing(graph: Graph, costs: Array, pairs: list[tuple[int, int]]) -> dict[i
 
 
 def _around(graph: Graph, c: Array, via: Whole, node: int) -> InputError:
-    """Return the error for the cycle through a node."""
+    """Return the error for the negative cycle on which `relax` found the given node."""
     last = graph.forward.arcs[via[node]]
     before = trace(via, graph.forward.arcs, graph.tail, node, graph.tail[last])
     found = NegativeCycle(Path(graph, np.append(before, last)), c)

@@ -17,7 +17,7 @@ from relaxboost.planning.graphs import Graph, Path
 from relaxboost.planning.kernels import worst_slack
 
 _LARGEST = 1e300
-"""The largest cost. Sums of as many such costs as fit in memory stay finite."""
+"""The largest cost that is allowed; a sum of as many such costs as memory holds is finite."""
 
 
 def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
@@ -25,8 +25,8 @@ def arc_costs(graph: Graph, costs: ArrayLike) -> Array:
     c = doubles("costs", costs)
     if c.shape != (graph.arcs,):
         raise InputError(
-            f"costs need shape ({graph.arcs},), one an arc, got {c.shape}; graph.costs(C) makes "
-            "arc costs of costs per site"
+            f"costs need shape ({graph.arcs},), one cost per arc, got {c.shape}; graph.costs(C) "
+            "turns costs per site into costs per arc"
         )
     if not (np.abs(c) <= _LARGEST).all():
         arc = int(np.argmin(np.abs(c) <= _LARGEST))
@@ -101,7 +101,7 @@ class Plan:
 
 
 class PlanCheck(NamedTuple):
-    """The lower and the upper bound on the least cost, as proved by the potentials of a plan."""
+    """The bounds of the least cost that the path and the potentials of a plan prove."""
 
     ok: bool
     """Whether the bracket is as narrow as rounding allows."""
@@ -146,7 +146,7 @@ def check_plan(plan: Plan, costs: ArrayLike | None = None) -> PlanCheck:
         )
     π = np.asarray(plan.potential, dtype=np.float64)
     if π.shape != (graph.nodes,) or np.isnan(π).any():
-        return nothing("the potentials are not one number a node")
+        return nothing("the potentials are not one number per node")
     source, target = plan.path.source, plan.path.target
     if not np.isfinite(π[[source, target]]).all():
         return nothing("the potential of the source or of the target is not finite")
@@ -170,7 +170,7 @@ def _below(difference: float, worst: float, size: float, nodes: int) -> float:
     """Return a bound below the cost of every path of at most nodes − 1 arcs.
 
     The difference is π_target − π_source, rounded once. The other numbers come from `worst_slack`:
-    each slack is wrong by at most three roundings of numbers up to 3 size.
+    each slack is wrong by at most three roundings of numbers up to 3 · size.
     """
     # A slack that is positive beyond rounding needs no allowance.
     each = min(worst, 0.0) - 8.0 * UNIT * size if worst < math.inf else 0.0

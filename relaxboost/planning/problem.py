@@ -24,11 +24,12 @@ from relaxboost.solvers.bundle.cuts import Cut, Cuts
 from relaxboost.solvers.bundle.master import Feasible
 
 GROUPS = 16
-"""R is cut in this many parts: more parts make better models, and larger master problems."""
+"""The number of groups of demonstrations. Each group has cutting planes for its part of R: more
+groups make the model more accurate, and its programs larger."""
 
 
 class FitPoint(NamedTuple):
-    """The objective at some w."""
+    """The objective Ω + R at some weights w."""
 
     w: Array
     value: float
@@ -36,7 +37,7 @@ class FitPoint(NamedTuple):
     bound: float
     """An upper bound of the exact value, proved by potentials; nan unless a proof was requested."""
     cuts: Cuts
-    """Affine functions, each below the part of R of a group of demonstrations, and equal at w."""
+    """For each group of demonstrations an affine function below its part of R, equal at w."""
     plans: AugmentedPlans
     """The plan for each demonstration."""
 
@@ -114,7 +115,7 @@ class Problem:
     def changed(
         self, tasks: Sequence[Task] | None = None, regulariser: Regulariser | None = None
     ) -> Problem:
-        """Return the problem with some of the tasks, or another regulariser, at the same scale."""
+        """Return a copy with other tasks or another regulariser, and with the same `scale`."""
         made = copy(self)
         if regulariser is not None:
             made.regulariser = regulariser
@@ -153,7 +154,7 @@ class Problem:
         """Return w as an array, or raise if it is outside the domain."""
         weights = np.array(w, dtype=np.float64)
         if weights.shape != (self.d,) or not np.isfinite(weights).all():
-            raise InputError(f"w needs {self.d} finite entries, one a feature, got {w!r}")
+            raise InputError(f"w needs {self.d} finite entries, one per feature, got {w!r}")
         if self.nonnegative and (weights < 0.0).any():
             j = int(weights.argmin())
             raise InputError(
@@ -163,7 +164,7 @@ class Problem:
         return weights
 
     def project(self, w: Array) -> Array:
-        """Return a point of the domain near w; distances are those of s w."""
+        """Return the point of the domain that is nearest to w, by the distance of s w."""
         return self.regulariser.project(self.scale * w, self.nonnegative) / self.scale
 
     @property
@@ -177,7 +178,7 @@ class Problem:
         return penalty, [*rules, w >= 0.0] if self.nonnegative else rules
 
     def costs(self, w: ArrayLike) -> list[Array]:
-        """Return arc costs for each graph."""
+        """Return the arc costs B X w of each graph."""
         weights = self.weights(w)
         return [features @ weights for features in self.arc_features]
 

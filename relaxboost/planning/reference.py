@@ -28,7 +28,7 @@ from relaxboost.solvers.bundle.cuts import Cut
 from relaxboost.solvers.external import SOLVERS, check_solver
 
 LARGEST = 200_000
-"""The most arc inequalities of all demonstrations together that `reference` accepts."""
+"""The largest number of arc inequalities, over all demonstrations, that `reference` accepts."""
 
 
 def reference(
@@ -139,13 +139,13 @@ def _check(problem: Problem) -> None:
 
 
 class _Part(NamedTuple):
-    """A demonstration in the program."""
+    """The inequalities of a demonstration in the program."""
 
     row: Demonstration
     arcs: Whole
     """The arcs on a way from source to target, or all arcs if some may be free."""
     at: slice
-    """The places of its inequalities."""
+    """The rows of its inequalities among those of all demonstrations."""
 
 
 class _Program:
@@ -231,7 +231,7 @@ def _multipliers(constraint: Any) -> Array:
 
 
 def _incidence(problem: Problem) -> tuple[Any, list[int], list[_Part]]:
-    """Return π_head − π_tail for each inequality, the place of each π_target, and rows' parts."""
+    """Return the matrix of π_head − π_tail, the index of each π_target, and the parts."""
     blocks = []
     parts = []
     targets = []
@@ -266,7 +266,7 @@ def _solve(program: _Program, name: str) -> str:
 
 
 Amounts = list[tuple[Whole, float]]
-"""Arcs in order, and the amount that flows along them."""
+"""Paths or cycles, each as its arcs in order and the amount of flow along them."""
 
 
 def paths_and_cycles(

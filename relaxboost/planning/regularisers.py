@@ -1,4 +1,4 @@
-"""Regularisers keep linear costs small: penalties and sets for the weights w, with conjugates."""
+"""Regularisers of linear costs: penalties of the weights w or sets for w, with conjugates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relaxboost._core.registry import Registry
 
 
 class Form(NamedTuple):
-    """The three numbers of a `Regulariser`, each >= 0."""
+    """The coefficients of a `Regulariser` and the radius of its ball, each >= 0."""
 
     square: float = 0.0
     absolute: float = 0.0
@@ -38,7 +38,7 @@ class Regulariser(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """The three numbers of the regulariser."""
+        """The coefficients of Ω and the radius of its ball."""
 
     def __init_subclass__(cls) -> None:
         REGULARISERS.add(cls)
@@ -168,6 +168,7 @@ def _half_square(v: Array, times: float, over: float) -> float:
 
     Powers of two are factored out first, because the product may be a double even if ‖v‖² is not.
     """
+    # After this scaling the largest square is between 1/4 and 1.
     exponent = math.frexp(float(np.abs(v).max()))[1]
     scaled = np.ldexp(v, -exponent)
     by, more = math.frexp(0.5 * float(scaled @ scaled) * times / over)

@@ -23,7 +23,7 @@ LINKS = ("additive", "exponential")
 
 @dataclass(frozen=True)
 class Linear:
-    """Site costs X w of weights for named features, the base of a boosted model without tasks."""
+    """Linear costs X w without the tasks of a fit, as the base of boosted costs."""
 
     w: tuple[float, ...]
     names: tuple[str, ...]
@@ -39,9 +39,8 @@ class PlanningLoss(Loss):
     """The maximum-margin planning loss of costs C per site, a `Loss` for `functional.boost`.
 
     R[C] = Σ weight R_i(B C) + (strength/2)‖F‖², over demonstrations i. B C are the costs of the
-    arcs, and F is the function that is boosted. The targets are tasks, and `PlanningRisk.features`
-    are the rows of X. Sites with the same features share a row and an entry of F. `planning.boost`
-    does all of this.
+    arcs, and F is the function that is boosted. The targets are tasks. `PlanningRisk.features` has
+    the different rows of X: sites with equal features share a row, and an entry of F.
 
     Parameters
     ----------
@@ -82,13 +81,13 @@ class PlanningLoss(Loss):
             object.__setattr__(self, "base", Linear(tuple(self.base.w.tolist()), self.base.names))
         elif np.ndim(self.base):  # type: ignore[arg-type]
             raise InputError(
-                "base must be a number, linear costs, or a function from a graph to an array of "
-                "the costs of its sites; got an array"
+                "base must be a number, linear costs, or a function that returns the costs of the "
+                "sites of a graph; got an array"
             )
         elif not callable(self.base):
             object.__setattr__(self, "base", positive("base", np.asarray(self.base).item()))
         if self.strength and self.link == "exponential":
-            raise InputError("strength belongs to the additive link")
+            raise InputError("only the additive link has a strength; leave strength out")
         if self.strength:
             positive("strength", self.strength)
 
@@ -99,7 +98,7 @@ class PlanningLoss(Loss):
             return np.full(graph.size, float(made))
         if made.shape != (graph.size,) or not np.isfinite(made).all():
             raise InputError(
-                f"base must give {graph.size} finite costs for {graph}, one a site, got an array "
+                f"base must give {graph.size} finite costs for {graph}, one per site, got an array "
                 f"of shape {made.shape}"
             )
         if self.link == "exponential" and not (made > 0.0).all():
@@ -111,7 +110,7 @@ class PlanningLoss(Loss):
         return made
 
     def linked(self, start: Array, F: Array) -> Array:
-        """Return C from the costs at F = 0 and F, both of shape (S,)."""
+        """Return the costs per site, shape (S,), for those at F = 0 and the values F."""
         made: Array = start * np.exp(F) if self.link == "exponential" else start + F
         return made
 
@@ -137,7 +136,7 @@ class PlanningLoss(Loss):
 
 
 class PlanningRisk(Risk):
-    """The risk R on some tasks; see `PlanningLoss`."""
+    """The margin loss R of some tasks as a function of F; see `PlanningLoss`."""
 
     closed_form = False
 
@@ -152,11 +151,13 @@ class PlanningRisk(Risk):
         self._start = np.concatenate([loss.start(graph) for graph in graphs])
         p = Empirical(self.sites, weights).p
         if not (p > 0.0).all():
-            raise InputError("weights of sites must be > 0; the gradient is divided by them")
+            raise InputError(
+                "weights of sites must be > 0, because the gradient is divided by them"
+            )
         # A weak learner cannot distinguish sites with equal features.
         X = np.concatenate([graph.features for graph in graphs]) + 0.0  # -0 is 0
         self.features, entry = np.unique(X, axis=0, return_inverse=True)
-        """The different rows of features, one for each entry of F."""
+        """The different rows of the features of sites; F has an entry for each row."""
         self._entry = entry.ravel()
         self.measure = Empirical(len(self.features), self._shared(p))
         # The demonstrations' part of the gradient stays the same, so that it is prepared once.
@@ -164,11 +165,11 @@ class PlanningRisk(Risk):
 
     @property
     def sites(self) -> int:
-        """The number of sites of all graphs; F may have fewer entries, which sites share."""
+        """The number of sites of all graphs; sites with equal features share an entry of F."""
         return int(self._ends[-1])
 
     def site_costs(self, F: Array) -> Array:
-        """Return C, shape (S,), for the sites of one graph after the other."""
+        """Return the costs of all sites, shape (S,), graph by graph."""
         return self.loss.linked(self._start, F[self._entry])
 
     def arc_costs(self, F: Array) -> list[Array]:
@@ -177,7 +178,7 @@ class PlanningRisk(Risk):
         return [graph.costs(C) for graph, C in zip(self.oracle.graphs, parts, strict=True)]
 
     def evaluate(self, F: Array) -> tuple[float, Array]:
-        """Return R and its gradient in L²(P̂); for the exponential link that in C, at C(F)."""
+        """Return R and its L² gradient in F; the exponential link has the gradient in C instead."""
         found = self.oracle.evaluate(self.arc_costs(F))
         rates = self.oracle.weights
         value = found.value
@@ -192,12 +193,12 @@ class PlanningRisk(Risk):
         return value, gradient
 
     def visited(self) -> Array:
-        """Return weights by how often demonstrations, and plans at F = 0, pass sites, shape (S,).
+        """Return a weight for each site, shape (S,), which says how often paths visit the site.
 
-        The sum is 1. If several arcs share a site, each counts by its entry of the matrix B of
-        `Graph`.
+        The paths are the demonstrations, and the plans at F = 0. A visit of an arc counts for each
+        site by the entry of the matrix B of `Graph`. The weights sum to 1.
         """
-        # All sites share a tenth of the weight, because the gradient is divided by weights.
+        # Each site gets some weight, because the gradient is divided by weights.
         unvisited = 0.1
         found = self.oracle.evaluate(self.arc_costs(self.zero())).each
         both = self._shown, [answer.taken for answer in found]
@@ -206,32 +207,31 @@ class PlanningRisk(Risk):
         return each + unvisited / self.sites
 
     def _passed(self, paths: list[Whole], rates: Array) -> Array:
-        """Return Σ rate · path over arcs of all graphs, for a path of each demonstration."""
+        """Return Σ rate · path for a path of each demonstration, as a flow on all arcs."""
         firsts = [self._first[row.graph] for row in self.oracle.rows]
         arcs = np.concatenate([path + first for path, first in zip(paths, firsts, strict=True)])
         each = np.repeat(rates, [path.size for path in paths])
         return np.bincount(arcs, each, int(self._first[-1])).astype(np.float64, copy=False)
 
     def _gathered(self, flow: Array) -> Array:
-        """Return Bᵀ flow for each graph."""
+        """Return Bᵀ flow for the sites of all graphs, graph by graph."""
         parts = zip(self.oracle.graphs, np.split(flow, self._first[1:-1]), strict=True)
         return np.concatenate([graph.gathered(part) for graph, part in parts])
 
     def _shared(self, each: Array) -> Array:
-        """Return the sums over the sites that share an entry of F."""
+        """Return for each entry of F the sum of values over the sites that share the entry."""
         return np.bincount(self._entry, each, len(self.features)).astype(np.float64, copy=False)
 
     def conjugate(self, Z: Any) -> Any:
-        """Raise, because `functional.optimum` could not use the conjugate.
+        """Raise an InputError, because `functional.optimum` cannot bound this risk.
 
-        R* is finite only on the divergences of flows, a set without interior, so that the method
-        would have no bound except 0.
+        The conjugate is finite only on a set without interior, so that the bound would be 0.
         """
         raise InputError(
-            "PlanningLoss has no conjugate that functional.optimum could bound R with; for linear "
-            "costs planning.fit and planning.reference bracket the optimum"
+            "functional.optimum cannot bound a PlanningLoss from below; for linear costs use "
+            "planning.fit or planning.reference, which bracket the optimum"
         )
 
     def expression(self, F: Any) -> Any:
-        """Raise, because the expression is of no use without the conjugate."""
+        """Raise the error of `conjugate`, because `functional.optimum` needs both methods."""
         return self.conjugate(F)

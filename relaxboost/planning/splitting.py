@@ -1,4 +1,4 @@
-"""Folds of tasks for cross-validation, which keep similar tasks on the same side."""
+"""Folds of tasks for cross-validation, which never separate similar tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relaxboost.planning.tasks import Task, checked_tasks
 
 
 class Fold(NamedTuple):
-    """The places of tasks in the list that was split."""
+    """The indices of the training tasks and of the test tasks in the list that was split."""
 
     train: Whole
     test: Whole
@@ -61,7 +61,7 @@ def split(
             what = "clusters of tasks that overlap"
             other = ', or another by=, such as "pair"'
         raise InputError(
-            f"{folds} folds need as many {what}, and there are {sizes.size}; ask for fewer "
+            f"{folds} folds need as many {what}, and there are {sizes.size}; give fewer "
             f"folds{other}"
         )
     shuffled = np.random.default_rng(seed).permutation(sizes.size)
@@ -77,7 +77,7 @@ def split(
 
 
 def clusters(tasks: Sequence[Task]) -> list[int]:
-    """Return the number of each task's cluster, as `split` describes clusters."""
+    """Return the index of the cluster of each task, as `split` describes clusters."""
     from scipy.sparse.csgraph import connected_components
 
     rows, owner = arc_rows(tasks)
@@ -99,7 +99,7 @@ def clusters(tasks: Sequence[Task]) -> list[int]:
 
 
 def arc_rows(tasks: Sequence[Task]) -> tuple[sparse.csr_array, Whole]:
-    """Return a row of 0 and 1 for each demonstration, and its task; columns are arcs of graphs."""
+    """Return the 0-1 matrix of demonstrations and arcs of all graphs, and the task of each row."""
     first = {}
     columns = 0
     for graph in dict.fromkeys(task.graph for task in tasks):
@@ -126,7 +126,7 @@ _GROUPS: dict[str, Callable[[Sequence[Task]], Iterable[Hashable]]] = {
 
 
 def group_numbers(tasks: Sequence[Task], by: Any) -> list[int]:
-    """Return the number of each task's group, in the order in which groups first appear.
+    """Return the index of the group of each task; groups are in the order of appearance.
 
     Raises
     ------

@@ -23,7 +23,7 @@ def at(what: str, table: Any, row: Any) -> str:
 
 
 def check_table(what: str, table: Any, columns: Sequence[str]) -> None:
-    """Raise if a table is no DataFrame or empty, or if a column is missing or has gaps."""
+    """Raise if a table is no DataFrame or empty, or if a column is missing or lacks values."""
     if not hasattr(table, "iloc") or len(table) == 0:
         found = f"{type(table).__name__}{' without any' if hasattr(table, 'iloc') else ''}"
         raise InputError(f"{what} must be a pandas.DataFrame with rows, got {found}")
@@ -61,5 +61,6 @@ def numbers(what: str, table: Any, name: str) -> Array:
         raise InputError(
             f"{called(what, table)}: column {name!r} must hold numbers ({error})"
         ) from None
+    # An infinite feature would make all costs infinite, or undefined.
     _check_whole(what, table, name, ~np.isfinite(made))
     return made

@@ -30,7 +30,7 @@ class Task:
     weight : float
         The weight of the task in the mean over tasks, > 0.
     name : str, optional
-        A name for messages.
+        The name of the task in messages.
 
     Raises
     ------
@@ -88,6 +88,7 @@ class Task:
         # Arc numbers mean nothing on another graph.
         elif given.graph is not self.graph:
             raise InputError("the demonstration is a path of another graph")
+        # A path between other nodes would be compared with plans for the task's nodes.
         for what, found, wanted in (
             ("starts", path.source, self.source),
             ("ends", path.target, self.target),
@@ -106,7 +107,7 @@ class Task:
 
 
 def _several(given: Any) -> list[Any]:
-    """Return the list of demonstrations, which may have been given without a list."""
+    """Return a list of demonstrations, also if a single demonstration was given."""
     if isinstance(given, Path):
         return [given]
     # A text is iterable, but a sequence of letters is hardly meant.

@@ -17,13 +17,13 @@ from relaxboost.planning.turns import TurnGraph
 
 
 class Join(NamedTuple):
-    """A gap of a trip, and the path that joined it."""
+    """A gap between two rows of a trip, and the path that fills it."""
 
     trip: Hashable
     row: Hashable
-    """The index of the first row after the gap, in the table of trips."""
+    """The index in the table of trips of the row after the gap."""
     nodes: tuple[Hashable, ...]
-    """The nodes from before the gap to after it; a single node if it came twice in a row."""
+    """The nodes of the path, or a single node if both rows have the same node."""
 
 
 class Trips(tuple[Task, ...]):
@@ -32,7 +32,7 @@ class Trips(tuple[Task, ...]):
     Attributes
     ----------
     joined : tuple of Join
-        The gaps that were joined, in the same order.
+        The gaps that were filled, in the order of the table.
     dropped : dict
         The trips that were left out, and the reasons.
     """
@@ -61,12 +61,13 @@ def paths_from_pandas(
     graph : Graph
         For a `TurnGraph` the trips are along its original.
     parallel : str, optional
-        A feature, such as ``"length"``. If several arcs join two nodes in a row, the trip takes the
-        arc with the least value of it. By default such a trip is rejected, because its arc is
-        unknown.
+        A feature, such as ``"length"``. If several arcs join the nodes of two rows, the trip takes
+        the arc with the least value of this feature. By default such a trip is rejected, because
+        the arc is unknown.
     gaps : str, optional
-        A feature >= 0. If no arc joins two rows, the path with the least sum of it joins them, and
-        a node that comes twice in a row counts once. `Trips.joined` has the gaps that were joined.
+        A feature >= 0. If no arc joins the nodes of two rows, the path with the least sum of this
+        feature joins them. If two rows have the same node, the node counts once. `Trips.joined`
+        lists the gaps that were joined.
         By default a trip with a gap is rejected.
     loss : PathLoss, optional
         The loss of the tasks; by default `Missed()`.
@@ -125,7 +126,7 @@ def paths_from_pandas(
 
 
 def _ordered(trips: Any) -> Any:
-    """Return trips in order, or raise at an order that is text, in which 10 is before 9."""
+    """Return the rows by `order`; raise if it is text, because text sorts 10 before 9."""
     import pandas as pd
 
     order = trips["order"]
@@ -140,14 +141,14 @@ def _ordered(trips: Any) -> Any:
     twice = trips.duplicated(["trip", "order"]).to_numpy()
     if twice.any():
         raise InputError(
-            f"{at('trips', trips, rows[int(twice.argmax())])}: its trip has another row of the "
-            "same order; say which comes first"
+            f"{at('trips', trips, rows[int(twice.argmax())])}: another row of the trip has the "
+            "same order; give each row of a trip a different order"
         )
     return trips.sort_values("order", kind="stable")
 
 
 class _Reader:
-    """Makes the tasks of trips, one after the other."""
+    """Reads trips, one after the other, and makes a task of each trip."""
 
     def __init__(self, graph: Graph, by_edge: bool, parallel: str | None, gaps: str | None) -> None:
         self.asked = graph
@@ -167,10 +168,10 @@ class _Reader:
         self._found: dict[tuple[int, int], Any] = {}
         self.joined: list[Join] = []
         self.row: Hashable = None
-        """The row that is read, for messages."""
+        """The index of the current row, for messages."""
 
     def task(self, trip: Hashable, rows: Iterable[Any], loss: PathLoss | None) -> Task:
-        """Return the task of a trip from its rows, pairs of index and node or edge."""
+        """Return the task of a trip, whose rows are pairs of an index and a node or edge."""
         self.joined = []
         arcs: list[int] = []
         here = None
@@ -185,20 +186,21 @@ class _Reader:
             arcs += own
             here = last
         if not arcs:
-            raise InputError("the trip has one node, and needs two; leave it out")
+            raise InputError("the trip has one node, and needs two; leave the trip out")
         path = self.graph.path(arcs=arcs)
         # Turns may be forbidden, which only the turn graph knows.
         path = self.asked.lift(path) if isinstance(self.asked, TurnGraph) else path
         # A task needs two different ends.
         if path.source == path.target:
             raise InputError(
-                f"from {path.nodes[0]!r} back to it: no shortest path does so; cut the trip in "
-                "two, or leave it out"
+                f"the trip ends at {path.nodes[0]!r}, where it starts, and no shortest path does "
+                "so; cut the trip in two, or leave it out"
             )
         return Task.along(path, loss, name=f"trip {trip}")
 
     def _step(self, trip: Hashable, u: int, v: int) -> list[int]:
-        """Return the arc that joins two nodes, or the arcs that join a gap, or raise."""
+        """Return the arc from node u to node v, or the arcs of the path that fills a gap."""
+        # Between two named edges any further arc is a gap, even if it is the only arc.
         arcs = [] if self.by_edge else self._between.get((u, v), [])
         if len(arcs) > 1 and self.parallel is None:
             keys = self.graph.keys
@@ -206,7 +208,7 @@ class _Reader:
             named = [f"arc {a}" + ("" if keys is None else f" (key {keys[a]!r})") for a in arcs]
             raise InputError(
                 f"{self.graph.label(u)!r} -> {self.graph.label(v)!r} may be "
-                f"{' or '.join(named)}; name edges in a column 'edge', or take the one of least "
+                f"{' or '.join(named)}; name edges in a column 'edge', or take the arc of least "
                 f"{first} with parallel={first!r}"
             )
         if arcs:
@@ -248,22 +250,24 @@ class _Reader:
             return number
         what = f"{'edge' if self.by_edge else 'node'} {name!r}"
         if number == -2:
-            raise InputError(f"{what} may be several; give (source, target, {name!r})")
+            raise InputError(f"{what} is the key of several arcs; give (source, target, {name!r})")
         # Files often turn numbers into text, or text into numbers.
         for other in (str(name), int(name) if str(name).isdecimal() else None):
             if other in self._known:
-                raise InputError(f"{what} is {other!r} in the graph; make both of one type, astype")
+                raise InputError(
+                    f"{what} is {other!r} in the graph; give both one type, with astype"
+                )
         raise InputError(
             f"{what} is not in the graph; leave the trip out, or match it to the graph"
         )
 
     def _edges(self) -> dict[Hashable, int]:
-        """Return arcs by their keys, and −2 for a key of several arcs."""
+        """Return the index of the arc of each key, or −2 for a key of several arcs."""
         known: dict[Hashable, int] = {}
         if self.graph.keys is None:
             raise InputError(
-                "trips has edges, and those of the graph have no names; give from_pandas edge=, or "
-                "trips a column of nodes"
+                "trips has a column 'edge', but the arcs of the graph have no keys; give "
+                "from_pandas edge=, or trips a column of nodes"
             )
         for (u, v), arcs in self._between.items():
             for arc in arcs:

@@ -25,17 +25,17 @@ class TurnGraph(Graph):
 
     original: Graph
     before: Whole
-    """The arc of the original graph before each turn."""
+    """For each turn the index, in the original graph, of the arc before the turn."""
     after: Whole
-    """The arc of the original graph after each turn."""
+    """For each turn the index, in the original graph, of the arc after the turn."""
 
     def start(self, label: Hashable) -> Hashable:
-        """Return the label of the node where paths from a node of the original start."""
+        """Return ("start", v), where v is the label of a node of the original graph."""
         self.original.node(label)
         return ("start", label)
 
     def end(self, label: Hashable) -> Hashable:
-        """Return the label of the node where paths to a node of the original end."""
+        """Return ("end", v), where v is the label of a node of the original graph."""
         self.original.node(label)
         return ("end", label)
 
@@ -133,7 +133,7 @@ def turns(
     named = [f"turn {j}" for j in range(many)] if names is None else names
     if len(named) != many or set(named) & set(graph.names):
         raise InputError(
-            f"names need {many} entries, one a turn feature and none of the graph's, got {names}"
+            f"names need {many} entries, one per turn feature, not used in the graph, got {names}"
         )
     # The sites are those of the graph, then the turns. A turn has the sites of the arc after it,
     # and its own.
@@ -193,9 +193,10 @@ def _kept(
         keep = np.asarray(allowed(before, after) if callable(allowed) else allowed)
         if keep.shape != before.shape or keep.dtype != bool:
             raise InputError(
-                f"allowed needs bools of shape ({before.size},), one a turn in the order of "
+                f"allowed needs bools of shape ({before.size},), one per turn in the order of "
                 f"turn_pairs, got {keep.dtype} {keep.shape}"
             )
+    # A U-turn leads back to the node where the arc before it starts.
     return keep if u_turns else keep & (graph.head[after] != graph.tail[before])
 
 
@@ -209,7 +210,7 @@ def _turn_features(
     T = T[:, None] if T.ndim == 1 else T
     if T.ndim != 2 or len(T) != before.size:
         raise InputError(
-            f"turn features need shape (P,) or (P, k) with P = {before.size}, one a turn in the "
+            f"turn features need shape (P,) or (P, k) with P = {before.size}, one per turn in the "
             f"order of turn_pairs, got {T.shape}"
         )
     bad = np.argwhere(~np.isfinite(T) & keep[:, None])

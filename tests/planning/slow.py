@@ -61,11 +61,11 @@ def exact_length(graph: Graph, costs: np.ndarray, s: int, t: int) -> Fraction | 
 
 
 def simple_paths(graph: Graph, s: int, t: int):
-    """Yield every path from s to t that visits no node twice, as a list of arcs."""
+    """Yield every path from s to t that visits no node twice, as an array of arcs."""
 
     def onward(node: int, seen: set[int], taken: list[int]):
         if node == t:
-            yield list(taken)
+            yield np.array(taken)
             return
         for arc in np.flatnonzero(graph.tail == node).tolist():
             after = int(graph.head[arc])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import cvxpy as cp
 import numpy as np
+from scipy.spatial import Delaunay
 
 from relaxboost import planning as pl
+
+from .slow import exact_length
+from .slow import simple_paths as paths
 
 LOSSES = {
     "missed": pl.Missed(),
@@ -65,19 +66,23 @@ def tasks(rng, count=3, loss=None, repeat=False, **options):
     return made
 
 
-def paths(g, source, target) -> Iterator[np.ndarray]:
-    """Every path from source to target that visits no node twice, as arcs."""
+def moved(tasks, X, names=None):
+    """The same trips on a graph with other features."""
+    g = tasks[0].graph
+    other = pl.Graph(g.tail, g.head, X, nodes=g.nodes, names=names)
+    return [
+        pl.Task(other, t.source, t.target, [other.path(arcs=p.arcs) for p in ways], weight=weight)
+        for t, ways, weight in ((t, t.demonstrations, t.weight) for t in tasks)
+    ]
 
-    def on(node, arcs, seen):
-        if node == target:
-            yield np.array(arcs, dtype=np.int64)
-            return
-        for e in np.flatnonzero(g.tail == node):
-            there = int(g.head[e])
-            if there not in seen:
-                yield from on(there, [*arcs, int(e)], seen | {there})
 
-    yield from on(source, [], {source})
+def planar(rng, nodes, size=1.0):
+    """A planar network of two-way streets, whose feature is their length."""
+    xy = rng.uniform(0.0, size, (nodes, 2))
+    ends = np.vstack([Delaunay(xy).simplices[:, pair] for pair in ([0, 1], [1, 2], [2, 0])])
+    tail, head = np.unique(np.vstack([ends, ends[:, ::-1]]), axis=0).T
+    length = np.linalg.norm(xy[tail] - xy[head], axis=1)
+    return pl.Graph(tail, head, length, names=["km"], nodes=nodes, position=xy)
 
 
 def loss_of(row, g, c, relaxed=False):
@@ -103,52 +108,10 @@ def risk(problem, w, relaxed=False):
 
 
 def negative_cycle(problem, w):
-    """Whether costs less gains fall around a cycle on the way of some row, by Floyd–Warshall."""
+    """Whether costs less gains fall around a cycle on the way of some row, in rationals."""
     for row in problem.oracle.rows:
         g = problem.oracle.graphs[row.graph]
         c = g.arc_features @ w - row.gains.at(np.arange(g.arcs))
-        far = np.full((g.nodes, g.nodes), np.inf)
-        np.fill_diagonal(far, 0.0)
-        for e in range(g.arcs):
-            far[g.tail[e], g.head[e]] = min(far[g.tail[e], g.head[e]], c[e])
-        for k in range(g.nodes):
-            far = np.minimum(far, far[:, [k]] + far[[k]])
-        on = np.isfinite(far[row.source]) & np.isfinite(far[:, row.target])
-        if (np.diag(far)[on] < -1e-12).any():
+        if exact_length(g, c, row.source, row.target) == -np.inf:
             return True
     return False
-
-
-def expression(risk, F):
-    """R of a `PlanningRisk` as a cvxpy expression of F: support functions of flows.
-
-    Of a relaxed plan with what it takes besides. Where costs less gains fall around a cycle it is
-    inf for negative="exact", as R is.
-    """
-    loss, terms = risk.loss, []
-    all_costs = risk._start + F[risk._entry]
-    for row in risk.oracle.rows:
-        g = risk.oracle.graphs[row.graph]
-        C = all_costs[risk._ends[row.graph] : risk._ends[row.graph + 1]]
-        c = C if g.sites is None else g.sites @ C
-        margin = c @ np.bincount(row.path.arcs, minlength=g.arcs) + row.gains.constant
-        # The demonstration itself makes this >= 0, unless it passes a free arc twice.
-        term = cp.pos(margin + _best(row, g, row.gains.at(np.arange(g.arcs)) - c, loss.negative))
-        terms.append(row.weight * term)
-    if loss.strength:
-        terms.append(0.5 * loss.strength * (risk.measure.p @ cp.square(F)))
-    return cp.sum(cp.hstack(terms))
-
-
-def _best(row, g, gained, negative):
-    """Max over flows of <gained, flow>; relaxed plans also take free arcs."""
-    balance = np.zeros(g.nodes)
-    balance[row.source], balance[row.target] = 1.0, -1.0
-    if negative != "relaxed":
-        flow = cp.Variable(g.arcs)
-        return cp.suppfunc(flow, [flow >= 0.0, g.incidence @ flow == balance])(gained)
-    # What is taken lies between the flow and 1; written so, cvxpy sees that it is convex.
-    both = cp.Variable(2 * g.arcs)
-    taken, flow = both[: g.arcs], both[g.arcs :]
-    rules = [flow >= 0.0, g.incidence @ flow == balance, flow <= taken, taken <= 1.0]
-    return cp.suppfunc(both, rules)(cp.hstack([gained, np.zeros(g.arcs)]))

@@ -230,47 +230,6 @@ def test_folds_are_a_partition_and_repeatable():
     )
 
 
-def test_errors():
-    graph = diamond()
-    tasks = [pl.Task(graph, "s", "t", ABOVE), pl.Task(graph, "s", "t", BELOW)]
-    report = pl.evaluate(tasks, np.ones(6))
-    with pytest.raises(InputError, match=r"shape \(6,\)"):
-        pl.evaluate(tasks, np.ones(5))
-    with pytest.raises(InputError, match="arc 2"):
-        pl.evaluate(tasks, np.array([1.0, 1.0, math.nan, 1.0, 1.0, 1.0]))
-    with pytest.raises(InputError, match="tasks is empty"):
-        pl.evaluate([], np.ones(6))
-    with pytest.raises(InputError, match=r"costs need shape \(6,\)"):
-        pl.evaluate(tasks, [np.ones(6), np.ones(6)])
-    with pytest.raises(InputError, match=r"costs need shape \(6,\)"):
-        pl.evaluate(tasks, 3.0)
-    with pytest.raises(InputError, match="negative must"):
-        pl.evaluate(tasks, np.ones(6), negative="never")
-    with pytest.raises(InputError, match="no metric 'luck'"):
-        report.metric("luck")
-    with pytest.raises(InputError, match="at least one"):
-        pl.Evaluation.joined([])
-    with pytest.raises(InputError, match=r"compare needs two results of evaluate\(tasks, costs\)"):
-        pl.compare(report, np.ones(6))
-    with pytest.raises(InputError, match="2 and 1 tasks"):
-        pl.compare(report, pl.evaluate(tasks[:1], np.ones(6)))
-    with pytest.raises(InputError, match="task 0"):
-        pl.compare(report, pl.evaluate(tasks[::-1], np.ones(6)))
-    with pytest.raises(InputError, match="at least 100"):
-        pl.compare(report, report, draws=10)
-    with pytest.raises(InputError, match="at least 2"):
-        pl.split(tasks, 1)
-    with pytest.raises(InputError, match="as many groups"):
-        pl.split(tasks, 2, by="pair")
-    with pytest.raises(InputError, match=r"2 folds need as many clusters .* there are 1; ask"):
-        pl.split([tasks[0], tasks[0], tasks[0]], 2)
-    for by in ("weather", None):
-        with pytest.raises(InputError, match="by must be one of overlap, pair"):
-            pl.split(tasks, 2, by=by)
-    with pytest.raises(InputError, match="1 entries for 2"):
-        pl.split(tasks, 2, by=["x"])
-
-
 def test_ratios_of_negative_costs_and_demonstrations_around_negative_cycles():
     graph = pl.Graph([0, 1, 0], [1, 2, 2])
     report = pl.evaluate([pl.Task(graph, 0, 2, [0, 1, 2])], np.array([-0.5, -0.5, -2.0]))

@@ -49,31 +49,15 @@ def test_numbers_texts_and_products_are_features():
     assert pl.from_pandas(roads()).names == ("length", *classes)  # all columns by default
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.Categorical([1, 2, 1, 3, 1]),
-        pd.Series(["1", "2", "1", "3", "1"], dtype="string"),
-        np.array(["1", "2", "1", "3", "1"], dtype=object),
-    ],
-)
-def test_categories_and_texts_of_every_type(column):
-    graph = pl.from_pandas(roads(kind=column), features=["kind"])
-    assert graph.names == ("kind=1", "kind=2", "kind=3")
-    assert graph.features.argmax(axis=1).tolist() == [0, 1, 0, 2, 0]
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pd.array([1, 2, 3, 4, 5], dtype="Int64"),
-        np.array([1, 2, 3, 4, 5], dtype=object),
-        np.array([1, 2, 3, 4, 5], dtype=np.uint8),
-    ],
-)
-def test_numbers_of_every_type(column):
-    graph = pl.from_pandas(roads(kind=column), features="kind")
-    assert graph.features.ravel().tolist() == [1, 2, 3, 4, 5]
+def test_texts_and_numbers_of_every_type():
+    for dtype in ("category", "string", object):
+        kinds = pd.Series([1, 2, 1, 3, 1] if dtype == "category" else list("12131"), dtype=dtype)
+        graph = pl.from_pandas(roads(kind=kinds), features=["kind"])
+        assert graph.names == ("kind=1", "kind=2", "kind=3")
+        assert graph.features.argmax(axis=1).tolist() == [0, 1, 0, 2, 0]
+    for dtype in ("Int64", "uint8", object):
+        graph = pl.from_pandas(roads(kind=pd.Series(range(5), dtype=dtype)), features="kind")
+        assert graph.features.ravel().tolist() == [0, 1, 2, 3, 4]
     toll = pl.from_pandas(roads(toll=[True, False, True, True, False]), features="toll")
     assert toll.features.ravel().tolist() == [1, 0, 1, 1, 0]
 
@@ -111,6 +95,8 @@ def test_columns_whose_names_are_reserved_or_numbers_are_found_whole():
         pl.from_pandas(table.assign(**{"5": 1.0}))
 
 
+CALLED = roads().set_axis([5, 7, 9, 11, 13])
+LENGTH = pl.from_pandas(roads(), features="length")
 BAD_EDGES = [
     (roads().iloc[:0], {}, "edges must be a pandas.DataFrame with rows, got DataFrame without any"),
     ([("a", "b")], {}, "edges must be a pandas.DataFrame with rows, got list"),
@@ -136,6 +122,10 @@ BAD_EDGES = [
     (roads(), {"nodes": AT.iloc[:3]}, "no node 'd' in the graph of 3 nodes; add it to the index"),
     (roads(), {"nodes": AT.drop(columns="y")}, "nodes has no column 'y'"),
     (roads(), {"nodes": AT.assign(x=[0.0, np.nan, 0, 0])}, "nodes, row 'b': 'x' is .*nan"),
+    (CALLED.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]), {}, "edges, row 7: "),
+    (CALLED.assign(u=["a", "c", "c", "a", "a"]), {}, "edges, row 7: "),
+    (CALLED.assign(highway="busway"), {"features": pl.from_pandas(CALLED)}, "edges, row 5: "),
+    (roads(length=["1 km"] * 5), {"features": LENGTH}, "column 'length' must hold numbers"),
     (roads(), {"nodes": pd.DataFrame({"lon": 31.2, "lat": 121.4}, index=AT.index)}, "swapped"),
 ]
 
@@ -144,29 +134,6 @@ BAD_EDGES = [
 def test_bad_edges_are_refused_with_row_and_remedy(edges, options, message):
     with pytest.raises(InputError, match=message):
         pl.from_pandas(edges, **options)
-
-
-def test_rows_are_called_as_in_the_index():
-    named = roads().set_axis([5, 7, 9, 11, 13])
-    model = pl.from_pandas(named)
-    for wrong in (
-        named.assign(length=[1.0, np.nan, 1.0, 1.0, 1.0]),
-        named.assign(u=["a", "c", "c", "a", "a"]),
-        named.assign(highway=["primary", "busway", "primary", "primary", "primary"]),
-    ):
-        with pytest.raises(InputError, match="edges, row 7: "):
-            pl.from_pandas(wrong, features=model)
-    moved = trips("ac", "bcd").assign(order=[1, 2, 1, 1, 2]).set_axis([3, 4, 6, 8, 10])
-    with pytest.raises(InputError, match="trips, row 8: its trip"):
-        pl.paths_from_pandas(moved, model)
-    with pytest.raises(InputError, match="trip 0, row 4: no arc"):
-        pl.paths_from_pandas(moved.drop(columns="order"), model)
-
-
-def test_a_number_learned_and_a_text_given_is_refused():
-    model = pl.from_pandas(roads(), features=["length"])
-    with pytest.raises(InputError, match="column 'length' must hold numbers"):
-        pl.from_pandas(roads(length=["1 km"] * 5), features=model)
 
 
 def test_numbers_that_are_names_are_no_features_without_a_word():
@@ -264,56 +231,48 @@ def test_gaps_are_joined_along_the_least_and_recorded():
     assert again.joined == made.joined
 
 
+KEYED = roads(key=[0, 0, 0, 0, 1])
+BELOW = roads(length=[1.0, -2.0, 3.0, 9.0, 1.5])
+NUMBERED = pd.DataFrame({"u": [1, 2], "v": [2, 3], "length": 1.0})
+TEXTS = ["9:00", "10:00", "11:00"]
 BAD_TRIPS = [
-    ("ac", {}, "trip 0, row 1: no arc leads from 'a' to 'c'; .*gaps='length'"),
-    ("cb", {}, "row 1: 'c' -> 'b' is the wrong way of arc 1 .*one-way; turn the trip, add the arc"),
-    ("cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
-    ("bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
-    ("bbc", {}, "row 1: 'b' comes twice in a row; leave one out"),
-    ("b", {}, "row 0: the trip has one node, and needs two"),
-    ("bb", {"gaps": "length"}, "row 1: the trip has one node, and needs two"),
-    ("abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
-    ("abc", {"bad": "skip"}, "bad must be"),
-    ("", {}, "trips must be a pandas.DataFrame with rows"),
+    (roads(), "ac", {}, "trip 0, row 1: no arc leads from 'a' to 'c'; .*gaps='length'"),
+    (roads(), "cb", {}, "row 1: 'c' -> 'b' is the wrong way of arc 1 .*one-way; turn the trip, ad"),
+    (roads(), "cb", {"gaps": "length"}, "row 1: no path from 'c' to 'b'.*leave the trip out"),
+    (roads(), "bz", {}, "row 1: node 'z' is not in the graph; leave the trip out, or match it"),
+    (roads(), "bbc", {}, "row 1: 'b' comes twice in a row; leave one out"),
+    (roads(), "b", {}, "row 0: the trip has one node, and needs two"),
+    (roads(), "bb", {"gaps": "length"}, "row 1: the trip has one node, and needs two"),
+    (roads(), "abc", {"parallel": "toll"}, "must be features of the graph, length, got 'toll'"),
+    (roads(), "abc", {"bad": "skip"}, "bad must be"),
+    (roads(), "", {}, "trips must be a pandas.DataFrame with rows"),
+    (roads(), trips("bc", by="stop"), {}, "trips has no column 'node'"),
+    (roads(), trips("bc", by="edge"), {}, "arcs of the graph have no keys"),
+    (TWO_WAY, "bcb", {}, "trip 0, row 2: the trip ends at 'b', where it starts"),
+    (roads(), trips("bcd").assign(order=[1, 1, 2]), {}, "row 1: another row of the trip has the"),
+    (roads(), trips("bcd").assign(order=TEXTS), {}, "row 0: order is not a number, but '9:00'; ma"),
+    (roads(), trips("bcd").assign(order=[1, "x", 2]), {}, "row 1: order is not a number, but 'x'"),
+    (roads(), trips("bcd").assign(order=["1", "2", "10"]), {}, "row 0: order is not a number, bu"),
+    (roads(), trips("bcd").assign(order=[np.nan, 1, 2]), {}, "row 0: 'order' is nan"),
+    (BELOW, "bcd", {"gaps": "length"}, "gaps needs a feature >= 0, and 'length' is -2"),
+    (NUMBERED, "123", {}, "row 0: node '1' is 1 in the graph; give both one type"),
+    (roads(), trips("ac").set_axis([3, 4]), {}, "trip 0, row 4: no arc"),
+    (
+        KEYED,
+        trips([0], by="edge"),
+        {},
+        r"edge 0 is the key of several arcs; give \(source, target, 0\)",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("path", "options", "message"), BAD_TRIPS)
-def test_bad_trips_are_refused_with_trip_row_and_remedy(path, options, message):
+@pytest.mark.parametrize(("edges", "given", "options", "message"), BAD_TRIPS)
+def test_bad_trips_are_refused_with_trip_row_and_remedy(edges, given, options, message):
+    edge = "key" if "key" in edges else None
+    graph = pl.from_pandas(edges, features="length", edge=edge)
+    given = trips(given) if isinstance(given, str) else given
     with pytest.raises(InputError, match=message):
-        pl.paths_from_pandas(trips(path), pl.from_pandas(roads(), features="length"), **options)
-
-
-def test_other_bad_trips():
-    graph = pl.from_pandas(TWO_WAY, features="length")
-    for by, message in (
-        ("stop", "trips has no column 'node'"),
-        ("edge", "edges, and those of the"),
-    ):
-        with pytest.raises(InputError, match=message):
-            pl.paths_from_pandas(trips("bc", by=by), graph)
-    with pytest.raises(InputError, match="trip 0, row 2: from 'b' back to it: no"):
-        pl.paths_from_pandas(trips("bcb"), graph)
-    with pytest.raises(InputError, match="row 1: its trip has another row of the same order"):
-        pl.paths_from_pandas(trips("bcd").assign(order=[1, 1, 2]), graph)
-    for order, message in (
-        (["9:00", "10:00", "11:00"], "row 0: order is not a number, but '9:00'; make numbers"),
-        ([1, "x", 2], "row 1: order is not a number, but 'x'"),
-        (["1", "2", "10"], "row 0: order is not a number, but '1'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            pl.paths_from_pandas(trips("bcd").assign(order=order), graph)
-    with pytest.raises(InputError, match="row 0: 'order' is nan"):
-        pl.paths_from_pandas(trips("bcd").assign(order=[np.nan, 1, 2]), graph)
-    below = pl.from_pandas(roads(length=[1.0, -2.0, 3.0, 9.0, 1.5]), features="length")
-    with pytest.raises(InputError, match="gaps needs a feature >= 0, and 'length' is -2"):
-        pl.paths_from_pandas(trips("bcd"), below, gaps="length")
-    numbered = pl.from_pandas(pd.DataFrame({"u": [1, 2], "v": [2, 3], "length": 1.0}))
-    with pytest.raises(InputError, match="row 0: node '1' is 1 in the graph; make both"):
-        pl.paths_from_pandas(trips("123"), numbered)
-    keyed = pl.from_pandas(roads(key=[0, 0, 0, 0, 1]), features="length", edge="key")
-    with pytest.raises(InputError, match=r"edge 0 may be several; give \(source, target, 0\)"):
-        pl.paths_from_pandas(trips([0], by="edge"), keyed)
+        pl.paths_from_pandas(given, graph, **options)
 
 
 def test_bad_trips_may_be_dropped_and_are_told():

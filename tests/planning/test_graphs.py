@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from relaxboost._core.errors import InputError
-from relaxboost.planning import Graph, Path
+from relaxboost.planning import Graph
 from tests.planning import slow
 
 # A square with a diagonal, and two arcs from "a" to "b".
@@ -64,50 +63,3 @@ def test_graphs_keep_arrays_of_their_own():
     assert graph.features[0, 0] == 1.0
     with pytest.raises(ValueError, match="read-only"):
         graph.tail[0] = 1
-
-
-NAN = [[1.0], [np.nan]]
-
-
-@pytest.mark.parametrize(
-    ("work", "match"),
-    [
-        (lambda g: Graph([], []), "at least one arc"),
-        (lambda g: Graph([0], [1, 2]), "1 tails and 2 heads"),
-        (lambda g: Graph([0.0], [1.0]), "tail must be a list of whole numbers"),
-        (lambda g: Graph([0, 1], [1, 1]), r"arc 1 \(1 -> 1\) is a self-loop"),
-        (lambda g: Graph([0], [3], nodes=3), "arc 0 has head 3, and nodes are numbered 0 to 2"),
-        (lambda g: Graph([-1], [0]), "arc 0 has tail -1"),
-        (lambda g: Graph([0, 1], [1, 0], NAN), r"feature 0 of arc 1 \(1 -> 0\) is nan"),
-        (lambda g: Graph([0, 1], [1, 0], [["a"], ["b"]]), "array of numbers"),
-        (lambda g: Graph([0, 1], [1, 0], [[1.0]]), r"features need shape \(2, d\)"),
-        (lambda g: Graph([0], [1], np.empty((1, 0))), "d >= 1"),
-        (lambda g: Graph([0], [1], [[1.0, 2.0]], names=["x", "x"]), "2 different entries"),
-        (lambda g: Graph([0], [1], nodes=["a"]), "arc 0 has head 1, and nodes are numbered 0 to 0"),
-        (lambda g: Graph([0], [1], nodes=["a", "a"]), "must differ"),
-        (lambda g: Graph([0], [1], nodes=[[1], [2]]), "hashable"),
-        (lambda g: Graph([0], [1], position=[[0, 0]]), r"position needs shape \(2, 2\)"),
-        (lambda g: Graph([0], [1], sites=csr_array([[1.0], [1.0]])), "one row an arc"),
-        (lambda g: Graph([0], [1], sites=csr_array([[-1.0]])), "entries >= 0"),
-        (lambda g: Graph([0], [1], keys=[0, 1]), "keys need one entry an arc, 1, got 2"),
-        (lambda g: g.costs([1.0]), r"costs need shape \(6,\)"),
-        (lambda g: g.node("z"), "no node 'z' in the graph of 4 nodes"),
-        (lambda g: g.path(), "either nodes or arcs"),
-        (lambda g: g.path(["a", "c"], arcs=[5]), "either nodes or arcs"),
-        (lambda g: g.path(["a"]), "at least two nodes"),
-        (lambda g: g.path([]), "at least two nodes"),
-        (lambda g: g.path(arcs=[]), "at least one arc|whole numbers"),
-        (lambda g: g.path(["b", "d"]), "step 1 of the path, 'b' -> 'd', is no arc"),
-        (lambda g: g.path(["d", "a", "b"]), r"step 2 .* parallel arcs \[0, 1\].*graph\.arc\(tail"),
-        (lambda g: g.arc("a", "b", "x"), "key 'x', is no arc"),
-        (lambda g: g.path(arcs=[0, 3]), r"step 2 of the path, arc 3 .* does not start at 'b'"),
-        (lambda g: g.path(arcs=[9]), "arcs are numbered 0 to 5"),
-        (lambda g: g.arc("a", "b"), "'a' -> 'b', may be any of the parallel arcs"),
-        (lambda g: g.arc("b", "a"), "'b' -> 'a', is no arc"),
-        (lambda g: Graph([0], [1]).arc(0, 1, "k"), "have no keys"),
-        (lambda g: Path(g, np.array([-1])), "is arc -1"),
-    ],
-)
-def test_what_is_no_graph_is_named(square, work, match):
-    with pytest.raises(InputError, match=match):
-        work(square)

@@ -7,21 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from relaxboost import planning as pl
-from relaxboost._core.errors import InputError
-from tests.planning import small
-
-
-def walks_of(graph, source, target, longest):
-    """Every walk from source to target of at most so many arcs, as lists of arcs."""
-    found, ends = [], [([], source)]
-    for _ in range(longest):
-        ends = [
-            ([*walk, int(e)], int(graph.head[e]))
-            for walk, at in ends
-            for e in np.flatnonzero(graph.tail == at)
-        ]
-        found += [walk for walk, at in ends if at == target]
-    return found
+from tests.planning import slow, small
 
 
 def acyclic(rng, nodes=7, arcs=16, d=3):
@@ -44,7 +30,7 @@ def test_all_paths_of_an_acyclic_graph(seed):
     graph = acyclic(rng)
     beta = rng.normal(size=3)
     for source in range(3):
-        ways = walks_of(graph, source, 6, 7)
+        ways = slow.walks(graph, source, 6)
         tasks = [pl.Task.along(graph.path(arcs=way)) for way in ways]
         u = np.array([task.demonstration.features() @ beta for task in tasks])
         found = fixed(graph, beta).log_likelihoods(tasks)
@@ -177,11 +163,6 @@ def drawn(rng, graph, beta, source, target):
         at = int(graph.head[leaving[k]])
 
 
-def again(tasks, graph):
-    """The same trips on another graph."""
-    return [pl.Task(graph, t.source, t.target, t.demonstration.nodes) for t in tasks]
-
-
 def planted(seed, count=250):
     rng = np.random.default_rng(seed)
     grid = pl.grid(np.ones((5, 5)))
@@ -204,15 +185,22 @@ def test_planted_utilities_are_found_within_their_errors():
     assert other.utilities == pytest.approx(found.utilities, abs=1e-4)
 
 
-def test_units_do_not_matter():
-    tasks, graph, _ = planted(1, 40)
+@pytest.mark.parametrize("unit", [1e-300, 1e-8, 1e200])
+def test_units_of_features_and_weights_do_not_matter(unit):
+    paths = [task.demonstration for task in planted(1, 40)[0]]
+    plain, other = (
+        [pl.Task.along(path, weight=(1.0 + i) * by) for i, path in enumerate(paths)]
+        for by in (1.0, unit)
+    )
     scale = np.array([1e6, 1e-4])
-    other = pl.Graph(graph.tail, graph.head, graph.features * scale, names=graph.names)
-    moved = again(tasks, other)
-    first, second = (pl.RecursiveLogit().fit(given) for given in (tasks, moved))
+    moved = small.moved(other, paths[0].graph.features * scale)
+    first, second = (pl.RecursiveLogit().fit(given) for given in (plain, moved))
+    assert second.status == "optimal"
     assert second.utilities * scale == pytest.approx(first.utilities, rel=1e-5)
-    assert second.log_likelihood == pytest.approx(first.log_likelihood, rel=1e-9)
-    assert second.standard_errors * scale == pytest.approx(first.standard_errors, rel=1e-5)
+    assert second.log_likelihood / unit == pytest.approx(first.log_likelihood, rel=1e-9)
+    both = np.outer(scale, scale)
+    assert second.covariance * both * unit == pytest.approx(first.covariance, rel=1e-4)
+    assert second.robust * both == pytest.approx(first.robust, rel=1e-4)
 
 
 def test_a_run_that_is_not_done_says_so():
@@ -227,51 +215,3 @@ def test_a_run_that_is_not_done_says_so():
     assert found.rounds < 60
     assert found.utilities[0] == pytest.approx(-np.log(2.0), rel=1e-6)
     assert found.utilities[0] < -np.log(2.0)
-
-
-@pytest.mark.parametrize("unit", [1e-300, 1e-8, 1e8, 1e200])
-def test_units_of_weights_do_not_matter(unit):
-    tasks, _, _ = planted(7, 12)
-    other = [
-        pl.Task(t.graph, t.source, t.target, t.demonstration, weight=(1.0 + i) * unit)
-        for i, t in enumerate(tasks)
-    ]
-    plain = [
-        pl.Task(t.graph, t.source, t.target, t.demonstration, weight=1.0 + i)
-        for i, t in enumerate(tasks)
-    ]
-    first, second = (pl.RecursiveLogit().fit(given) for given in (plain, other))
-    assert second.status == "optimal"
-    assert second.utilities == pytest.approx(first.utilities, rel=1e-6)
-    assert second.log_likelihood / unit == pytest.approx(first.log_likelihood, rel=1e-9)
-    assert second.covariance * unit == pytest.approx(first.covariance, rel=1e-6)
-    assert second.robust == pytest.approx(first.robust, rel=1e-6)
-
-
-def test_wrong_input_is_named():
-    tasks, graph, _ = planted(6, 5)
-    twice = pl.Graph(graph.tail, graph.head, graph.features[:, [0, 0]], names=["a", "again"])
-    moved = again(tasks, twice)
-    with pytest.raises(InputError, match="along a, again"):
-        pl.RecursiveLogit().fit(moved)
-    free = pl.Graph(graph.tail, graph.head, graph.features * [1.0, 0.0], names=["a", "none"])
-    with pytest.raises(InputError, match="'none' is 0 on every arc"):
-        pl.RecursiveLogit().fit(again(tasks, free))
-    for size in (1e-200, 1e150):
-        huge = pl.Graph(graph.tail, graph.head, graph.features * [1.0, size], names=graph.names)
-        with pytest.raises(InputError, match=r"the feature 'b' is .* use a unit"):
-            pl.RecursiveLogit().fit(again(tasks, huge))
-    with pytest.raises(InputError, match="start needs 2 finite numbers"):
-        pl.RecursiveLogit(start=[1.0]).fit(tasks)
-    with pytest.raises(
-        InputError, match=r"no start was found, up to utilities of 11585 times.*raise the costs"
-    ):
-        pl.RecursiveLogit(start=[1.0, 1.0]).fit(tasks)
-    some = graph.features * (np.arange(graph.arcs) % 40 < 20)[:, None]
-    idle = pl.Graph(graph.tail, graph.head, some, names=graph.names)
-    with pytest.raises(InputError, match="no start was found"):
-        pl.RecursiveLogit().fit(again(tasks, idle))
-    with pytest.raises(InputError, match="max_rounds"):
-        pl.RecursiveLogit(max_rounds=0)
-    with pytest.raises(InputError, match="lacks b: it has features a, again"):
-        pl.RecursiveLogit().fit(planted(6, 30)[0]).log_likelihoods(moved)

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost._core.errors import InputError
-from relaxboost.planning.losses import checked
 
 from . import small
 
@@ -46,21 +44,3 @@ def test_a_demonstration_has_loss_zero_and_no_path_less(name, repeat):
         assert loss.value(shown, shown) == pytest.approx(0.0, abs=1e-12)
         for arcs in small.paths(g, 0, 5):
             assert loss.value(g.path(arcs=arcs), shown) >= -1e-12
-
-
-def test_refused():
-    rng = np.random.default_rng(0)
-    g = small.graph(rng)
-    shown = small.walk(rng, g, 0, 5)
-    with pytest.raises(InputError, match="scale"):
-        pl.Missed(scale=0.0)
-    with pytest.raises(InputError, match="weight must give"):
-        pl.Missed(lambda graph: np.zeros(graph.arcs)).gains(shown)
-    bare = pl.Graph([0, 1], [1, 2])
-    with pytest.raises(InputError, match="position"):
-        pl.Distance(1.0).gains(bare.path([0, 1, 2]))
-    wrong = pl.Gains(1.0, None, np.zeros(g.arcs))
-    with pytest.raises(InputError, match="demonstration itself"):
-        checked(wrong, shown, pl.NoLoss())
-    with pytest.raises(InputError, match="each once"):
-        checked(pl.Gains(0.0, np.array([1, 1]), np.zeros(2)), shown, pl.NoLoss())

@@ -7,12 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from scipy.spatial import Delaunay
 
 from relaxboost import InputError
 from relaxboost import planning as pl
 from relaxboost.planning import maps
 from relaxboost.views import plots
+
+from . import small
 
 FREE = np.array([[c == "." for c in row] for row in ("....", ".@@.", "....")])
 
@@ -92,23 +93,13 @@ def test_a_network_is_lines_with_the_mean_cost_of_their_arcs(town):
 def test_networks_without_coordinates_are_laid_out_alike_each_time():
     tail, head = np.array(list(itertools.pairwise([*range(9), 0]))).T
     ring = pl.Graph(tail, head)
-    first, second = (np.array(lines_of(maps.paths(ring, costs=np.ones(9)))) for _ in range(2))
+    first, second = (np.array(maps.paths(ring).collections[0].get_segments()) for _ in range(2))
     assert np.array_equal(first, second)
     assert np.isfinite(first).all()
 
 
-def lines_of(axes):
-    return axes.collections[0].get_segments()
-
-
-def test_large_networks_need_coordinates(planar):
-    graph, _ = planar
-    with pytest.raises(InputError, match="a picture of 1500 nodes needs their coordinates: give"):
-        maps.paths(pl.Graph(graph.tail, graph.head))
-
-
 def test_large_networks_are_faint_and_rasterised(planar):
-    graph, _ = planar
+    graph = planar
     plan = pl.shortest_path(graph, graph.features[:, 0], 3, 77)
     axes = maps.paths(graph, planned=plan, costs=graph.features[:, 0])
     ground = axes.collections[0]
@@ -130,34 +121,14 @@ def test_large_networks_are_faint_and_rasterised(planar):
     assert (after[:, 1] <= before[:, 1]).all()
 
 
-def test_paths_that_are_all_over_a_graph_leave_it_whole(land):
-    axes = maps.paths(land, land.path([(0, 3), (0, 2), (0, 1), (0, 0), (1, 0), (2, 0)]))
-    before = axes.get_xlim(), axes.get_ylim()
-    maps.zoom(axes)
-    assert np.allclose((axes.get_xlim(), axes.get_ylim()), before, atol=0.06)
-    assert before[1][0] > before[1][1]  # rows go down
-
-
 @pytest.fixture(scope="module")
 def planar():
-    """Return a random planar network of 1500 nodes, and where they are."""
-    xy = np.random.default_rng(0).random((1500, 2))
-    corners = Delaunay(xy).simplices
-    pairs = np.unique(np.sort(np.concatenate([corners[:, :2], corners[:, 1:]]), axis=1), axis=0)
-    length = np.linalg.norm(xy[pairs[:, 0]] - xy[pairs[:, 1]], axis=1)
-    pairs = pairs[length < 0.1]
-    tail, head = np.concatenate([pairs, pairs[:, ::-1]]).T
-    length = np.linalg.norm(xy[tail] - xy[head], axis=1)
-    return pl.Graph(tail, head, length, nodes=1500, position=xy), xy
+    return small.planar(np.random.default_rng(0), 1500)
 
 
 def test_logarithmic_colours_need_costs_above_zero(land):
     axes = maps.paths(land, costs=np.arange(1.0, 13.0), scale="log")
     assert type(axes.images[1].norm).__name__ == "LogNorm"
-    with pytest.raises(InputError, match="the least cost is 0"):
-        maps.paths(land, costs=np.arange(12.0), scale="log")
-    with pytest.raises(InputError, match="scale must be linear or log"):
-        maps.paths(land, costs=np.ones(12), scale="square")
 
 
 def test_styles_differ_without_colour(land):
@@ -173,24 +144,8 @@ def test_styles_differ_without_colour(land):
     )
 
 
-def test_what_cannot_be_drawn(land, town):
-    for other in ("map", [land]):
-        with pytest.raises(InputError, match="a picture needs a Task, a list of tasks or a Graph"):
-            maps.paths(other)
-    with pytest.raises(InputError, match="the list of tasks is empty"):
-        maps.paths([])
-    with pytest.raises(InputError, match="zoom needs a picture with a path"):
-        maps.zoom(maps.paths(land))
-    with pytest.raises(InputError, match="planned must be a Path, a Plan or a list of these"):
-        maps.paths(land, planned=[(0, 0), (0, 1)])
-    with pytest.raises(InputError, match="is a path of another graph"):
-        maps.paths(land, planned=town.path(["a", "b"]))
-    with pytest.raises(InputError, match=r"costs need shape \(12,\), one a site"):
-        maps.paths(land, costs=np.ones(3))
-
-
 def test_a_few_dear_arcs_leave_colours_to_the_others(planar):
-    graph, _ = planar
+    graph = planar
     c = graph.features[:, 0].copy()
     c[0] = 1e6
     axes = maps.paths(graph, costs=c)
@@ -199,10 +154,9 @@ def test_a_few_dear_arcs_leave_colours_to_the_others(planar):
 
 
 def test_pictures_are_saved(land, tmp_path):
-    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
-        path = tmp_path / f"land{suffix}"
-        plots.save(maps.paths(land, costs=np.ones(12)), path)
-        assert path.read_bytes().startswith(magic)
+    path = tmp_path / "land.svg"
+    plots.save(maps.paths(land, costs=np.ones(12)), path)
+    assert path.read_bytes().startswith(b"<?xml")
     task = pl.Task.along(land.path([(0, 0), (0, 1)]))
     pair = [maps.paths(task, axes=axes) for axes in Figure().subplots(1, 2)]
     plots.save(pair, tmp_path / "pair.png")
@@ -212,7 +166,7 @@ def test_pictures_are_saved(land, tmp_path):
 
 
 def test_many_paths_are_thin(planar):
-    graph, _ = planar
+    graph = planar
     ends = np.random.default_rng(1).choice(graph.nodes, (12, 2), replace=False).tolist()
     tasks = [
         pl.Task.along(pl.shortest_path(graph, graph.features[:, 0], *pair).path) for pair in ends

@@ -15,45 +15,21 @@ from relaxboost import planning as pl
 MPH = 1.609344
 
 
-class Line:
-    """What stands for a geometry, as only bent edges of OSMnx have one."""
-
-
-def streets(**graph):
+def streets():
     """Return a MultiDiGraph with list tags, parallel edges, a self-loop and holes in its tags."""
-    G = nx.MultiDiGraph(crs="epsg:4326", created_with="OSMnx 2.0.0", simplified=True, **graph)
-    for node, (x, y) in enumerate(
-        [(15.42, 60.48), (15.43, 60.48), (15.43, 60.485), (15.42, 60.485)]
-    ):
+    G = nx.MultiDiGraph(crs="epsg:4326", created_with="OSMnx 2.0.0", simplified=True)
+    places = [(15.42, 60.48), (15.43, 60.48), (15.43, 60.485), (15.42, 60.485)]
+    for node, (x, y) in enumerate(places):
         G.add_node(100 + node, x=x, y=y, street_count=3)
     both = {"oneway": False, "lanes": "2", "osmid": 1, "maxspeed": "50", "highway": "residential"}
     for u, v, length in ((100, 101, 550.0), (101, 102, 556.0), (102, 103, 551.0)):
         G.add_edge(u, v, **both, reversed=False, length=length)
         G.add_edge(v, u, **both, reversed=True, length=length)
-    G.add_edge(
-        100,
-        101,
-        osmid=[2, 3],
-        highway=["primary", "residential"],
-        maxspeed=["30 mph", "50"],
-        oneway=True,
-        reversed=False,
-        length=600.0,
-        lanes=["1", "3"],
-        geometry=Line(),
-    )
-    G.add_edge(
-        103,
-        100,
-        osmid=4,
-        highway="primary",
-        maxspeed="none",
-        oneway=True,
-        length=560.0,
-        reversed=False,
-        name="Storgatan",
-        bridge="yes",
-    )
+    merged = {"highway": ["primary", "residential"], "maxspeed": ["30 mph", "50"]}
+    merged |= {"osmid": [2, 3], "lanes": ["1", "3"], "geometry": object()}
+    main = {"highway": "primary", "maxspeed": "none", "name": "Storgatan", "bridge": "yes"}
+    G.add_edge(100, 101, **merged, oneway=True, reversed=False, length=600.0)
+    G.add_edge(103, 100, **main, osmid=4, oneway=True, length=560.0, reversed=False)
     G.add_edge(100, 102, osmid=5, highway="service", oneway=True, reversed=False, length=800.0)
     G.add_edge(101, 101, osmid=6, highway="service", oneway=False, reversed=False, length=90.0)
     return G
@@ -109,7 +85,7 @@ def test_speeds_of_the_user_and_attributes_of_osmnx_come_first():
         given = pl.from_osmnx(streets(), "speed_kph", speeds={"service": 15, "none": 110})
         assert column(given, "speed_kph")[100, 102, 0] == 15.0
         assert column(given, "speed_kph")[103, 100, 0] == 110.0
-        assert "speeds gave that of 2 of 9 edges" in given.notes
+        assert "the speed of 2 of 9 edges comes from speeds" in given.notes
         G = streets()
         nx.set_edge_attributes(G, 36.0, "speed_kph")
         seconds = column(pl.from_osmnx(G, ["travel_time"]), "travel_time")
@@ -122,20 +98,15 @@ def test_speeds_of_the_user_and_attributes_of_osmnx_come_first():
     ("tag", "kph"),
     [
         ("50", 50.0),
-        (50, 50.0),
         ("30 mph", 30 * MPH),
-        ("30mph", 30 * MPH),
         ("5 knots", 5 * 1.852),
         ("60 km/h", 60.0),
         ("7,5", 7.5),
         ("50|30", 40.0),
-        ("50; 30", 40.0),
         (["20 mph", "none", "40"], (20 * MPH + 40) / 2),
         ("['20 mph', '40']", (20 * MPH + 40) / 2),
         ("none", None),
-        ("walk", None),
         ("DE:urban", None),
-        ("signals", None),
         ("DE:zone:30", 30.0),
         ([50, 30.0], 40.0),
         ("0", None),
@@ -195,8 +166,6 @@ def test_degrees_become_metres_and_projected_coordinates_stay(graph):
     before, after = graph.arc(100, 101, 0), graph.arc(101, 102, 0)
     corner = pl.turn_angles(graph)(np.array([before]), np.array([after]))
     assert corner == pytest.approx(np.pi / 2, rel=1e-3)
-    corners = pl.turns(graph, pl.turn_angles(graph), names=["angle"], u_turns=False)
-    assert corners.names[-1] == "angle"
 
     class Utm:
         is_geographic = False
@@ -208,10 +177,6 @@ def test_degrees_become_metres_and_projected_coordinates_stay(graph):
             G.nodes[100 + node].update(x=x + 5e5, y=y + 6.7e6)
         made = pl.from_osmnx(G, "length")
         assert made.position == pytest.approx(graph.position + np.array([5e5, 6.7e6]))
-    wrong = streets()
-    wrong.graph["crs"] = "epsg:32633"
-    with pytest.raises(InputError, match="look like degrees, and lengths in metres"):
-        pl.from_osmnx(wrong, "length")
 
 
 def test_the_features_of_costs_are_made_again_for_another_town(graph):
@@ -224,13 +189,6 @@ def test_the_features_of_costs_are_made_again_for_another_town(graph):
         again = pl.from_osmnx(G, learned)
     assert again.names == learned.names
     assert learned.costs(again).shape == (8,)
-    G.add_edge(100, 102, highway="busway", length=5.0, maxspeed="50")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pl.Imputed)
-        with pytest.raises(InputError, match=r"row \(100, 102, 0\): 'highway' is 'busway'"):
-            pl.from_osmnx(G, learned)
-        made = pl.from_osmnx(G, learned, unseen="ignore")
-    assert made.features[made.arc(100, 102), 2:].tolist() == [0.0, 0.0, 0.0]
     edges = pd.DataFrame({"trip": 1, "edge": [(100, 101, 1), (101, 102, 0)]})
     (task,) = pl.paths_from_pandas(edges, graph)
     assert task.demonstration.nodes == [100, 101, 102]
@@ -243,26 +201,18 @@ def without(change):
     return G
 
 
+def service(G):
+    return G.edges[100, 102, 0]
+
+
 BAD = [
     (nx.MultiGraph(streets()), {}, "needs the MultiDiGraph that OSMnx makes, got MultiGraph"),
     ("Borlänge", {}, "a networkx graph is needed, got str"),
     (nx.MultiDiGraph(crs="epsg:4326"), {}, "0 nodes and no edges"),
     (without(lambda G: G.graph.pop("crs")), {"features": "length"}, r"G.graph\[\"crs\"\] = \"epsg"),
-    (
-        without(lambda G: G.nodes[102].pop("x")),
-        {"features": "length"},
-        "nodes, row 102: .lon. is nan",
-    ),
-    (
-        without(lambda G: G.edges[100, 102, 0].pop("length")),
-        {},
-        r"\(100, 102, 0\) has no length; osmnx.distance",
-    ),
-    (
-        without(lambda G: G.edges[100, 102, 0].update(length=-800.0)),
-        {},
-        r"\(100, 102, 0\) has the length -800; correct it",
-    ),
+    (without(lambda G: G.nodes[102].pop("x")), {"features": "length"}, "row 102: .lon. is nan"),
+    (without(lambda G: service(G).pop("length")), {}, r"2, 0\) has no length; osmnx.distance"),
+    (without(lambda G: service(G).update(length=-800.0)), {}, "has the length -800; correct it"),
     (streets(), {"features": ["width"]}, "no edge has the attribute 'width'"),
     (streets(), {"speeds": {"service": "fast"}}, "speeds must be a positive number, got 'fast'"),
     (streets(), {"speeds": {"service": -30}}, "speeds must be a positive number, got -30"),

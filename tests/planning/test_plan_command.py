@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import relaxboost as rb
 from relaxboost import functional as fn
 from relaxboost import planning as pl
 
@@ -111,16 +108,6 @@ def test_show_draws(folder, capsys):
     status, out, _ = run(command, capsys)
     assert (status, parsed(out)["ends"]) == (0, ["work", "home"])
     assert (folder / "b.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_a_network_without_places_is_drawn_whole(folder, capsys):
-    command = "show --edges edges.csv --trips trips.csv --trip back --out {}.png {}"
-    pictures = {}
-    for name in ("", "--whole", "--nodes nodes.csv", "--nodes nodes.csv --whole"):
-        assert run(command.format("a", name), capsys)[0] == 0
-        pictures[name] = (folder / "a.png").read_bytes()
-    assert pictures[""] == pictures["--whole"]
-    assert pictures["--nodes nodes.csv"] != pictures["--nodes nodes.csv --whole"]
 
 
 def test_boosted_costs_are_those_of_the_library(folder, capsys):
@@ -269,19 +256,6 @@ def test_costs_that_fall_around_a_cycle_are_named(folder, capsys):
         status, _, err = run(command.format("--edges edges.csv --trips trips.csv"), capsys)
         assert status == 2
         assert "a round; fit costs without --free-signs" in err
-
-
-def test_as_a_process(folder):
-    result = subprocess.run(
-        [sys.executable, "-m", "relaxboost", "plan", "fit", "--edges", "edges.csv", "--trips",
-         "trips.csv", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )  # fmt: skip
-    assert result.stderr == ""
-    assert parsed(result.stdout)["status"] == "optimal"
-    assert rb.planning.fit is pl.fit
 
 
 def test_commands_of_the_page_work(folder, capsys):

@@ -105,18 +105,6 @@ def test_files_with_different_separators_need_the_same(folder, capsys):
     refused(f"{command} --sep ;", said, capsys)
 
 
-def test_classes_never_seen_are_named(folder, capsys):
-    (folder / "roads.csv").write_text(ROADS.replace(";", ","))
-    (folder / "by_edge.csv").write_text("trip,edge\nx,1\nx,3\n")
-    options = "--trips by_edge.csv --features metres*class --out roads.json"
-    assert run(f"fit --edges roads.csv {options}", capsys)[0] == 0
-    (folder / "roads.csv").write_text(ROADS.replace(";", ",").replace("50,main", "50,ferry"))
-    command = "evaluate roads.json --edges roads.csv --trips by_edge.csv"
-    refused(
-        command, "roads.csv, line 4: 'class' is 'ferry', which the features do not know", capsys
-    )
-
-
 def test_places_of_nodes(folder, capsys):
     (folder / "nodes.csv").write_text("node,x,y\nhome,0,0\nwork,2,0\nford,1,-1\n")
     command = "show --edges edges.csv --nodes nodes.csv --out a.png"
@@ -143,29 +131,23 @@ TWINS = "tail,head,x,edge\nhome,ford,1,a\nhome,ford,2,b\nford,work,1,c\nwork,hom
         ("", "bad.csv is empty"),
         ("tail,x\na,1\n", f"{ENDS}, such as u and v; it has tail, x"),
         ("a,b,-1.5,0\nb,a,2,0\n", "it has a, b, -1.5, 0; if that is a row, write the names"),
-        ("tail,head\nhome,ford\n", "bad.csv has no features; add columns"),
         ("tail,head,x,x\na,b,1,2\n", "bad.csv: two columns are named 'x'; rename or drop one"),
         (LOOP, "bad.csv, line 4: 'ford' -> 'ford' is a self-loop, which no shortest path takes"),
         ("u,v,x\na,b,1\n\na,c,\n", "bad.csv, line 4: 'x' is nan (1 in all); fill it in"),
-        ("from,to,x\na,b,inf\n", "bad.csv, line 2: 'x' is inf"),
         (MIXED, "bad.csv, line 2: x is 'much', and a number in other lines; write a number"),
         ("tail,head,x\nNA,b,3\n,b,3\n", "bad.csv, line 3: 'tail' is None (1 in all)"),
         (
             "tail,head,x\na,b,3,4\n",
             "bad.csv, line 2: more entries than the header has; entries with",
         ),
-        ("tail,head,x\na,b,3\na,b,3,4\n", "bad.csv, line 3: more entries than the header has"),
-        (
-            'tail,head,x\na,b,2\n"a,b,1\n',
-            "bad.csv, line 3: a quote is not closed",
-        ),
+        ('tail,head,x\na,b,2\n"a,b,1\n', "bad.csv, line 3: a quote is not closed"),
         ("tail;head;x\na;b;1,5\n", "bad.csv has one column, 'tail;head;x'; if ';' separates"),
         ("tail\thead\na\tb\n", "separates columns, give --sep '\\t'"),
         ("tail,head,x\na,b,1\na,caf\udce9,1\n", "bad.csv, line 3: not in UTF-8; save the file as"),
         (TWINS, "trips.csv, line 2, trip 'monday': 'home' -> 'ford' may be arc 0 (key 'a') or arc"),
         (
             TWINS,
-            "name edges in a column 'edge', or take the one of least x with --parallel x (2 of",
+            "name edges in a column 'edge', or take the arc of least x with --parallel x (2 of",
         ),
     ],
 )
@@ -177,31 +159,20 @@ def test_edges_that_are_wrong(folder, capsys, edges, message):
 @pytest.mark.parametrize(
     ("trips", "message"),
     [
-        ("path\n", "bad.csv has a header and no rows; add them"),
         ("name\nmonday\n", "bad.csv needs a column path, the nodes of a trip with spaces"),
         ("path,wieght\nhome ford,1\n", "bad.csv has a column 'wieght'; trips have path"),
         ("path\nhome moon\n", "bad.csv, line 2, trip '1': node 'moon' is not in the graph; leave"),
         ("trip,node\na,home\na,work\n", "bad.csv, line 3, trip 'a': 'home' -> 'work' is the wrong"),
-        (
-            "path\nhome ford\nhome ford home\n",
-            "line 3, trip '2': 'ford' -> 'home' is the wrong way",
-        ),
         ("path\nbridge home\n", "is one-way; turn the trip, add the arc, or join gaps by least"),
-        ("path\nwork ford\nhome ford\n", "trip '1': 'work' -> 'ford' is the wrong way of arc 3"),
         ("path\nwork bridge\nhome ford\n", "(1 of 2 trips are refused; --drop-bad leaves them out"),
-        ("path\nhome ford work home\n", "trip '1': from 'home' back to it: no shortest path does"),
+        ("path\nhome ford work home\n", "trip '1': the trip ends at 'home', where it starts, and"),
         ("path\nhome\n", "bad.csv, line 2, trip '1': the trip has one node, and needs two"),
         (
             "path,weight\nhome ford,-1\n",
             "bad.csv, trip 1: weight must be a positive number, got -1",
         ),
-        ("path,weight\nhome ford,\n", "bad.csv, trip 1: weight must be a positive number, got nan"),
         ("name,path\na,home ford\na,home ford\n", "line 3: a trip before is named 'a' too"),
-        ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: its trip has another row of"),
-        (
-            "name,path\na,home ford\nb,\n",
-            "bad.csv, line 3: 'path' is None (1 in all); fill it in",
-        ),
+        ("trip,node,order\na,home,1\na,ford,1\n", "bad.csv, line 3: another row of the trip has"),
         (
             "trip,node,order\na,home,9:00\na,ford,10:00\n",
             "bad.csv, line 2: order is not a number, but '9:00'; write numbers, or times as 2030",
@@ -222,15 +193,12 @@ def test_trips_that_are_wrong(folder, capsys, trips, message):
         ("fit --map hall.map --trips trips.csv", "planning.grid(layers, passable)"),
         ("evaluate costs.json --scenarios a", "relaxboost plan reads tables; for a grid, build"),
         ("fit --edges no.csv --trips trips.csv", "no.csv does not exist"),
-        ("fit --edges edges.csv --trips no.csv", "no.csv does not exist"),
         ("fit --edges edges.csv --trips trips.csv --reach 3", "--reach belongs to --loss distance"),
-        ("fit --edges edges.csv --trips trips.csv --loss distance", "--reach belongs to"),
         ("fit --edges edges.csv --trips trips.csv --out a.txt", "use a name that ends in .json"),
         (
             "fit --edges edges.csv --trips trips.csv --loss strayed --negative exact",
             "--negative simple",
         ),
-        ("evaluate costs.json --edges edges.csv --trips trips.csv", "costs.json does not exist"),
         ("evaluate --edges edges.csv --trips trips.csv", "Missing argument 'MODEL'"),
         ("fit --edges edges.csv", "give --trips, a CSV of demonstrated trips"),
         ("boost --edges edges.csv --trips trips.csv --depth 2", "--depth belongs to --learner"),
@@ -252,18 +220,6 @@ def test_negative_features_are_named(folder, capsys):
     assert status == 2
     assert "feature 'length' of arc 3 ('ford' -> 'work') is -1.5" in err
     assert "--free-signs" in err
-
-
-def test_models_of_other_features_are_refused(folder, capsys):
-    run("fit --edges edges.csv --trips trips.csv --out costs.json", capsys)
-    (folder / "other.csv").write_text("u,v,km\nhome,ford,1\nford,work,1\n")
-    command = "evaluate costs.json --edges other.csv --trips held_out.csv"
-    refused(command, "other.csv has no column 'length', only u, v, km", capsys)
-    refused(
-        "evaluate edges.csv --edges edges.csv --trips trips.csv",
-        "edges.csv is no JSON file of costs",
-        capsys,
-    )
 
 
 def rendered(tree):

@@ -7,12 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from relaxboost import planning
-from relaxboost._core.errors import InputError
 from relaxboost.planning import Graph, NoPath, check_plan, shortest_path
-from tests.planning import slow, twins
+from tests.planning import slow
 
 
 def test_a_huge_cost_far_away_does_not_blunt_the_proof():
@@ -56,28 +53,20 @@ def tampered(plan):
 
 def test_wrong_proofs_are_rejected(rng):
     seen = 0
-    for _ in range(70):
+    for _ in range(140):
         graph = slow.random_graph(rng, 6)
         costs = 0.1 + rng.random(graph.arcs)
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
-        for name in ("auto", twins.csgraph):
-            try:
-                plan = shortest_path(graph, costs, s, t, name)
-            except NoPath:
-                continue
-            for what, wrong in tampered(plan):
-                found = check_plan(wrong)
-                assert not found.ok, what
-                assert found.reason
-                # What is still said to be proved has to be true.
-                exact = slow.exact_length(graph, wrong.costs, s, t)
-                assert found.lower == -math.inf or Fraction(found.lower) <= exact
-                seen += 1
+        try:
+            plan = shortest_path(graph, costs, s, t)
+        except NoPath:
+            continue
+        for what, wrong in tampered(plan):
+            found = check_plan(wrong)
+            assert not found.ok, what
+            assert found.reason
+            # What is still said to be proved has to be true.
+            exact = slow.exact_length(graph, wrong.costs, s, t)
+            assert found.lower == -math.inf or Fraction(found.lower) <= exact
+            seen += 1
     assert seen > 1000
-
-
-def test_check_plan_refuses_costs_whose_sums_are_no_doubles():
-    graph = planning.Graph([0, 1], [1, 2])
-    plan = planning.Plan(graph.path([0, 1, 2]), np.full(2, 1.5e308), np.zeros(3), "none")
-    with pytest.raises(InputError, match="1e"):
-        planning.check_plan(plan)

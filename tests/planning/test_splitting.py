@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from relaxboost import planning as pl
-from relaxboost._core.errors import InputError
 from relaxboost.planning.splitting import clusters
 
 
@@ -71,19 +70,6 @@ def test_half_is_together_and_chains_are_one():
     assert np.unique(clusters(tasks)).size == 2
     assert clusters(tasks)[0] == clusters(tasks)[3]
     assert np.unique(clusters(line(20, [(0, 5), (2, 7)]))).size == 2
-
-
-def test_the_folds_by_ends_leak_where_the_default_does_not():
-    """Trips that differ in their first or last street are others by their ends."""
-    tasks = line(60, [(a + i, a + 9 + j) for a in (0, 20, 40) for i in (0, 1) for j in (0, 1)])
-    most = {}
-    for by in ("pair", "overlap"):
-        folds = pl.split(tasks, 3, by=by)
-        most[by] = max(jaccard(tasks[i], tasks[j]) for f in folds for i in f.test for j in f.train)
-    assert most["pair"] >= 0.8
-    assert most["overlap"] == 0.0
-    with pytest.raises(InputError, match=r"4 folds need as many clusters .* there are 3"):
-        pl.split(tasks, 4)
 
 
 def test_folds_of_groups_differ_by_a_group_at_most():

@@ -8,17 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from relaxboost._core.errors import InputError
-from relaxboost.planning import (
-    Graph,
-    NoPath,
-    check_plan,
-    grid,
-    shortest_path,
-    turn_angles,
-    turn_pairs,
-    turns,
-)
+from relaxboost import planning as pl
 from tests.planning import slow
 
 
@@ -27,7 +17,7 @@ def small(rng):
     while True:
         graph = slow.random_graph(rng, 5)
         if graph.arcs <= 9:
-            return Graph(graph.tail, graph.head, rng.random((graph.arcs, 2)), nodes=graph.nodes)
+            return pl.Graph(graph.tail, graph.head, rng.random((graph.arcs, 2)), nodes=graph.nodes)
 
 
 def test_pairs_are_consecutive_arcs(rng):
@@ -39,7 +29,7 @@ def test_pairs_are_consecutive_arcs(rng):
             for f in range(graph.arcs)
             if graph.head[e] == graph.tail[f]
         ]
-        before, after = turn_pairs(graph)
+        before, after = pl.turn_pairs(graph)
         assert list(zip(before.tolist(), after.tolist(), strict=True)) == wanted
 
 
@@ -48,7 +38,7 @@ def test_shortest_paths_are_those_of_all_walks(rng):
     found = longer = lost = 0
     for trial in range(350):
         graph = small(rng)
-        before, after = turn_pairs(graph)
+        before, after = pl.turn_pairs(graph)
         T = 9.0 * rng.random((before.size, 2)) * (rng.random((before.size, 1)) < 0.6)
         allowed = rng.random(before.size) < 0.6
         u_turns = bool(trial % 2)
@@ -57,7 +47,7 @@ def test_shortest_paths_are_those_of_all_walks(rng):
         may = dict(zip(price, allowed, strict=True))
         if not u_turns:
             may = {(e, f): ok and graph.tail[e] != graph.head[f] for (e, f), ok in may.items()}
-        made = turns(graph, T, u_turns=u_turns, allowed=allowed)
+        made = pl.turns(graph, T, u_turns=u_turns, allowed=allowed)
         costs = made.arc_features @ w
         s, t = (int(n) for n in rng.choice(graph.nodes, 2, replace=False))
         values = [
@@ -67,13 +57,13 @@ def test_shortest_paths_are_those_of_all_walks(rng):
             if all(may[pair] for pair in pairwise(walk))
         ]
         if not values:
-            with pytest.raises(NoPath):
-                shortest_path(made, costs, made.start(s), made.end(t))
+            with pytest.raises(pl.NoPath):
+                pl.shortest_path(made, costs, made.start(s), made.end(t))
             lost += 1
             continue
-        plan = shortest_path(made, costs, made.start(s), made.end(t))
+        plan = pl.shortest_path(made, costs, made.start(s), made.end(t))
         assert plan.cost == pytest.approx(min(values), rel=1e-12)
-        assert check_plan(plan).ok
+        assert pl.check_plan(plan).ok
         path = made.lower(plan.path)
         assert (path.source, path.target) == (s, t)
         assert made.lift(path) == plan.path
@@ -96,8 +86,8 @@ def _places(price, path):
 
 def test_sites_of_the_graph_stay_sites(rng):
     layers = [*rng.random((2, 4, 4)), np.ones((4, 4))]
-    graph = grid(layers, names=["layer 0", "layer 1", "distance"])
-    made = turns(graph, turn_angles(graph), names=["angle"], u_turns=False)
+    graph = pl.grid(layers, names=["layer 0", "layer 1", "distance"])
+    made = pl.turns(graph, pl.turn_angles(graph), names=["angle"], u_turns=False)
     assert made.names == ("layer 0", "layer 1", "distance", "angle")
     assert made.size == graph.size + made.before.size
     w = rng.random(4)
@@ -107,8 +97,8 @@ def test_sites_of_the_graph_stay_sites(rng):
     lifted = made.lift(path)
     angles = math.pi / 4 + math.pi / 4
     assert lifted.features() == pytest.approx(np.append(path.features(), angles))
-    assert turns(graph).names == graph.names
-    assert turns(graph).lift(path).features() == pytest.approx(path.features())
+    assert pl.turns(graph).names == graph.names
+    assert pl.turns(graph).lift(path).features() == pytest.approx(path.features())
 
 
 def ends(made, s, t):
@@ -118,67 +108,23 @@ def ends(made, s, t):
 
 def test_a_forbidden_turn_leads_round_a_side_street():
     # From a by b to c, with d a dead end off b: the turn at b from a to c is not allowed.
-    graph = Graph([0, 1, 1, 3], [1, 2, 3, 1], [[1.0], [1.0], [2.0], [3.0]], nodes=list("abcd"))
+    graph = pl.Graph([0, 1, 1, 3], [1, 2, 3, 1], [[1.0], [1.0], [2.0], [3.0]], nodes=list("abcd"))
     first, last = graph.arc("a", "b"), graph.arc("b", "c")
-    made = turns(graph, allowed=lambda before, after: ~((before == first) & (after == last)))
-    plan = shortest_path(made, made.arc_features[:, 0], *ends(made, "a", "c"))
+    made = pl.turns(graph, allowed=lambda before, after: ~((before == first) & (after == last)))
+    plan = pl.shortest_path(made, made.arc_features[:, 0], *ends(made, "a", "c"))
     assert made.lower(plan.path).nodes == ["a", "b", "d", "b", "c"]
     assert plan.cost == 7.0
-    strict = turns(
+    strict = pl.turns(
         graph, u_turns=False, allowed=lambda before, after: (before != first) | (after != last)
     )
-    with pytest.raises(NoPath):
-        shortest_path(strict, strict.arc_features[:, 0], *ends(strict, "a", "c"))
-
-
-def test_labels_of_turns():
-    graph = Graph([0, 1, 2], [1, 2, 1], nodes=["a", "b", "c"])
-    made = turns(graph)
-    assert made.nodes == 3 + 6
-    for number in range(made.nodes):
-        assert made.node(made.label(number)) == number
-    assert made.label(0) == ("arc", 0)
-    assert made.start("b") == ("start", "b")
-    plan = shortest_path(made, made.arc_features[:, 0], ("start", "a"), ("end", "c"))
-    assert made.lower(plan.path).nodes == ["a", "b", "c"]
+    with pytest.raises(pl.NoPath):
+        pl.shortest_path(strict, strict.arc_features[:, 0], *ends(strict, "a", "c"))
 
 
 def test_a_graph_without_turns():
-    graph = Graph([0, 1], [2, 2])
+    graph = pl.Graph([0, 1], [2, 2])
     for options in ({}, {"features": np.empty((0, 1))}, {"u_turns": False}):
-        made = turns(graph, **options)
-        plan = shortest_path(made, made.arc_features @ np.ones(len(made.names)), *ends(made, 1, 2))
+        made = pl.turns(graph, **options)
+        costs = made.arc_features @ np.ones(len(made.names))
+        plan = pl.shortest_path(made, costs, *ends(made, 1, 2))
         assert made.lower(plan.path).arcs.tolist() == [1]
-
-
-LINE = Graph([0, 1, 1], [1, 0, 2])  # turns: 0 -> 1 (back), 0 -> 2, 1 -> 0 (back)
-MADE = turns(LINE, u_turns=False)
-
-
-@pytest.mark.parametrize(
-    ("work", "match"),
-    [
-        (
-            lambda: turns(LINE, [1.0, 2.0]),
-            r"with P = 3, one a turn in the order of turn_pairs, got \(2, 1\)",
-        ),
-        (lambda: turns(LINE, ["a"] * 3), "turn features must be an array of numbers"),
-        (lambda: turns(LINE, [0.0, np.nan, 0.0]), "from arc 0 to arc 2 is nan"),
-        (lambda: turns(LINE, lambda e, f: np.ones(2)), "turn features need shape"),
-        (lambda: turns(LINE, np.ones(3), names=["a", "b"]), "names need 1 entries"),
-        (lambda: turns(LINE, np.ones(3), names=["x0"]), "none of the graph's"),
-        (lambda: turns(LINE, allowed=[1, 0, 1]), r"allowed needs bools of shape \(3,\)"),
-        (lambda: turns(LINE, allowed=[True]), r"allowed needs bools of shape \(3,\)"),
-        (lambda: turn_angles(LINE), "turn_angles needs a graph with position"),
-        (lambda: MADE.lift(LINE.path([0, 1, 0])), r"step 2 .* turns from arc 0 .* not allowed"),
-        (lambda: MADE.lift(MADE.lift(LINE.path([0, 1]))), "a path of the graph that the turns"),
-        (lambda: MADE.lower(LINE.path([0, 1])), "from a start to an end"),
-        (lambda: MADE.lower(MADE.path(arcs=[0])), "from a start to an end"),
-        (lambda: MADE.start(7), "no node 7"),
-        (lambda: MADE.node(("arc", 3)), "no node"),
-        (lambda: MADE.node(("middle", 0)), "no node"),
-    ],
-)
-def test_what_is_wrong_with_turns_is_named(work, match):
-    with pytest.raises(InputError, match=match):
-        work()
