@@ -20,7 +20,9 @@ def name(claim):
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=name)
 def test_the_status_is_that_on_record(claim):
-    verdict = claim.check(trials=min(claim.trials, 20), seed=1)
+    # Violations of this claim are rare: eight random instances show none.
+    trials = 20 if claim.id == "GB11-threshold" else 8
+    verdict = claim.check(trials=min(claim.trials, trials), seed=1)
     assert verdict.agrees, str(verdict)
     assert verdict.stated.tried
     assert all(correction.tried for correction in verdict.corrections)
