@@ -12,6 +12,7 @@ from relaxboost.testing import check_relaxation, checks
 from tests.conformance import samples
 from tests.conformance.families import FAMILIES, SIZES
 
+
 @pytest.mark.parametrize("m", SIZES)
 @pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
 def test_it_conforms(name, m):

@@ -77,7 +77,7 @@ def exact_margin(u, f):
     return total
 
 
-@settings(max_examples=200)
+@settings(max_examples=66)
 @given(cases(EVERY, 12))
 def test_relaxed_margin_is_the_greedy_filling(case):
     u, f = case
@@ -89,7 +89,7 @@ def test_relaxed_margin_is_the_greedy_filling(case):
     assert d @ u == pytest.approx(value, abs=1e-14)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases())
 def test_relaxed_margin_is_the_linear_program(case):
     u, f = case
@@ -106,7 +106,7 @@ def test_relaxed_margin_is_the_linear_program(case):
     assert answer.fun == pytest.approx(f.relaxed_margin(u)[0], abs=1e-7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases(), st.integers(0, 2**32 - 1))
 def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
     u, f = case
@@ -129,7 +129,7 @@ def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
     assert d @ theta <= f.conjugate(theta) + 1e-13  # Fenchel-Young
 
 
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(cases(EVERY, 12), st.floats(-3, 3))
 def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
     u, f = case
@@ -158,7 +158,7 @@ def near_points(draw, f, m):
     return d
 
 
-@settings(max_examples=500)  # fractions are slow, and games of six have few shapes
+@settings(max_examples=166)  # fractions are slow, and games of six have few shapes
 @given(st.data())
 def test_penalty_bound_in_exact_arithmetic(data):
     """A feasible point lies within the distance: its least value is twice the excess."""
@@ -175,7 +175,7 @@ def test_penalty_bound_in_exact_arithmetic(data):
     assert Fraction(distance) <= 2 * excess + Fraction(1, 10**14)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_repair_gives_a_feasible_point_and_keeps_a_feasible_one(data):
     u, f = data.draw(cases())
