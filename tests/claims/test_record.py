@@ -20,9 +20,8 @@ def name(claim):
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=name)
 def test_the_status_is_that_on_record(claim):
-    # Violations of this claim are rare: eight random instances show none.
-    trials = 20 if claim.id == "GB11-threshold" else 8
-    verdict = claim.check(trials=min(claim.trials, trials), seed=1)
+    # With 8 trials, 25 of the 430 errors planted in claims that 20 trials find would be missed.
+    verdict = claim.check(trials=min(claim.trials, 20), seed=1)
     assert verdict.agrees, str(verdict)
     assert verdict.stated.tried
     assert all(correction.tried for correction in verdict.corrections)
