@@ -49,7 +49,7 @@ def test_what_they_print_makes_them_again():
     ids=["tiny ball", "huber", "square", "entropy", "sharp entropy"],
 )
 def test_relaxations_of_ones_own_conform(make):
-    check_relaxation(make, sizes=(1, 7))
+    check_relaxation(make, sizes=(1, 17))
 
 
 def test_the_least_a_user_writes_conforms_at_every_size():
