@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+# Without bytecode each worker and each process of the tests compiles the package and rewrites tests.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: help demo prototype test check processors release-check format claims tables mutants docs bench figures clean

@@ -6,7 +6,8 @@ of the stumps can guarantee: to every example (hard margin), or to the 56 worst 
 which forgives mislabelled examples). Each line below brackets the same rho from both sides; the
 brackets are proved by points that are evaluated afresh, so all of one game must overlap.
 
-Run it: python examples/breast_cancer.py [picture.png]
+Run it: python examples/breast_cancer.py [picture.png [cuts]]
+With `cuts`, each feature has at most this number of stumps, so that the run takes a few seconds.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def main() -> int:
     """Solve both games, compare, and draw."""
     start = time.perf_counter()
     data = rb.matrices.datasets.breast_cancer()
-    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names)
-    print(f"{data.name}: {matrix.m} examples, all {matrix.n} decision stumps, held implicitly")
+    cuts = int(sys.argv[2]) if len(sys.argv) > 2 else None
+    matrix = rb.matrices.stumps(data.X, data.y, data.feature_names, max_cuts=cuts)
+    print(f"{data.name}: {matrix.m} examples, {matrix.n} decision stumps, held implicitly")
     print("rho: the largest margin that a weighted vote of stumps can guarantee, to every example")
     print("(HardMargin), or on average to the 56 worst (Capped). Every bracket below is proved.")
     print("rounds: calls to the weak learner; at most: what a theorem allows for the gap asked,")

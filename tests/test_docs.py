@@ -351,7 +351,7 @@ def test_links_lead_somewhere(page):
 def test_the_demo_runs_and_draws(tmp_path):
     picture = tmp_path / "demo.png"
     result = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "breast_cancer.py"), str(picture)],
+        [sys.executable, str(ROOT / "examples" / "breast_cancer.py"), str(picture), "4"],
         capture_output=True,
         text=True,
         check=True,
@@ -360,6 +360,12 @@ def test_the_demo_runs_and_draws(tmp_path):
     gaps = re.findall(r"^  reference \(HIGHS\) +\S+, +\S+ +(\S+) ", result.stdout, re.MULTILINE)
     assert len(gaps) == 2
     assert all(float(gap) <= 1e-6 for gap in gaps)
-    assert "0.142938287812 <= rho <= 0.142938287813" in result.stdout
-    assert "0.168663002143 <= rho <= 0.168663002144" in result.stdout
+    data = rb.matrices.datasets.breast_cancer()
+    matrix = rb.matrices.stumps(data.X, data.y, max_cuts=4)
+    shown = re.findall(r"overlap: True;  (\S+) <= rho <= (\S+)", result.stdout)
+    for f, (lower, upper) in zip((rb.HardMargin(), rb.Capped(k=56)), shown, strict=True):
+        found = rb.solve(rb.Game(matrix, f), 1e-10)
+        assert float(lower) <= found.upper + 1e-12
+        assert found.lower <= float(upper) + 1e-12
+        assert float(upper) - float(lower) <= 1e-9
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -202,7 +202,7 @@ class ConeBounds:
         """
         best: ConeAnswer | None = None
         sides = _box(self._m) if box else _simplex(self._m)
-        for unit in (1.0 if box else 1.0 / self._m, 1.0):
+        for unit in (1.0,) if box else (1.0 / self._m, 1.0):
             found = self._ask(u, sides, unit)
             if found is None:
                 continue

@@ -38,7 +38,7 @@ COUNTEREXAMPLES = {
 @pytest.mark.parametrize("name", MADE_OF_OTHERS)
 def test_theorem_7_and_lemma_8_on_random_instances(name, rng):
     """The margin side of Thm 7 at w is F(Aw), never above the edge side at any d."""
-    for _ in range(50 if name == "sum" else 150):  # a sum takes a cone program at each step
+    for _ in range(10 if name == "sum" else 40):  # a sum takes a cone program at each step
         m, n = (int(k) for k in rng.integers(2, 7, 2))
         f = MADE_OF_OTHERS[name](rng, m).resolve(m)
         if name == "dilation":  # some leave nothing of the simplex
@@ -104,8 +104,7 @@ HOLD = {
 
 @pytest.mark.parametrize("f", HOLD.values(), ids=HOLD)
 def test_nothing_is_found_where_there_is_nothing(f):
-    for seed in range(2):
-        assert check_conditions(rb.Custom(f), 3, seed).monotone.verdict == "undecided"
+    assert check_conditions(rb.Custom(f), 3).monotone.verdict == "undecided"
 
 
 @pytest.mark.parametrize("strength", [0.5, 0.05])

@@ -12,7 +12,7 @@ from tests.claims.mutants.mutant import KINDS
 from tests.claims.mutants.planted import MUTANTS
 
 OF_STEPS = [mutant for mutant in MUTANTS if mutant.step and not mutant.survives]
-SAMPLE = [m for m in MUTANTS if not (m.step or m.survives)][::10]
+SAMPLE = [m for m in MUTANTS if not (m.step or m.survives)][::25]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)

@@ -95,7 +95,7 @@ def test_multipliers_of_the_primal_are_the_weights(over, rng):
     assert upper - lower < 1e-6
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(
     hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 4)), elements=entries),
     st.data(),
@@ -117,7 +117,7 @@ def test_brackets_are_rigorous_for_polyhedral_sets(A, data):
                 assert Fraction(lower) <= exact * Fraction(radius) <= Fraction(upper)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     hnp.arrays(np.float64, st.integers(1, 4), elements=entries),
     hnp.arrays(np.float64, 4, elements=anything),

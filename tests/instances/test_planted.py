@@ -91,10 +91,10 @@ def test_floats_are_any_doubles():
     assert np.abs(A).max() <= 1
 
 
-@pytest.mark.parametrize("k", [None, 2000])
-def test_ten_thousand_by_five_thousand(k):
-    """Both bounds in integers (inside), the package's bracket of the pair, and a solver's."""
-    found = plant(10_000, 5_000, k)
+@pytest.mark.parametrize(("m", "n", "k"), [(4_000, 2_000, None), (10_000, 500, 2000)])
+def test_large_games(m, n, k):
+    """`prove` checks both bounds in integers; the brackets of the pair and of a solver hold."""
+    found = plant(m, n, k)
     found.prove()
     game = found.game()
     w = np.zeros(game.n)

@@ -1,6 +1,6 @@
 """Wrong arguments of every family are refused before work starts: the thing, the rule, the remedy.
 
-What is particular to caps, KL, binary entropies, the calculus and `Custom` is tested beside them.
+Wrong arguments of the calculus and of `Custom` are tested with these.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import relaxboost as rb
+from relaxboost.relaxations import GroupCaps, SpectralRisk
 from relaxboost.relaxations.base import fixed_m
 from relaxboost.relaxations.bounds import bounds_of
 from tests.conformance.families import FAMILIES
@@ -266,6 +267,123 @@ def test_orders_of_divergences(order):
         )
         with pytest.raises(rb.InputError, match=message):
             make(order, 1)
+
+
+WRONG = [
+    (lambda: rb.KLBall(0), "KLBall needs radius > 0, got 0"),
+    (lambda: rb.KLPenalty(1, (0.5, 0.4)), "priors must sum to one"),
+    (lambda: rb.KLBall(1, ()), "priors must sum to one"),
+    (lambda: rb.KLBall(1, (1.5, -0.5)), r"needs prior\[1\] >= 0"),
+    (lambda: rb.KLBall(1, (math.nan, 1)), "every entry of prior to be a finite"),
+    (lambda: rb.KLBall(1, "ab"), "vector of numbers"),
+    (lambda: rb.KLBall(1, 0.5), "vector of numbers"),
+    (lambda: rb.Game(np.eye(3), rb.KLBall(1, (0.5, 0.5))), "2 entries in prior, .* m = 3"),
+    (lambda: rb.Caps([0.3, 0.3, 0.3]), r"these 3 sum to 0\.9: raise some"),
+    (lambda: rb.Caps([1 / 3] * 3), r"sum to 1 - 5\.55e-17: .* or give a Fraction"),
+    (lambda: rb.Caps(0.1).resolve(9), r"on a game with m = 9 .* these 9 sum to 0\.9"),
+    (lambda: rb.Caps([1, -0.5]), r"caps\[1\] to be >= 0, got -0\.5"),
+    (lambda: rb.Caps([1, math.nan]), r"caps\[1\] \(1 or more is no cap\) to be a finite"),
+    (lambda: rb.Caps([1, math.inf]), "finite real number, got inf"),
+    (lambda: rb.Caps("abc"), "finite real number, got 'abc'"),
+    (lambda: rb.Caps([[1, 2]]), "finite real number"),
+    (lambda: rb.Caps([True, 1]), "finite real number"),
+    (lambda: rb.Caps([]), "one cap for each example, and got none"),
+    (lambda: rb.Caps([1, 1]).resolve(3), r"has 2 caps, and this game has m = 3 examples; give"),
+    (
+        lambda: GroupCaps([0, 1], 0.25),
+        "without a free example needs caps .* sum to 0.5",
+    ),
+    (
+        lambda: GroupCaps([0, 1], [1]),
+        "no cap for group 1; give caps for the groups 0, 1",
+    ),
+    (lambda: GroupCaps([0, 1], {0: 1}), "no cap for group 1"),
+    (lambda: GroupCaps([0, -1], {0: 1, -1: 0.5}), "no cap for -1, the label"),
+    (lambda: GroupCaps([0, -2], 1), r"groups\[1\] to be an integer >= 0, or -1"),
+    (lambda: GroupCaps([0.0, 1.0], 1), r"groups\[0\] to be an integer"),
+    (lambda: GroupCaps([True, 1], 1), r"groups\[0\] to be an integer"),
+    (lambda: GroupCaps(3, 1), "a vector of labels"),
+    (lambda: GroupCaps([], 1), "a vector of labels"),
+    (lambda: GroupCaps([0, 1], [1, -1]), "the cap of group 1 to be >= 0"),
+    (lambda: GroupCaps([0, 1], [1, math.nan]), "the cap of group 1 .* finite"),
+    (
+        lambda: GroupCaps([0, 1], 1).resolve(3),
+        "2 entries in groups, and this game has m = 3",
+    ),
+    (rb.Capped, "needs either k or fraction"),
+    (lambda: rb.Capped(k=2, fraction=0.5), "needs either k or fraction"),
+    (lambda: rb.Capped(0.99), r"Capped\(k=0.99\) needs k >= 1"),
+    (lambda: rb.Capped(-3), "needs k >= 1"),
+    (lambda: rb.Capped(math.nan), "finite real number"),
+    (lambda: rb.Capped(math.inf), "finite real number"),
+    (lambda: rb.Capped("3"), "finite real number"),
+    (lambda: rb.Capped(True), "finite real number"),
+    (lambda: rb.Capped(2 + 1j), "finite real number"),
+    (lambda: rb.Capped(fraction=0), "0 < fraction <= 1"),
+    (lambda: rb.Capped(fraction=1.5), "0 < fraction <= 1"),
+    (
+        lambda: rb.Capped(80).resolve(50),
+        r"Capped\(k=80\) needs 1 <= k <= m, and this game has m = 50",
+    ),
+    (lambda: rb.Capped(2).resolve(1), "has m = 1 example: weights of at most 1/k sum to 1"),
+    (
+        lambda: rb.Capped(fraction=0.01).resolve(50),
+        r"k = 0.5 .* use a fraction of at least 1/m = 0.02",
+    ),
+    (lambda: rb.Capped(fraction=0.5).cap, "has no k before a game gives m"),
+    (rb.BinaryEntropy, "needs either k or fraction"),
+    (lambda: rb.BinaryEntropy(2, 1, 0.5), "needs either k or fraction"),
+    (lambda: rb.BinaryEntropy(0.5), r"BinaryEntropy\(k=0.5\) needs k >= 1"),
+    (lambda: rb.BinaryEntropy("2"), "finite real number"),
+    (lambda: rb.BinaryEntropy(fraction=0), "0 < fraction <= 1"),
+    (lambda: rb.BinaryEntropy(fraction=0.01).resolve(50), "use a fraction of at least"),
+    (lambda: rb.BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before a game"),
+    (
+        lambda: SpectralRisk.from_spectrum([0.25, 0.75]),
+        r"sigma\[1\] = 0.75 exceeds.*sorted",
+    ),
+    (lambda: SpectralRisk.from_spectrum([1.5, -0.5]), "weights >= 0"),
+    (lambda: SpectralRisk.from_spectrum([0.5, 0.4]), "sum to 0.9; divide"),
+    (lambda: SpectralRisk.from_spectrum([]), "an entry"),
+    (lambda: SpectralRisk.from_spectrum([[1.0]]), "finite real number|vector"),
+    (lambda: SpectralRisk.from_spectrum(np.eye(2)), "vector"),
+    (lambda: SpectralRisk.from_spectrum("gini"), "vector"),
+    (lambda: SpectralRisk.from_spectrum([1, math.nan]), "finite"),
+    (
+        lambda: SpectralRisk.from_spectrum([0.5, 0.5]).resolve(3),
+        "2 weights.*m = 3.*gini",
+    ),
+    (
+        lambda: SpectralRisk.from_spectrum(lambda t: 2 * (1 - t)).resolve(3),
+        "a density",
+    ),
+    (
+        lambda: SpectralRisk.from_spectrum(lambda t: t * t).resolve(3),
+        "concave.*weight 1",
+    ),
+    (
+        lambda: SpectralRisk.from_spectrum(lambda t: 4 * t - 3 * t * t).resolve(9),
+        "decrease",
+    ),
+    (
+        lambda: SpectralRisk.from_spectrum(lambda t: None).resolve(3),
+        r"phi\(0/3\).*finite",
+    ),
+    (lambda: SpectralRisk.exponential(0), "1e-09 <= c"),
+    (lambda: SpectralRisk.exponential("1"), "finite real number"),
+    (lambda: SpectralRisk.extremile(0.5), "1 <= r"),
+    (lambda: SpectralRisk.power(1.5), "r <= 1.*mean"),
+    (lambda: SpectralRisk.power(0), "1e-09 <= r"),
+    (lambda: SpectralRisk.mean_cvar(1.5, 0.1), "weight <= 1"),
+    (lambda: SpectralRisk.mean_cvar(0.5, 0), "fraction <= 1"),
+]
+"""Makers with arguments that only one family takes, and the error that each one raises."""
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG)
+def test_arguments_of_one_family(make, message):
+    with pytest.raises(rb.InputError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in FAMILIES])

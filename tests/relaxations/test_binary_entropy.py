@@ -10,7 +10,7 @@ import pytest
 from flint import arb, ctx
 from scipy.special import softmax
 
-from relaxboost import BinaryEntropy, Capped, InputError
+from relaxboost import BinaryEntropy, Capped
 from relaxboost._core.rounding import sum_bounds
 from relaxboost.relaxations import Traits, Witness
 from relaxboost.relaxations._projections import binary_entropy, logistic_distribution
@@ -185,20 +185,3 @@ def test_fraction_resolves_at_the_game():
     assert BinaryEntropy(fraction=1 / 3).resolve(3) == BinaryEntropy(1)
     assert BinaryEntropy(57).key() != BinaryEntropy(57, 2).key()
     assert BinaryEntropy(4).entropy_range(8) == math.log(2)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (BinaryEntropy, "needs either k or fraction"),
-        (lambda: BinaryEntropy(2, 1, 0.5), "needs either k or fraction"),
-        (lambda: BinaryEntropy(0.5), r"BinaryEntropy\(k=0.5\) needs k >= 1"),
-        (lambda: BinaryEntropy("2"), "finite real number"),
-        (lambda: BinaryEntropy(fraction=0), "0 < fraction <= 1"),
-        (lambda: BinaryEntropy(fraction=0.01).resolve(50), "use a fraction of at least"),
-        (lambda: BinaryEntropy(fraction=0.5).penalty(np.ones(2)), "has no k before a game"),
-    ],
-)
-def test_wrong_arguments(make, message):
-    with pytest.raises(InputError, match=message):
-        make()

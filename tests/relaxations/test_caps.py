@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost import Capped, Caps, CVaR, HardMargin
@@ -77,7 +76,7 @@ def exact_margin(u, f):
     return total
 
 
-@settings(max_examples=200)
+@settings(max_examples=66)
 @given(cases(EVERY, 12))
 def test_relaxed_margin_is_the_greedy_filling(case):
     u, f = case
@@ -89,47 +88,7 @@ def test_relaxed_margin_is_the_greedy_filling(case):
     assert d @ u == pytest.approx(value, abs=1e-14)
 
 
-@settings(max_examples=60)
-@given(cases())
-def test_relaxed_margin_is_the_linear_program(case):
-    u, f = case
-    form = f.linear_form(u.size)
-    rows = None if form.rows is None else np.asarray(form.rows.todense())
-    answer = linprog(
-        u,
-        A_eq=np.ones((1, u.size)),
-        b_eq=[1.0],
-        A_ub=rows,
-        b_ub=None if rows is None else form.row_upper + 1e-12,
-        bounds=np.stack([form.lower, form.upper + 1e-12], axis=1),
-    )
-    assert answer.fun == pytest.approx(f.relaxed_margin(u)[0], abs=1e-7)
-
-
-@settings(max_examples=60)
-@given(cases(), st.integers(0, 2**32 - 1))
-def test_conjugate_is_the_supremum_over_all_of_space(case, seed):
-    u, f = case
-    m, rng = u.size, np.random.default_rng(seed)
-    theta = rng.normal(size=m)
-    if isinstance(f, GroupCaps):
-        free = np.array(f.groups) == -1
-        if free.any():
-            assert f.conjugate(theta) == math.inf
-        theta[free] = 0.0
-    # d = p − q, and the sum of p + q over each unit under its cap.
-    rows = np.zeros((len(units(f, u.size)), 2 * m))
-    for r, (_, members) in enumerate(units(f, u.size)):
-        rows[r, members] = rows[r, [m + i for i in members]] = 1.0
-    caps = [float(c) for c, _ in units(f, m)]
-    answer = linprog(np.concatenate([-theta, theta]), A_ub=rows, b_ub=caps)
-    assert f.conjugate(theta) == pytest.approx(-answer.fun, abs=1e-9)
-    d = f.repair(rng.random(m)) * rng.choice([-1.0, 1.0], m)
-    assert f.penalty(d) == 0.0  # the caps are on |d|
-    assert d @ theta <= f.conjugate(theta) + 1e-13  # Fenchel-Young
-
-
-@settings(max_examples=400)
+@settings(max_examples=133)
 @given(cases(EVERY, 12), st.floats(-3, 3))
 def test_every_witness_proves_a_lower_bound_and_its_own_is_tight(case, gamma):
     u, f = case
@@ -158,7 +117,7 @@ def near_points(draw, f, m):
     return d
 
 
-@settings(max_examples=500)  # fractions are slow, and games of six have few shapes
+@settings(max_examples=166)  # fractions are slow, and games of six have few shapes
 @given(st.data())
 def test_penalty_bound_in_exact_arithmetic(data):
     """A feasible point lies within the distance: its least value is twice the excess."""
@@ -175,7 +134,7 @@ def test_penalty_bound_in_exact_arithmetic(data):
     assert Fraction(distance) <= 2 * excess + Fraction(1, 10**14)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_repair_gives_a_feasible_point_and_keeps_a_feasible_one(data):
     u, f = data.draw(cases())

@@ -31,16 +31,6 @@ def separable() -> np.ndarray:
 
 
 @cache
-def contradictory() -> np.ndarray:
-    """Rows that a combination classifies, but for one that comes with both labels."""
-    rng = np.random.default_rng(2)
-    A = rng.uniform(-1, 1, (12, 8))
-    A *= np.sign(A @ rng.dirichlet(np.ones(8)))[:, None]
-    A[2] = -A[1]
-    return A
-
-
-@cache
 def real() -> np.ndarray:
     """40 tumours and 25 stumps on five features, which cannot tell two of them apart."""
     data = rb.matrices.datasets.breast_cancer()
@@ -48,7 +38,7 @@ def real() -> np.ndarray:
     return rb.matrices.stumps(data.X[rows], data.y[rows], max_cuts=5).toarray()[:, :25]
 
 
-GAMES = {"separable": (separable, 0.1), "contradictory": (contradictory, 0.0), "real": (real, 0.0)}
+GAMES = {"separable": (separable, 0.1), "real": (real, 0.0)}
 
 
 def binding_game(make, A, hard, passive):

@@ -12,7 +12,6 @@ from itertools import pairwise
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 import relaxboost as rb
 from relaxboost.certificates import check
@@ -200,45 +199,6 @@ def test_by_hand():
     assert rb.exact_value(skewed) == Fraction(1, 3)  # where both margins are equal
 
 
-def program(A, spectrum):
-    """Return max over w in the simplex of Σ s_j (Aw)_(j), with each prefix of the sorted margins a
-    linear program of its own: mean_k(u) = max over t of t − Σ [t − u]₊ / k."""
-    m, n = A.shape
-    drops = [k * (s - after) for k, (s, after) in enumerate(pairwise([*spectrum, 0]), 1)]
-    used = [(k, float(p)) for k, p in enumerate(drops, 1) if p > 0]
-    size = n + len(used) * (m + 1)
-    cost, rows = np.zeros(size), []
-    for place, (k, p) in enumerate(used):
-        start = n + place * (m + 1)
-        cost[start] = -p
-        cost[start + 1 : start + 1 + m] = p / k
-        block = np.zeros((m, size))
-        block[:, :n], block[:, start] = -A, 1.0
-        block[:, start + 1 : start + 1 + m] = -np.eye(m)
-        rows.append(block)
-    ones = np.zeros((1, size))
-    ones[0, :n] = 1.0
-    free = [(0, None)] * n + ([(None, None)] + [(0, None)] * m) * len(used)
-    found = linprog(cost, np.vstack(rows), np.zeros(len(used) * m), ones, [1.0], bounds=free)
-    return -found.fun
-
-
-@pytest.mark.parametrize("m", [9, 40])  # 40 is no linear program to the package, and 9 is one
-def test_games_of_named_spectra(m, rng):
-    A = rng.uniform(-1, 1, size=(m, 5)).round(3)
-    for f, _ in spectra(m):
-        game = rb.Game(A, f, over=rb.Simplex())
-        solution = rb.solve(game, tol=1e-6)
-        assert solution.status == "optimal"
-        value = program(A, game.relaxation._spectrum(m).fractions())
-        # HiGHS leaves 1e-7 open in each row.
-        assert solution.lower - 2e-6 <= value <= solution.upper + 2e-6
-        certificate = rb.certify(solution)
-        assert certificate.level == "exact"
-        assert certificate.check()
-        assert certificate.lower - 2e-6 <= value <= certificate.upper + 2e-6
-
-
 def test_a_full_spectrum_has_certificates_with_its_weights(tmp_path, rng):
     """The checker, which stands alone, accepts them, and rejects spectra that increase."""
     game = rb.Game(rng.uniform(-1, 1, size=(300, 4)), SpectralRisk.gini(), over=rb.Simplex())
@@ -265,69 +225,6 @@ def test_a_full_spectrum_has_certificates_with_its_weights(tmp_path, rng):
         with pytest.raises(check.Rejected, match=reason):
             check.check(document)
         numerators[:] = kept
-
-
-@pytest.mark.parametrize("m", [33, 50])
-def test_a_sorting_network_is_what_cvxpy_gets(m, rng):
-    for f in (SpectralRisk.gini(), SpectralRisk.power(0.3)):
-        theta, u = rng.normal(size=m), rng.normal(size=m)
-        cost, constraints = f.cvxpy_conjugate(theta)
-        found = solved(cp.Problem(cp.Minimize(cost), constraints))
-        assert found == pytest.approx(f.conjugate(theta), abs=1e-6)
-        d = cp.Variable(m, nonneg=True)
-        constraints = [cp.sum(d) == 1, *f.cvxpy_penalty(d)[1]]
-        found = solved(cp.Problem(cp.Minimize(u @ d), constraints))
-        assert found == pytest.approx(f.relaxed_margin(u)[0], abs=1e-6)
-
-
-def test_a_sum_with_a_divergence(rng):
-    """A χ²-penalised spectral set: the sum is solved and certified, below each of its terms."""
-    m = 40
-    A = rng.uniform(-1, 1, size=(m, 5))
-    spectral, curved = SpectralRisk.gini(), rb.relaxations.ChiSquarePenalty(0.2)
-    game = rb.Game(A, spectral + curved, over=rb.Simplex())
-    solution = rb.solve(game, tol=1e-6)
-    assert solution.status == "optimal"
-    d, w = cp.Variable(m, nonneg=True), cp.Variable()
-    weights = game.relaxation.first._spectrum(m).near
-    sums = [cp.sum_largest(d, j) <= s for j, s in enumerate(np.cumsum(weights)[:-1], 1)]
-    penalty = 0.2 * (cp.sum_squares(d) * m - 1)
-    constraints = [A.T @ d <= w, cp.sum(d) == 1, *sums]
-    found = solved(cp.Problem(cp.Minimize(w + penalty), constraints))
-    assert solution.lower - 1e-6 <= found <= solution.upper + 1e-6
-    certificate = rb.certify(solution)
-    assert certificate.level == "enclosed"
-    assert certificate.check()
-
-
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (lambda: SpectralRisk.from_spectrum([0.25, 0.75]), r"sigma\[1\] = 0.75 exceeds.*sorted"),
-        (lambda: SpectralRisk.from_spectrum([1.5, -0.5]), "weights >= 0"),
-        (lambda: SpectralRisk.from_spectrum([0.5, 0.4]), "sum to 0.9; divide"),
-        (lambda: SpectralRisk.from_spectrum([]), "an entry"),
-        (lambda: SpectralRisk.from_spectrum([[1.0]]), "finite real number|vector"),
-        (lambda: SpectralRisk.from_spectrum(np.eye(2)), "vector"),
-        (lambda: SpectralRisk.from_spectrum("gini"), "vector"),
-        (lambda: SpectralRisk.from_spectrum([1, math.nan]), "finite"),
-        (lambda: SpectralRisk.from_spectrum([0.5, 0.5]).resolve(3), "2 weights.*m = 3.*gini"),
-        (lambda: SpectralRisk.from_spectrum(lambda t: 2 * (1 - t)).resolve(3), "a density"),
-        (lambda: SpectralRisk.from_spectrum(lambda t: t * t).resolve(3), "concave.*weight 1"),
-        (lambda: SpectralRisk.from_spectrum(lambda t: 4 * t - 3 * t * t).resolve(9), "decrease"),
-        (lambda: SpectralRisk.from_spectrum(lambda t: None).resolve(3), r"phi\(0/3\).*finite"),
-        (lambda: SpectralRisk.exponential(0), "1e-09 <= c"),
-        (lambda: SpectralRisk.exponential("1"), "finite real number"),
-        (lambda: SpectralRisk.extremile(0.5), "1 <= r"),
-        (lambda: SpectralRisk.power(1.5), "r <= 1.*mean"),
-        (lambda: SpectralRisk.power(0), "1e-09 <= r"),
-        (lambda: SpectralRisk.mean_cvar(1.5, 0.1), "weight <= 1"),
-        (lambda: SpectralRisk.mean_cvar(0.5, 0), "fraction <= 1"),
-    ],
-)
-def test_wrong_spectra(make, reason):
-    with pytest.raises(rb.InputError, match=reason):
-        make()
 
 
 def test_roundings_of_a_function_are_no_increase():

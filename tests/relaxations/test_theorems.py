@@ -1,4 +1,4 @@
-"""SS09's identities, each on a thousand random instances: soft margins, Cor. 5, L. 8, Ex. 1 and 2.
+"""SS09's identities, each on random instances: soft margins, Cor. 5, L. 8, Ex. 1 and 2.
 
 The sides are evaluated here, with NumPy alone, wherever that can be done; the package's own bounds
 are never the judge of the package.
@@ -48,7 +48,7 @@ def random_game(rng, m):
 def test_soft_margin_identity():
     """AvgMin_k(u) = min <d, u> over the capped simplex = the soft margin, k whole or not."""
     rng = np.random.default_rng(3)
-    for case in range(1000):
+    for case in range(300):
         m = int(rng.integers(1, 13))
         k = float(rng.integers(1, m + 1)) if case % 2 else float(rng.uniform(1, m))
         u = rng.choice([-0.5, 0.0, 0.25], m) if case % 5 == 0 else rng.uniform(-1, 1, m)
@@ -82,7 +82,7 @@ def margin_side(A, k):
 def test_corollary_5_on_random_games():
     """Least edge over capped d = largest soft margin = largest mean of the k smallest margins."""
     rng = np.random.default_rng(5)
-    for case in range(1000):
+    for case in range(200):
         m = int(rng.integers(1, 9))
         k = float(rng.integers(1, m + 1)) if case % 2 else float(rng.uniform(1, m))
         A = random_game(rng, m)
@@ -109,7 +109,7 @@ SLOW = {"polyhedral f + g"}
 def test_lemma_8_and_theorem_7_of_every_family_that_meets_the_conditions(name):
     """F(u) = max over γ of γ − f*([γ − u]_+), and no d has a smaller edge side at any w."""
     rng = np.random.default_rng(8)
-    for _ in range(38):
+    for _ in range(10):
         m = int(rng.integers(2, 8))
         f, A = MEET[name](m).resolve(m), random_game(rng, m)
         u = A @ (rng.dirichlet(np.ones(A.shape[1])) * rng.choice([-1, 1], A.shape[1]))
@@ -127,7 +127,7 @@ def test_lemma_8_and_theorem_7_of_every_family_that_meets_the_conditions(name):
 def test_theorem_7_at_the_optimum_of_every_family_that_meets_the_conditions(name):
     """A w and a d whose two sides agree: both are optimal, and the theorem's equality holds."""
     rng = np.random.default_rng(7)
-    for m in (3, 5, 6):
+    for m in (3, 6):
         A = random_game(rng, m)
         solution = rb.solve(rb.Game(A, MEET[name](m)), tol=1e-6)
         f, u = solution.game.relaxation, A @ solution.w
@@ -144,7 +144,7 @@ def test_examples_1_and_2_hold_for_orthant_monotone_norms(p, penalty):
     """min ‖Aᵀd‖_∞ (+ ν‖d‖) = max γ − ν‖[γ − Aw]_+‖_* (resp. subject to ‖[γ − Aw]_+‖_* <= ν)."""
     rng = np.random.default_rng(12)
     q = math.inf if p == 1 else 1.0 if p == math.inf else p / (p - 1.0)
-    for case in range(40):
+    for case in range(10):
         m = int(rng.integers(2, 7))
         a = rng.uniform(0.5, 2.0, m) if case % 2 else np.ones(m)
         least = 1.0 / np.linalg.norm(1.0 / a, q)
@@ -251,7 +251,7 @@ def test_families_that_do_not_claim_condition_iii_break_it(name):
 def test_chi_square_about_uniform_is_a_norm_ball_on_the_simplex_only():
     """Σ (d − 1/m)² m = m ‖d‖² − 1 there, so ρ is one; off it the conditions tell them apart."""
     rng = np.random.default_rng(13)
-    for _ in range(40):
+    for _ in range(12):
         m = int(rng.integers(2, 8))
         A, r = random_game(rng, m), float(rng.uniform(0.05, 0.9)) * (m - 1)
         chi, norm = rb.relaxations.ChiSquareBall(r), rb.NormBall(2, math.sqrt((1.0 + r) / m))

@@ -6,7 +6,6 @@ import doctest
 import math
 from fractions import Fraction
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -44,21 +43,6 @@ def random_balls(rng, count):
         radius = float(rng.choice([1e-6, 0.1, 0.3, 0.6, 1.0]))
         given = prior / prior.sum() if case % 3 and prior.sum() else None
         yield TotalVariationBall(radius, given).resolve(m), m
-
-
-def test_distributions_are_what_cvxpy_finds(rng):
-    """The slow twin: both players' problems as a cone solver sees them, in the whole space."""
-    for f, m in random_balls(rng, 40):
-        u, beta = rng.normal(size=m), float(10.0 ** rng.uniform(-2, 1))
-        prior, d = f.center(m), cp.Variable(m)
-        ball = [cp.sum(d) == 1, d >= 0, cp.norm1(d - prior) / 2 <= float(f.radius)]
-        cp.Problem(cp.Minimize(u @ d - beta * cp.sum(cp.entr(d))), ball).solve(cp.CLARABEL)
-        assert f.distribution(u, beta) == pytest.approx(d.value, abs=2e-4)
-        margin = cp.Problem(cp.Minimize(u @ d), ball).solve(cp.CLARABEL)
-        assert f.relaxed_margin(u)[0] == pytest.approx(margin, abs=1e-6)
-        assert f.lower_bound(u, f.witness(u)) == pytest.approx(margin, abs=1e-6)
-        support = cp.Problem(cp.Maximize(u @ d), ball[2:]).solve(cp.CLARABEL)
-        assert f.conjugate(u) == pytest.approx(support, abs=1e-5)
 
 
 def test_exact_multipliers_reach_the_exact_margin(rng):

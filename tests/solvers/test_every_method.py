@@ -10,9 +10,7 @@ from relaxboost.game import bounds
 from relaxboost.solvers import METHODS
 
 DOMAINS = (
-    rb.L1Ball(1),
     rb.L1Ball(2),
-    rb.Simplex(),
     rb.Simplex(2),
     rb.FullSimplex(2),
     rb.L2Ball(1),

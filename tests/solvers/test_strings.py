@@ -199,7 +199,7 @@ def test_threads_change_no_bit():
 
 def test_auto_takes_them_where_tol_is_not_narrow_beside_the_value():
     """And goes on to an interior point where it is, once they have told."""
-    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    game = rb.Game(noisy_stumps(1200, 6), rb.Capped(fraction=0.1))
     truth = rb.solve(game, 1e-7, "interior-point")
     for asked, last in (
         ({"tol": 0.1 * truth.lower}, "strings"),
@@ -261,7 +261,7 @@ def test_strings_stay_within_their_budget_where_no_w_is_positive_and_tol_narrow(
 
 def test_a_run_ends_once_its_prediction_exceeds_the_budget():
     """The prediction falls while the lower bound is poor, and grows with the bound over tol."""
-    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    game = rb.Game(noisy_stumps(1200, 6), rb.Capped(fraction=0.1))
     lower = rb.solve(game, 1e-6, "interior-point").lower
     budget = 30.0 * PASSES_PER_STEP * STEPS_PER_ROUND
     narrow = StringsRun(game, Tolerance(1e-4 * lower), Clock(), budget)
@@ -280,7 +280,7 @@ def test_steps_restart_with_a_higher_aim_once_w_proves_more_than_the_aim(monkeyp
     aims = []
     step = TautStringSteps.step
     monkeypatch.setattr(TautStringSteps, "step", lambda self, v: (aims.append(v), step(self, v)))
-    game = rb.Game(noisy_stumps(3000, 6), rb.Capped(fraction=0.1))
+    game = rb.Game(noisy_stumps(1200, 6), rb.Capped(fraction=0.1))
     lower = rb.solve(game, 1e-6, "interior-point").lower
     tol = 0.05 * lower
     found = rb.solve(game, tol, TautStrings(), max_rounds=400)

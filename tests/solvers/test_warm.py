@@ -43,7 +43,7 @@ def test_every_method_starts_anywhere_and_is_never_worse(
     truth = truth_of(relaxation, over)
     good = truth.d, (truth.support, truth.coefficients)
     for d, w in (good, (None, good[1]), (good[0], None), (rng.random(9), rng.random(7))):
-        found = rb.solve(game, 1e-3, name, start=(d, w), max_rounds=12)
+        found = rb.solve(game, 1e-2, name, start=(d, w), max_rounds=12)
         assert found.lower <= truth.upper + 1e-9
         assert found.upper >= truth.lower - 1e-9
         lower, upper = game.bracket(truth.d if d is None else d, good[1] if w is None else w)
