@@ -78,6 +78,9 @@ def test_identity_with_caps():
     assert exact_value(rb.Game(-np.eye(4), over=rb.Simplex())) == Fraction(-1, 4)
     assert exact_value(rb.Game(-np.eye(4), over=rb.Simplex(Fraction(3, 7)))) == Fraction(-3, 28)
     assert exact_value(rb.Game(-np.eye(4), over=rb.FullSimplex(Fraction(3, 7)))) == 0
+    # HiGHS takes costs from 1e20 for infinite, and returns no basis.
+    for radius in (1e19, 1e20, 1e90):
+        assert exact_value(rb.Game(np.eye(3), over=rb.Simplex(radius))) == Fraction(radius) / 3
 
 
 def test_simplex_can_be_negative():
@@ -367,7 +370,17 @@ class _Exact(_Own):
         return ExactForm(cost, [zero] * m, [None] * m, [], [], [])
 
 
+class _Unbounded(_Own):
+    """An auxiliary without a lower bound earns 1."""
+
+    def exact_form(self, m):
+        zero = [Fraction(0)] * m
+        return ExactForm([*zero, Fraction(1)], [*zero, None], [None] * (m + 1), [], [], [])
+
+
 def test_relaxations_of_your_own():
+    with pytest.raises(rb.InputError, match="no finite minimum .*; bound its auxiliaries"):
+        exact_value(rb.Game(np.eye(2), _Unbounded()))
     with pytest.raises(rb.InputError, match="give it a method exact_form"):
         exact_value(rb.Game(np.eye(2), _Own()))
     # d = (p, 1 − p): max(p, 1 − p) + (1 − p)/10 is least at p = 1/2.

@@ -12,6 +12,7 @@ from relaxboost._core.parameters import count, positive
 from relaxboost.certificates.exact.integers import Integer, flint
 from relaxboost.certificates.exact.program import ExactProgram
 from relaxboost.certificates.exact.simplex import (
+    BASIC,
     BasicPoint,
     ExactSimplex,
     Exhausted,
@@ -193,8 +194,14 @@ class _Search:
         """Find the optimum, or raise `Exhausted` at a limit."""
         program = self.program
         self._start = start = first_basis(program, 0.5 * self.limits.seconds)
+        status = list(start.status)
         program.add(start.signed)
-        simplex = ExactSimplex(program, list(start.status), self.limits, self._report)
+        if not start.signed:
+            # Over a simplex only the columns bound v from below. Without a column, which HiGHS
+            # leaves if it fails, the program would be unbounded.
+            program.add([(0, 1)])
+            status.append(BASIC)
+        simplex = ExactSimplex(program, status, self.limits, self._report)
         while True:
             point, dual = simplex.optimise()
             beyond = self._beyond(point)

@@ -338,7 +338,12 @@ class ExactSimplex:
             if best is None or _is_smaller(found, best):
                 best = found
                 side = UPPER if move > 0 else LOWER
-        assert best is not None, "a game is bounded"
+        if best is None:
+            # The edges and the simplex are bounded, so that only auxiliaries of f can be at fault.
+            raise InputError(
+                "the linear program of the relaxation has no finite minimum on the simplex; "
+                "bound its auxiliaries z, or their costs, in exact_form"
+            )
         self.status[enter] = BASIC
         self.status[best[2]] = side
 
