@@ -306,7 +306,7 @@ def other(game, f):
         (lambda g, s: rb.certify(np.eye(2)), "Game with d and w, got a ndarray"),
         (lambda g, s: rb.certify(g, d=[Fraction(1)] * 7, w=[1.0] * 5), "sum to exactly 1"),
         (lambda g, s: rb.certify(g, d=[Fraction(1)], w=[1.0] * 5), "needs 7 Fractions"),
-        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "prove nothing: w is outside the l1"),
+        (lambda g, s: rb.certify(s, w=[Fraction(1)] * 5), "prove nothing: w is outside the set l1"),
         (lambda g, s: rb.certify(s, w=([7], [Fraction(1)])), "column 7, and there are n = 5"),
         (lambda g, s: rb.certify(g), "needs a solution, or a game with both d and w"),
         (lambda g, s: rb.certify(g, d=[1.0] * 7), "both d and w"),

@@ -323,7 +323,15 @@ class ExactSimplex:
         """Move the variable or row with the largest gain, as far as the bounds allow."""
         best_gain = max(gains, key=lambda g: _log2(g[0]) + self.program.bits(g[1]))
         _, enter, step = gains[0] if bland else best_gain
-        moves, q = self._moves(kernel, enter, step)
+        leave, side = self._blocking(point, enter, *self._moves(kernel, enter, step))
+        self.status[enter] = BASIC
+        # If the entering variable itself arrives at its other bound, it stays nonbasic there.
+        self.status[leave] = side
+
+    def _blocking(
+        self, point: BasicPoint, enter: int, moves: list[Integer], q: Integer
+    ) -> tuple[int, int]:
+        """Return the variable or row that arrives at a bound first, and the side of this bound."""
         low, high = self.program.bounds[enter]
         best: tuple[Integer, Integer, int] | None = None
         side = LOWER
@@ -339,13 +347,12 @@ class ExactSimplex:
                 best = found
                 side = UPPER if move > 0 else LOWER
         if best is None:
-            # The edges and the simplex are bounded, so that only auxiliaries of f can be at fault.
+            # The edges and the simplex are bounded, so only auxiliaries of f can be at fault.
             raise InputError(
                 "the linear program of the relaxation has no finite minimum on the simplex; "
                 "bound its auxiliaries z, or their costs, in exact_form"
             )
-        self.status[enter] = BASIC
-        self.status[best[2]] = side
+        return best[2], side
 
     def _moves(self, kernel: Kernel, enter: int, step: int) -> tuple[list[Integer], Integer]:
         """Return the moves of all variables and rows if `enter` moves by q · step, and return q."""
