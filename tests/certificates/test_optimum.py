@@ -379,7 +379,7 @@ class _Unbounded(_Own):
 
 
 def test_relaxations_of_your_own():
-    with pytest.raises(rb.InputError, match="no finite minimum .*; bound its auxiliaries"):
+    with pytest.raises(rb.InputError, match=r"no finite minimum .*; bound its auxiliaries"):
         exact_value(rb.Game(np.eye(2), _Unbounded()))
     with pytest.raises(rb.InputError, match="give it a method exact_form"):
         exact_value(rb.Game(np.eye(2), _Own()))
