@@ -226,6 +226,28 @@ def test_any_basis_leads_to_the_optimum(rng):
             assert _Search(program, limits)._cost(point) == value, name
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_free_auxiliary_moves_in_both_directions(sign, rng):
+    """f(d) = -d_0 as the least sign * z with -sign * z <= d_0, from bases where z is not basic."""
+    zero, one = Fraction(0), Fraction(1)
+    game = rb.Game(_floats(rng, 4, 3), over=rb.Simplex())
+    tilted = ExactForm([-one, *[zero] * 3], [zero] * 4, [None] * 4, [], [], [])
+    rows = [{4: Fraction(-sign), 0: -one}]
+    free = ExactForm(
+        [*[zero] * 4, Fraction(sign)], [*[zero] * 4, None], [None] * 5, rows, [None], [zero]
+    )
+    values = set()
+    for form in (tilted, *[free] * 6):
+        program = ExactProgram(game, form)
+        program.add((j, 1) for j in range(3))
+        status = rng.integers(0, 4, program.size + program.height)
+        status[4] = 3 if form is free else status[4]
+        limits = PivotLimits(10_000, 60.0)
+        point, _ = ExactSimplex(program, status.tolist(), limits, lambda *_: None).optimise()
+        values.add(_Search(program, limits)._cost(point))
+    assert len(values) == 1
+
+
 def test_forms_are_the_linear_forms_of_the_relaxations(rng):
     """f(d) from the exact form, minimised over z by a solver, is f(d)."""
     from scipy.optimize import linprog
