@@ -50,6 +50,7 @@ class _Options(SimpleNamespace):
         # --k and --fraction are parameters of Capped alone; an expression has its own.
         given = {"k": self.k, "fraction": self.fraction}
         given = {key: value for key, value in given.items() if value is not None}
+        # --k alone says which relaxation is meant.
         name = self.relaxation or ("capped" if given else "hard")
         if name != "capped":
             if given:
@@ -241,6 +242,7 @@ def _print(options: _Options, data: Any, solution: Any, rows: Any) -> None:
     # The l1 ball of radius 1 is the usual set of weights, and is not mentioned.
     where = "" if options.over == "l1" and options.radius is None else f", over {game.over}"
     lines += [f"game:       all {game.n} decision stumps, {game.relaxation}{where}"]
+    # Bundled data have no columns of words.
     content["fit_all"] = [] if rows is None else _fit_all(rows)
     text = [*lines, report.text(solution)]
     if content["fit_all"]:

@@ -56,6 +56,7 @@ class InputFile(click.Path):
 
     def taken(self, given: Any, ctx: click.Context) -> Any:
         """Copy a pipe into a file and return the path of the file."""
+        # The name of the file is the name in messages, see `spoken_input`.
         path = _beside(ctx, _INPUT)
         with path.open("wb") as file:
             shutil.copyfileobj(given, file)
@@ -138,6 +139,7 @@ def spoken_input(message: str) -> str:
 def show(as_json: bool, data: Any, text: str) -> None:
     """Print data for machines, or else lines."""
     if as_json:  # bounds are fractions, which are printed as strings
+        # JSON has no nan, and other programs would not read it.
         said = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         click.echo(_C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", said))
     else:

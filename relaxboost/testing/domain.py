@@ -30,9 +30,11 @@ def repair(case: Case) -> None:
     m = case.m
     rng = case.rng
     rough = [rng.dirichlet(np.full(m, a)) for a in (0.1, 1.0)]
+    # A vertex, negative entries, a sum far from 1, a tiny sum, and rounding errors.
     rough += [np.eye(m)[rng.integers(m)], rng.normal(size=m), 1e3 * rng.random(m)]
     rough += [1e-300 * (1.0 + rng.random(m)), case.f.center(m) * (1.0 + 1e-12 * rng.normal(size=m))]
     for d in rough:
+        # repair needs a positive entry, which a random vector of length 1 may lack.
         if not np.any(d > 0.0):
             d[0] = 1.0
         repaired = case.f.repair(d.copy())
@@ -52,6 +54,7 @@ def entropy_range(case: Case) -> None:
     case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
     points = list(case.subject.feasible)
     points += [case.f.relaxed_margin(u)[1] for u in case.margins(4 if case.subject.large else 12)]
+    # The range over some points is at most the range over the domain.
     heights = [entropy(d) for d in points]
     low = int(np.argmin(heights))
     high = int(np.argmax(heights))
@@ -70,6 +73,7 @@ def penalty_bound(case: Case) -> None:
     f = case.f
     rng = case.rng
     bounds = bounds_of(f)
+    # Solutions are feasible up to rounding, so that penalty_bound must accept such points.
     jitter = 1.0 + 4e-16 * rng.integers(-1, 2, case.m)
     for number, point in enumerate(case.subject.feasible):
         for d in (point, point * jitter):

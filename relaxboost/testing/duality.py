@@ -14,6 +14,7 @@ from relaxboost.testing.core import Case, size
 
 def optimum(problem: Any, parameter: Any, at: Vector) -> float:
     """Return the optimum with the parameter at `at`, ±inf as the solver says; nan if it fails."""
+    # A parameter keeps the compiled problem, so that cvxpy translates it once.
     parameter.value = at
     status, value = solve_problem(problem)
     solved = status in ("optimal", "optimal_inaccurate", "infeasible", "unbounded")
@@ -56,6 +57,7 @@ def cvxpy_conjugate(case: Case) -> None:
     x = cp.Variable(case.m)
     at = cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)
+    # If the conjugate is a constant, the objective must still be an expression of x.
     problem = cp.Problem(cp.Minimize(value + 0.0 * cp.sum(x)), [x == at, *constraints])
     case.demand(problem.is_dcp(), "cvxpy_conjugate is convex by the rules of cvxpy")
     compared = 0
@@ -74,10 +76,12 @@ def cvxpy_conjugate(case: Case) -> None:
 
 def fenchel_young(case: Case) -> None:
     """<d, θ> <= f(d) + f*(θ) at all d and θ."""
+    # f* may need a solver and is evaluated once for each θ.
     thetas = [(t, case.f.conjugate(t.copy())) for t in case.thetas(4 if case.subject.large else 8)]
     for d in case.points():
         value = case.f.penalty(d.copy())
         for theta, above in thetas:
+            # fsum rounds once, so that the tolerance covers the errors of f and f* only.
             inner = math.fsum((d * theta).tolist())
             slack = value + above - inner
             scale = size(inner, value, above)

@@ -49,10 +49,11 @@ def tied(rng, m=7, n=5):
 @pytest.mark.parametrize("over", SETS)
 @pytest.mark.parametrize("name", [name for name, _ in FAMILIES])
 def test_the_floats_of_a_solution_hold_its_certificate(name, over, rng):
-    """In two games of each family over each set, 600 in all."""
-    for A, options in ((matrix(rng), {"tol": 1e-3}), (tied(rng), {"max_rounds": 2})):
-        game = rb.Game(A, dict(FAMILIES)[name](7), over=SETS[over])
-        held(game, rb.solve(game, **options))
+    """In a game of each family over each set; its games have ties over every other set."""
+    place = list(dict(FAMILIES)).index(name) + list(SETS).index(over)
+    A, options = (tied(rng), {"max_rounds": 2}) if place % 2 else (matrix(rng), {"tol": 1e-3})
+    game = rb.Game(A, dict(FAMILIES)[name](7), over=SETS[over])
+    held(game, rb.solve(game, **options))
 
 
 def held(game, solution):
@@ -123,8 +124,8 @@ def test_a_certificate_far_wider_than_its_solution_is_an_error(rng):
 
 
 def test_no_certificate_excludes_the_optimum(rng):
-    """1 000 small games; pairs that are random, from an interior-point and a careless solver."""
-    for number in range(1000):
+    """500 small games; pairs that are random, from an interior-point and a careless solver."""
+    for number in range(500):
         m, n = rng.integers(1, 6), rng.integers(1, 5)
         kind = number % 3
         A = rng.uniform(-1, 1, (m, n)) if kind else rng.integers(-1, 2, (m, n)).astype(float)

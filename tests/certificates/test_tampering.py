@@ -70,7 +70,7 @@ def test_stale_digests_are_rejected(verdict):
     rng = random.Random(1)
     documents = list(untampered().values())
     reasons: Counter[str] = Counter()
-    while reasons.total() < 1000:
+    while reasons.total() < 600:
         document = copy.deepcopy(rng.choice(documents))
         change = rng.choice(tampering.SUBTLE)
         before = copy.deepcopy(document)
@@ -80,7 +80,7 @@ def test_stale_digests_are_rejected(verdict):
         accepted, reason = verdict(document)
         assert not accepted, change.__name__
         reasons[reason] += 1
-    assert reasons["the digest is another one"] < 500
+    assert reasons["the digest is another one"] < 300
     assert len(reasons) >= 12, reasons
 
 
@@ -89,7 +89,7 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
     rng = random.Random(2)
     documents = list(untampered().values())
     counts: Counter[tuple[str, bool]] = Counter()
-    for number in range(1500):
+    for number in range(900):
         change = tampering.SUBTLE[number % len(tampering.SUBTLE)]
         document = copy.deepcopy(rng.choice(documents))
         change(document, rng)
@@ -103,16 +103,16 @@ def test_with_fresh_digests_only_proofs_are_accepted(verdict):
         counts[change.__name__, accepted] += 1
     for change in tampering.SUBTLE:
         assert counts[change.__name__, change is tampering.weaken], counts
-    assert sum(n for (_, accepted), n in counts.items() if accepted) > 150
+    assert sum(n for (_, accepted), n in counts.items() if accepted) > 90
 
 
 def test_nonsense_has_a_reason(verdict):
-    """Wrong types, missing and unknown fields, with the digest made anew."""
+    """Wrong types, missing and unknown fields, with the digest recomputed."""
     rng = random.Random(3)
     documents = list(untampered().values())
     changes = (tampering.put_nonsense, tampering.drop_a_field, tampering.add_a_field)
     rejected = 0
-    for number in range(1200):
+    for number in range(700):
         document = copy.deepcopy(rng.choice(documents))
         what = changes[number % 3](document, rng)
         accepted, reason = verdict(tampering.with_digest(document))
@@ -120,7 +120,7 @@ def test_nonsense_has_a_reason(verdict):
             assert proves(document), what
         rejected += not accepted
         assert not reason.startswith("unreadable") or "ValueError" not in reason, (what, reason)
-    assert rejected >= 1100
+    assert rejected >= 640
 
 
 def test_damaged_files_have_a_reason(verdict):

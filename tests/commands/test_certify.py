@@ -83,6 +83,7 @@ def test_the_matrix_and_the_name_are_given(tmp_path, run):
     status, _, error = run(file, "--format", "lean")
     assert status == 2
     assert error.startswith("relaxboost: this certificate is not accepted: ")
+    assert error.endswith("has to be given too: --matrix FILE\n")
     options = ("--format", "lean", "--matrix", matrix, "--out", out, "--json")
     status, printed, _ = run(file, *options)
     assert status == 0

@@ -172,6 +172,14 @@ WRONG = [
     ("every_witness", "believes it", wrong(HardMargin, lower_bound=lambda f, u, w: w.gamma)),
     (
         "every_witness",
+        "believes numbers",
+        wrong(
+            HardMargin,
+            lower_bound=lambda f, u, w: w.gamma if math.isfinite(w.gamma) else -math.inf,
+        ),
+    ),
+    (
+        "every_witness",
         "nan comes back",
         wrong(
             HardMargin,
