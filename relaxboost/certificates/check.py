@@ -66,7 +66,7 @@ class Fields:
         self.limits = limits or SimpleNamespace(digits=DIGITS, left=math.inf, each=1)
 
     def spend(self, entries, units=0):
-        """Count the work for some entries, at `each` units an entry, and for some more units."""
+        """Count the work: `each` units for every entry, and some more units."""
         self.limits.left -= entries * self.limits.each + units
         need(self.limits.left >= 0, "this file needs more work than FORMAT.md allows for its size")
 

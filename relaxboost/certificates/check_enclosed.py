@@ -108,7 +108,8 @@ def divergence(spec, m, real, check):
     def support(x, w):
         multiplier = w.number("multiplier")
         need(multiplier >= 0, "the multiplier is below 0")
-        if not multiplier:  # f*(x) where d can only be 0 or x is
+        # With the multiplier 0 the bound holds only if x is 0 wherever d may be positive.
+        if not multiplier:
             need(not any(x[i] for i, _ in used), "x is not 0 and the multiplier is")
             return real(0)
         return real(multiplier * r) + conjugate(x, multiplier)

@@ -40,7 +40,7 @@ PRECISION = 192
 """Bits of the balls of an enclosed certificate whose weights are at most 2^64."""
 
 INLINE = 200_000
-"""Entries of A up to which it is written into the certificate."""
+"""The largest number of entries of A that a certificate contains by default."""
 
 
 def certify(
@@ -77,9 +77,9 @@ def certify(
     w : array of shape (n,) or (support, coefficients), optional
         Weights that replace those of the solution. Fractions are kept exactly.
     inline : bool, optional
-        Whether A is written into the certificate. By default it is if it has at most 200 000
-        entries. Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a
-        recipe and the SHA-256 of the data. The data are written only if `inline` is True.
+        Whether the certificate contains A. By default it does if A has at most 200 000 entries.
+        Otherwise the checker needs A, and compares its SHA-256. Stumps are described by a recipe
+        and the SHA-256 of the data. The data are written only if `inline` is True.
 
     Raises
     ------
@@ -433,7 +433,7 @@ def _thresholds(witness: dict[str, Any]) -> list[Fraction]:
 
 
 def _power_above(x: Fraction) -> Fraction:
-    """Return a power of two above x >= 0 and near it; 1 for 0."""
+    """Return a power of two that is above x > 0 and at most 4 x, and 1 for x = 0."""
     exponent = x.numerator.bit_length() - x.denominator.bit_length() + 1
     return Fraction(2) ** exponent if x else check.ONE
 
@@ -473,7 +473,7 @@ def _below(x: Any) -> Fraction:
 
 
 def _short(x: Fraction, digits: int) -> Fraction:
-    """Return x, or a number just below x that has about as many digits as given."""
+    """Return x if it has about `digits` digits, and otherwise a short number just below x."""
     if max(x.numerator.bit_length(), x.denominator.bit_length()) <= 3.3 * digits:
         return x
     # About 200 significant bits are kept, far more than a user sees.

@@ -156,7 +156,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Store the best points in this file; continue from it if it exists.",
 )
-@click.option("--max-rounds", type=int, help="Stop after so many rounds.")
+@click.option("--max-rounds", type=int, help="Stop after this number of rounds.")
 @time_limit_option
 # The files of results.
 @click.option("--plot", type=OutputFile(".png"), help="Draw margins and gap to this file.")
@@ -171,8 +171,8 @@ def solve(**given: Any) -> None:
 
     Builds every decision stump of the data, solves the game they play against the examples, and
     prints a bracket of its value, the hypotheses with the largest weights, and the margins. CSV may
-    be Parquet, or - for standard input; columns of words are cut into sets of words. Of --plot,
-    --report and --certificate one may be - for standard output.
+    be Parquet, or - for standard input; columns of words are cut into sets of words. One of
+    --plot, --report and --certificate may be - for standard output.
     """
     options = _Options(**given)
     relaxation, over = options.chosen_relaxation(), options.domain()

@@ -97,15 +97,17 @@ def _beside(ctx: click.Context, name: str) -> Path:
 matrix_option = click.option(
     "--matrix",
     type=InputFile(),
-    help="The margin matrix, where the certificate has its SHA-256 only: a line of numbers with "
-    "commas between them for each row.",
+    help="The margin matrix, if the certificate has only its SHA-256: a line for each row, with "
+    "commas between the numbers.",
 )
 
 
 sep_option = click.option(
     "--sep", default=",", show_default=True, help="The character that separates columns of a CSV."
 )
-time_limit_option = click.option("--time-limit", type=float, help="Stop after so many seconds.")
+time_limit_option = click.option(
+    "--time-limit", type=float, help="Stop after this number of seconds."
+)
 
 
 def check_there(*files: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The checks that the relaxations, proxies and schedules of this package pass, for your own.
+"""Conformance checks for user-defined relaxations, proxies, schedules and losses.
 
 ::
 

@@ -167,7 +167,7 @@ class Subject:
 
 
 class Judge(ABC):
-    """Compares figures with tolerances, and remembers the worst."""
+    """A judge compares the figures of a check with tolerances, and remembers the worst figure."""
 
     def __init__(self) -> None:
         self.worst: tuple[float, float, float] = (-math.inf, math.nan, math.nan)
@@ -221,7 +221,7 @@ def run(case: Any, check: Callable[[Any], None]) -> ConformanceRow:
         raise
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
-        promise = f"{check.__doc__} What happened instead is an exception, {said}"
+        promise = f"{check.__doc__} The check raised an exception instead: {said}"
         raise case.error(promise, math.nan) from error
     _, figure, tolerance = case.worst
     status = "passed" if case.claimed else "not claimed"

@@ -99,7 +99,7 @@ def stability(case: Case) -> None:
 
 
 def game(case: Case) -> None:
-    """On a random game the reference's bracket is narrow, and the booster's overlaps it."""
+    """On a random game the bracket of the reference is narrow and overlaps that of a booster."""
     from relaxboost.game.game import Game
     from relaxboost.solvers import reference, solve
 

@@ -49,7 +49,7 @@ def repair(case: Case) -> None:
 
 
 def entropy_range(case: Case) -> None:
-    """entropy_range(m) is not below the range of the entropy over the feasible points met."""
+    """entropy_range(m) is at least the range of the entropy over all feasible points tried."""
     claimed = bounds_of(case.f).entropy_range(case.m)
     case.demand(0.0 <= claimed < math.inf, "entropy_range(m) is finite, >= 0", got=claimed)
     points = list(case.subject.feasible)
@@ -69,7 +69,7 @@ def entropy_range(case: Case) -> None:
 
 
 def penalty_bound(case: Case) -> None:
-    """penalty_bound(d, Σd) bounds f at a feasible point within the distance it states."""
+    """penalty_bound(d, Σd) bounds f at a feasible point within the distance that it returns."""
     f = case.f
     rng = case.rng
     bounds = bounds_of(f)

@@ -1,4 +1,4 @@
-"""Checks of f against f*, and of both against what cvxpy makes of them."""
+"""Checks of f against f*, and of both against their cvxpy expressions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _is_too_large(value: float) -> bool:
 
 
 def penalty(case: Case) -> None:
-    """penalty(d) is what cvxpy_penalty says at d, inside the domain, outside, and below zero."""
+    """penalty(d) is the value of cvxpy_penalty at d, inside the domain, outside, and for d < 0."""
     for d in case.points(12 if case.subject.large else 24):
         value = case.f.penalty(d.copy())
         expected = case.subject.programs.penalty(d)
@@ -53,7 +53,7 @@ def conjugate(case: Case) -> None:
 
 
 def cvxpy_conjugate(case: Case) -> None:
-    """conjugate(θ) is what cvxpy_conjugate says at θ."""
+    """conjugate(θ) is the value of cvxpy_conjugate at θ."""
     x = cp.Variable(case.m)
     at = cp.Parameter(case.m)
     value, constraints = case.f.cvxpy_conjugate(x)

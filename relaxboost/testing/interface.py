@@ -1,4 +1,4 @@
-"""Checks of the interface itself: copies, keys, inputs left alone, wrong arguments refused."""
+"""Checks of the interface: copies, keys, unchanged arguments, errors for wrong arguments."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _calls(case: Case) -> dict[str, tuple[tuple[Any, ...], Any]]:
 
 
 def inputs_and_outputs(case: Case) -> None:
-    """Methods leave their arguments alone and return float64 vectors that the caller owns."""
+    """Methods do not change their arguments, and return float64 vectors that the caller owns."""
     for name, (arguments, vector) in _calls(case).items():
         method = getattr(case.f if hasattr(case.f, name) else bounds_of(case.f), name)
         # The bytes show a change anywhere in nested arguments.

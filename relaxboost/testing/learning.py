@@ -1,4 +1,4 @@
-"""The checks of schedules and losses of online learning, for those of the package and yours."""
+"""Checks of schedules and losses of online learning, built-in and user-defined."""
 
 from __future__ import annotations
 
@@ -40,7 +40,13 @@ def check_schedule(schedule: Schedule, rounds: int = 200, seed: int = 0) -> None
             _demand(0.0 < beta < math.inf, *demand, "β_i is positive and finite", **seen)
             _demand(beta >= last, *demand, "β_i >= β_{i−1}", before=last, **seen)
             steady = not schedule.steady or i == 0 or beta == last
-            _demand(steady, *demand, "all β_i are one, since it is `steady`", before=last, **seen)
+            _demand(
+                steady,
+                *demand,
+                "all β_i are equal, since the schedule is `steady`",
+                before=last,
+                **seen,
+            )
             if law is not None:
                 b, p, q, r = law
                 close = math.isclose(beta, b * math.sqrt(p + q * i + r * squares), rel_tol=1e-12)

@@ -102,7 +102,7 @@ def own_witness(case: Case) -> None:
 
 
 def every_witness(case: Case) -> None:
-    """lower_bound(u, w) is not above F(u) for any w: those of other margins, mangled ones, nan."""
+    """lower_bound(u, w) is not above F(u) for any witness w: of other margins, changed, or nan."""
     bounds = bounds_of(case.f)
     first, *others = case.margins(3)
     for u in (first, others[0]):

@@ -1,4 +1,4 @@
-"""Checks of the traits: each implies what it says."""
+"""Checks that a relaxation has the traits that it claims."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def polyhedral(case: Case) -> None:
 
 
 def curvature(case: Case) -> None:
-    """traits.smooth says whether curvature(m) > 0, and f is so strongly convex in the l1 norm."""
+    """traits.smooth is set if curvature(m) > 0, the modulus of convexity of f in the l1 norm."""
     modulus = case.f.curvature(case.m)
     case.demand(0.0 <= modulus < math.inf, "curvature(m) is finite and >= 0", got=modulus)
     promise = "traits.smooth is set exactly where curvature(m) > 0"
@@ -82,7 +82,7 @@ def curvature(case: Case) -> None:
 
 
 def monotone(case: Case) -> None:
-    """traits.monotone: shrinking a coordinate towards zero never costs, in f and in f*."""
+    """traits.monotone: shrinking coordinates towards zero never increases f or f*."""
     if not case.claims("monotone"):
         return
     m = case.m
@@ -106,7 +106,7 @@ def monotone(case: Case) -> None:
 
 
 def symmetric(case: Case) -> None:
-    """traits.symmetric: f, f*, F and the distribution do not see the order of the examples."""
+    """traits.symmetric: f, f*, F and the distribution ignore the order of the examples."""
     if not case.claims("symmetric"):
         return
     shift = np.roll(np.arange(case.m), 1)  # no example stays where it is

@@ -181,8 +181,8 @@ class _Near:
     def _power_of_two(self) -> float:
         """Return the scale at which an average d is 2^7 and the largest side at most 2^24.
 
-        The tolerance of HiGHS is then small compared with the entries of d, and above what doubles
-        resolve of the sides.
+        The tolerance of HiGHS is then small compared with the entries of d. Larger sides would
+        lose too many digits in doubles.
         """
         form = self._form
         sides = np.concatenate([form.row_lower, form.row_upper, form.lower, form.upper, [1.0]])

@@ -68,7 +68,7 @@ class ExactSimplex:
     """A basis of a program that grows, and the pivots that make it optimal.
 
     Dual pivots make the basis feasible first. If it is not dual feasible either, the costs are
-    shifted for that time. Then primal pivots with the true costs make it optimal.
+    shifted until it is feasible. Then primal pivots with the true costs make it optimal.
 
     Parameters
     ----------
